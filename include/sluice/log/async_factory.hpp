@@ -6,7 +6,11 @@
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("name", "file.log");
 ///
 /// A factory makes a logger of the default back end and registers it with spdlog, as spdlog's own
-/// factories do. The first logger starts the back end.
+/// factories do. The first logger starts the back end. The three factories differ in the overflow
+/// policy: what happens to a record when the calling thread's lane is full.
+///
+/// Threads: any thread. Errors: spdlog_ex if spdlog's registry has a logger of this name, or if the
+/// back end cannot start.
 ///
 /// Tests: tests/unit/log/async_factory_test.cpp.
 
@@ -18,8 +22,8 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #if defined(SPDLOG_COMPILED_LIB)
-// The compiled library has the console factories only for spdlog's own factories. These files hold
-// templates alone, so each unit may include them.
+// The compiled library has the console factories only for spdlog's own factories. These files
+// contain only templates, so each unit may include them.
 #include <spdlog/sinks/stdout_color_sinks-inl.h>
 #include <spdlog/sinks/stdout_sinks-inl.h>
 #endif
@@ -30,6 +34,7 @@
 
 namespace sluice::log {
 
+/// A factory for loggers with this policy. `args` are the arguments of the sink's constructor.
 template <overflow_policy Policy>
 struct async_factory_impl {
     template <class Sink, class... Args>
@@ -42,13 +47,14 @@ struct async_factory_impl {
     }
 };
 
-/// The calling thread waits for room.
+/// Overflow policy `block`: the calling thread waits for room.
 using async_factory = async_factory_impl<overflow_policy::block>;
 
-/// The calling thread does not wait: its oldest records make room.
+/// Overflow policy `overrun_oldest`: the calling thread does not wait. Its oldest records are
+/// discarded to make room.
 using async_factory_nonblock = async_factory_impl<overflow_policy::overrun_oldest>;
 
-/// The calling thread does not wait: the new record is discarded.
+/// Overflow policy `discard_new`: the calling thread does not wait. The new record is discarded.
 using async_factory_discard = async_factory_impl<overflow_policy::discard_new>;
 
 }  // namespace sluice::log

@@ -22,24 +22,36 @@ namespace sluice::log {
 
 /// A sink that passes its records to other sinks, on a back end's thread.
 ///
-/// Use it if a logger must stay the same object: it replaces the logger's sinks. Then sinks() of
-/// that logger holds the async_sink, and the logging thread calls a sink that is added later.
-/// Otherwise use make_async() or async_logger: they keep the list of sinks, and they copy less.
+///     auto file = std::make_shared<spdlog::sinks::basic_file_sink_mt>("app.log");
+///     auto logger = spdlog::default_logger();  // stays the same object
+///     logger->sinks() = {std::make_shared<sluice::log::async_sink>(file)};
+///     logger->info("another thread writes this");
 ///
-/// A change of pattern or formatter is in order with the records: a record that was logged before
-/// the change is printed in the old form. (Changes of a logger are not in order.)
+/// Use it if a logger must stay the same object: it replaces the logger's sinks. sinks() of that
+/// logger then returns the async_sink. If a program adds another sink to the logger, the logging
+/// thread calls that sink. Otherwise use make_async() or async_logger: they keep the list of sinks,
+/// and they copy less.
 ///
-/// Threads: any thread may call any member, but set_error_handler() only while no thread logs.
-/// flush() returns at once.
+/// A change of the pattern or the formatter is in order with the records: a record that was logged
+/// before the change is printed in the old form. An async_logger is different: its set_pattern()
+/// changes the sinks at once.
+///
+/// Threads: any thread may call any member. Exception: call set_error_handler() only while no
+/// thread logs. flush() returns at once; the back end flushes the wrapped sinks after all earlier
+/// records.
 ///
 /// Errors: the error handler of this sink gets the errors of the wrapped sinks, on the back end's
 /// thread. Without a handler they go to stderr, as in spdlog. After the back end has ended, log()
 /// and flush() throw spdlog_ex, which a logger passes to its own error handler.
 ///
+/// Cost: log() copies the name and the text of the record into the lane of the calling thread. The
+/// first record of a thread makes the lane. Other records take no lock, and allocate only if they
+/// are larger than the lane.
+///
 /// Tests: tests/unit/log/async_sink_test.cpp.
 class async_sink final : public spdlog::sinks::sink {
 public:
-    /// Wraps `sinks`, each with its level and its formatter. Throws spdlog_ex without a back end.
+    /// Wraps `sinks`; each keeps its level and its formatter. Throws spdlog_ex if `by` is null.
     async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
                overflow_policy policy = overflow_policy::block)
         : frontend_(existing(by)),
@@ -95,7 +107,7 @@ private:
     static std::shared_ptr<detail::Frontend> existing(const std::shared_ptr<backend>& by) {
         std::shared_ptr<detail::Frontend> frontend = detail::Access::frontend(by);
         if (!frontend) {
-            spdlog::throw_spdlog_ex("async_sink: it needs a back end");
+            spdlog::throw_spdlog_ex("async_sink: the back end is null");
         }
         return frontend;
     }

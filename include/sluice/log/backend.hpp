@@ -20,24 +20,32 @@ class Engine;
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
 ///
-/// It replaces spdlog's thread pool. Each logging thread has a lane of its own, so threads do not
-/// wait for each other. Records are written in the order of the log calls.
+/// It replaces spdlog's thread pool. Each logging thread has a lane of its own, so logging threads
+/// do not wait for each other. The back end's thread reads all lanes and writes the records in the
+/// order of the log calls.
 ///
 /// Most programs need only the default back end, which `async_factory` and `init()` make. Make
-/// another one for loggers that must not wait for the sinks of others: back ends share nothing.
+/// another one for loggers that must not wait for the sinks of others, because two back ends share
+/// nothing.
 ///
-/// Order: lines leave in the order of the log calls of all threads. If one call returned before
-/// another began, its line is first. This has a cost: a thread that is interrupted while its record
-/// is stamped, for a few nanoseconds, delays all lines of this back end until it goes on.
-/// `backend_options::max_hold` limits the delay.
+/// Order: the sinks get the lines in the order of the log calls of all threads. If one call
+/// returned before another began, its line comes first. This has a cost: a log call stamps its
+/// record in some tens of nanoseconds. A thread that is interrupted during that time delays all
+/// lines of this back end until it continues. `backend_options::max_hold` limits the delay.
+/// docs/algorithms/ordered-log.md has the algorithm and the proof.
 ///
 /// Threads: any thread may call any member, also while another thread destroys the back end.
 ///
-/// The end: shutdown() and the destructor refuse later records, write all earlier ones, and end the
-/// thread. Loggers may live longer. Their records are refused and counted, and their error handlers
-/// get a report. A sink may end its own back end or another one: then the call does not wait.
+/// Cost: each logging thread has a lane, and only the used bytes of a lane take memory.
+/// `backend_options` has the sizes.
 ///
-/// Errors: the constructor throws spdlog_ex if the thread or an option is refused.
+/// The end: shutdown() and the destructor refuse later records, write all earlier ones, and end the
+/// thread. A logger may live longer than its back end. Its records are then refused and counted,
+/// and its error handler gets a report. A sink may end its own back end or another one: the call
+/// then returns without waiting.
+///
+/// Errors: the constructor throws spdlog_ex if an option is out of range, or if the system refuses
+/// a thread.
 ///
 /// Tests: tests/unit/log/backend_test.cpp.
 class backend {
@@ -50,47 +58,53 @@ public:
     /// The same as shutdown(options.drain_timeout).
     ~backend();
 
-    /// For a back end without a thread: writes the earlier records, and returns the number of
-    /// records that the sinks got. Call it regularly from one thread, the polling thread. The
-    /// polling thread is the thread that called poll() last. Before the first call it is the thread
-    /// that made the back end.
+    /// For a back end with the option `manual`: writes the earlier records. Returns the number of
+    /// records that the sinks got. Call it regularly from one thread. The polling thread is the
+    /// thread that called poll() last. Before the first call it is the thread that made the back
+    /// end.
     ///
-    /// - If a lane is full and the policy is `block`, a log call of the polling thread calls the
-    ///   sinks itself. A log call of another thread waits for poll().
-    /// - flush_wait() of the polling thread writes. In another thread it waits for poll().
-    /// - shutdown() and the destructor write on the calling thread. A time limit ends them between
-    ///   two harvests, not inside a sink.
+    /// - If the lane of the polling thread is full and the policy is `block`, its log call writes
+    ///   records itself. A log call of another thread waits for poll().
+    /// - flush_wait() on the polling thread writes the records itself. On another thread it waits
+    ///   for poll().
+    /// - shutdown() and the destructor write on the calling thread. They check the time limit
+    ///   between two harvests, so a slow sink may exceed it.
     /// - Returns 0 in a sink, a formatter or an error handler, and if the back end has a thread.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records of all threads are written and the sinks of all loggers are
-    /// flushed. False if a sink could not be flushed, or if a sink has lost records since the last
-    /// flush_wait(). False if `timeout` passed first, or if the back end has ended. False at once
-    /// in a sink or an error handler, which cannot wait for itself.
+    /// flushed. Returns false in these cases:
+    ///
+    /// - A sink could not be flushed, or a sink has lost records since the last flush_wait().
+    /// - `timeout` passed first, or the back end has ended.
+    /// - The caller is a sink or an error handler. It cannot wait for itself, so the call returns
+    ///   at once.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Refuses later records. Waits until all earlier ones are written and the sinks are flushed.
-    /// False if `timeout` passed first: the other records are counted, not written. False if
-    /// flush_wait() would return false because of the sinks. In a sink or an error handler it
-    /// returns false at once, and the back end writes the records later. A second call does
-    /// nothing.
+    /// Refuses later records. Waits until all earlier ones are written and the sinks are flushed. A
+    /// second call does nothing. Returns false in these cases:
+    ///
+    /// - `timeout` passed first. The back end counts the remaining records and does not write them.
+    /// - A sink has failed, as in flush_wait().
+    /// - The caller is a sink or an error handler. The call returns at once, and the back end
+    ///   writes the records later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The records that were overrun, and those that were discarded, since the last reset. Exact,
-    /// also while threads log.
+    /// The number of records that were overrun, and of those that were discarded, since the last
+    /// reset. Exact, also while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The records that came after the end.
+    /// The number of records that were logged after the end of the back end.
     std::size_t refused_counter() const;
 
-    /// The accepted records that are not yet written, in all lanes. After a shutdown() that ran out
-    /// of time: the records that it did not write.
+    /// The number of accepted records in all lanes that are not yet written. After a shutdown()
+    /// that ran out of time: the number of records that it did not write.
     std::size_t queue_size() const;
 
-    /// All counts, and the counts of each logging thread that has not ended.
+    /// All counts of the back end, and the counts of each logging thread that has not ended.
     backend_statistics statistics() const;
 
 private:

@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// The arguments of a deferred log call: which types are copied, which are formatted in place, and
-/// how to opt in with a type of your own.
+/// The arguments of a deferred log call: the types that it copies, and how to add a type of your
+/// own.
 ///
 /// A deferred call (see deferred.hpp) copies its arguments. The back end formats them later, on
-/// another thread. So an argument is copied only if the copy is complete by itself:
+/// another thread. So the call copies an argument only if the copy is complete by itself:
 ///
 /// | argument | copied |
 /// |---|---|
@@ -17,7 +17,7 @@
 /// | types with copy_when_logging | the bytes of the object |
 /// | types with argument_codec | the bytes that the codec writes |
 ///
-/// If an argument of a call has another type, the caller formats the whole message. The output is
+/// If one argument of a call has another type, the caller formats the whole message. The output is
 /// the same. Each type needs a formatter in both cases.
 
 #include <chrono>
@@ -30,8 +30,9 @@ namespace sluice::log {
 ///     template <>
 ///     struct sluice::log::copy_when_logging<Point> : std::true_type {};
 ///
-/// T must be trivially copyable. Its formatter must read only the object: a pointer or reference in
-/// the object must not lead to data that can change or end.
+/// T must be trivially copyable. Its formatter must read only the bytes of the object. It must not
+/// follow a pointer or reference to data that may change, or that may be destroyed before the back
+/// end formats it.
 template <class T>
 struct copy_when_logging : std::false_type {};
 
@@ -41,7 +42,7 @@ struct copy_when_logging<std::chrono::duration<Rep, Period>> : std::is_trivially
 template <class Clock, class Duration>
 struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_logging<Duration> {};
 
-/// Specialise it, with these static members, for a type with data outside of its bytes:
+/// Specialise it with these static members for a type that has data outside of its own bytes:
 ///
 ///     template <>
 ///     struct sluice::log::argument_codec<Path> {
@@ -53,7 +54,8 @@ struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_l
 ///         static std::string_view read(const std::byte* from, std::size_t size);
 ///     };
 ///
-/// The bytes have no alignment. size() is called once for each message.
+/// The address `to` may have any alignment. Each log call calls size() once and then write() with
+/// the same size.
 template <class T>
 struct argument_codec;
 

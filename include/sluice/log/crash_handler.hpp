@@ -3,18 +3,25 @@
 /// \file
 /// A handler of fatal signals that lets the back ends write the earlier records.
 ///
-/// Without it, records in lanes are lost with the process. With it, the crashing thread waits until
-/// the workers of all back ends have written the earlier records and flushed the sinks, but at most
-/// for the given time. Then the signal has its usual effect: an earlier handler runs, or the
-/// process ends, with a core if cores are on. After a fault the processor runs the faulty
-/// instruction again, so handler and core see the cause and the address. Any other signal is raised
+///     sluice::log::install_crash_handler(std::chrono::seconds(2));
+///
+/// Without it, a crash loses the records in the lanes. With it, the crashing thread waits until the
+/// threads of all back ends have written the earlier records and flushed the sinks. It waits for at
+/// most the given time.
+///
+/// Then the signal has its usual effect: an earlier handler runs, or the process ends, with a core
+/// file if the system writes one. After a fault the processor runs the faulty instruction again, so
+/// the earlier handler and the core file show the cause and the address. Any other signal is raised
 /// again, so it seems to come from the process itself.
 ///
-/// Opt-in, and best effort, because the process is damaged. It cannot help a worker that crashes
-/// itself, nor a worker whose sink waits for a lock of the crashed thread. A thread that crashed
-/// inside a log call holds back later records of other threads.
+/// The program must install it, and it may fail, because the process is damaged:
 ///
-/// Any thread may call install_crash_handler(), also again: later settings replace earlier ones.
+/// - It cannot help if the back end's own thread crashes.
+/// - It cannot help if a sink waits for a lock that the crashed thread holds.
+/// - A thread that crashed inside a log call holds back later records of other threads.
+///
+/// Threads: any thread may call install_crash_handler(), also repeatedly. Later settings replace
+/// earlier ones.
 ///
 /// Tests: tests/unit/log/crash_handler_test.cpp.
 
@@ -36,15 +43,15 @@ namespace sluice::log {
 
 namespace detail {
 
-/// The state of the handler.
+/// The settings of the handler, and the handlers that it has replaced.
 class CrashHandler {
 public:
     static CrashHandler& instance() noexcept;
 
     void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
-        // Relaxed: the handler may be running, and both values are valid.
+        // Relaxed: a running handler may read the old or the new value. Both are valid.
         timeout_.store(timeout.count(), std::memory_order_relaxed);
-        static_cast<void>(BackendRegistry::instance());  // made here, because it allocates
+        static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
         for (const int signal : signals) {
             install(signal);
         }
@@ -75,7 +82,7 @@ private:
         CrashHandler& self = instance();
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self.waitForRescue();
-        // The signal comes again as soon as this handler has returned.
+        // The signal comes again when this handler has returned, and the earlier handler gets it.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
@@ -83,7 +90,8 @@ private:
         errno = savedErrno;
     }
 
-    /// Whether the interrupted instruction caused the signal, and will cause it again.
+    /// Whether the interrupted instruction has caused the signal. It will then cause the signal
+    /// again.
     static bool isFault(int signal, const siginfo_t& info) noexcept {
 #if defined(BUS_MCEERR_AO)
         if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
@@ -110,13 +118,15 @@ private:
         }
     }
 
+    /// The longest wait, in nanoseconds. Any thread writes it.
     std::atomic<std::chrono::nanoseconds::rep> timeout_{0};
+    /// For each signal, the action that this handler has replaced. Written by install().
     std::array<struct sigaction, signalCount> before_{};
 };
 
-/// All shared libraries have the same object, also those that hide their symbols. It need not be
-/// made: a thread that made it might do so while another one forks, and the child would wait for it
-/// for ever.
+/// All shared libraries share this object, also those that hide their symbols. It is a
+/// constant-initialised variable, not a static variable of a function. Otherwise one thread could
+/// be making it while another thread forks, and the child would wait for ever until it is made.
 [[gnu::visibility("default")]] inline CrashHandler crashHandler;
 
 inline CrashHandler& CrashHandler::instance() noexcept {
@@ -125,7 +135,8 @@ inline CrashHandler& CrashHandler::instance() noexcept {
 
 }  // namespace detail
 
-/// Handles these signals from now on. Throws spdlog_ex if one cannot be handled.
+/// Handles these signals from now on. A crashing thread waits for at most `timeout`. Throws
+/// spdlog_ex if the system does not let the program handle one of the signals.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {

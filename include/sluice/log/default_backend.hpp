@@ -3,12 +3,17 @@
 /// \file
 /// The back end of loggers that name no other one.
 ///
-/// It begins with the first logger, or with init(). It ends with shutdown() or spdlog::shutdown(),
+///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
+///     const auto counts = sluice::log::default_backend()->statistics();
+///
+/// It starts with the first logger, or with init(). It ends with shutdown() or spdlog::shutdown(),
 /// which both wait until all records are written and the sinks are flushed. At the end of the
-/// program it writes all records. Afterwards a thread that logs, for example in a destructor of a
+/// program it writes all records. A thread that logs afterwards, for example in a destructor of a
 /// static object, writes its own record before the call returns.
 ///
-/// Any thread may call these functions. Tests: tests/unit/log/default_backend_test.cpp.
+/// Threads: any thread may call these functions. Errors: spdlog_ex if the back end cannot start.
+///
+/// Tests: tests/unit/log/default_backend_test.cpp.
 
 #include <sluice/log/backend.hpp>
 
@@ -16,11 +21,12 @@
 
 namespace sluice::log {
 
-/// The default back end. Starts one if there is none.
+/// Returns the default back end. Starts one if there is none.
 std::shared_ptr<backend> default_backend();
 
-/// Replaces the default back end. The old one ends when its last owner releases it. Loggers keep
-/// the back end that they were made with. Null: the next logger starts a new one.
+/// Replaces the default back end. Existing loggers keep the back end that they were made with. The
+/// old back end ends when its last owner releases it. If `next` is null, the next logger starts a
+/// new one.
 void set_default_backend(std::shared_ptr<backend> next);
 
 }  // namespace sluice::log

@@ -1,38 +1,48 @@
 #pragma once
 
 /// \file
-/// SLUICE_LOG_INFO(logger, "format {}", arguments...) and its kin: log calls that copy their
-/// arguments. The back end formats them.
+/// SLUICE_LOG_INFO and similar macros: log calls that copy their arguments. The back end formats
+/// them.
+///
+///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
+///     SLUICE_LOG_INFO(log, "order {} of {}", 17, "ACME");
+///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
+///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
 /// The calling thread pays for the copy, not for the formatting.
 ///
-/// Use them on hot paths. Use logger->info(...) elsewhere, or if the format string is known only at
-/// run time. Both may be mixed: order, sinks, levels, policies and text are the same. One
+/// Use them on hot paths. Use logger->info(...) elsewhere, and if the format string is known only
+/// at run time. A program may mix both: order, sinks, levels, policies and text are the same. One
 /// exception: a null `char*` is printed as "(null)".
 ///
 /// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
 /// An async_logger defers the formatting, also through a pointer to spdlog::logger, as spdlog's
-/// factories and spdlog::get() return it. Any other logger formats in place, through its own log().
-/// So does a logger that keeps a backtrace, and a call with an argument that cannot be copied.
-/// copy_when_logging.hpp lists the types that are copied, and says how to opt in with a type of
-/// your own.
+/// factories and spdlog::get() return it. In these cases the calling thread formats the text:
 ///
-/// Levels: a call below SLUICE_LOG_ACTIVE_LEVEL (by default SPDLOG_ACTIVE_LEVEL) is not compiled.
-/// The general SLUICE_LOG is always compiled. A call first reads the logger's level. If the level
-/// is off, the call evaluates the logger and none of its arguments. An argument may contain another
-/// log call, but -Wshadow then warns about the names of both.
+/// - The logger is another one. Its own log() is called.
+/// - The logger keeps a backtrace.
+/// - An argument cannot be copied. copy_when_logging.hpp lists the types that are copied, and says
+///   how to add a type of your own.
 ///
-/// The format string is a constant. The compiler checks it, also in C++17: braces, number and
-/// specifications of the arguments. Named arguments are not supported. A call without arguments
+/// Levels: the compiler removes a call below SLUICE_LOG_ACTIVE_LEVEL (by default
+/// SPDLOG_ACTIVE_LEVEL). It never removes a call of the general SLUICE_LOG. A call first reads the
+/// logger's level. If the level is off, the call evaluates the logger and none of its arguments. An
+/// argument may contain another log call, but -Wshadow then warns about the names of both.
+///
+/// Format: the format string is a constant. The compiler checks it, also in C++17: braces, number
+/// and specifications of the arguments. Named arguments are not supported. A call without arguments
 /// prints its text unchanged, with its braces, as spdlog does. Pairs, kv(key, value), have no field
 /// in the format string: they are printed behind the text. With std::format (SPDLOG_USE_STD_FORMAT)
-/// each call formats in place, and the standard library checks it.
+/// each call formats in place, and the standard library checks the format.
 ///
 /// Threads: any thread, like a call of the logger. The back end formats the values that the
-/// arguments had at the call. The global locale, for `{:L}`, is the one at the time of formatting.
-/// Exceptions: a formatter throws on the back end, and the logger's error handler gets the
-/// exception; only this record is lost. Memory: a call allocates nothing, except for a record that
-/// is larger than the thread's lane.
+/// arguments had at the call. For `{:L}` it uses the global locale at the time of formatting.
+///
+/// Errors: a formatter may throw on the back end's thread. The logger's error handler gets the
+/// exception, and only this record is lost.
+///
+/// Cost: a call copies its arguments into the lane of its thread. The first record of a thread
+/// makes the lane. Other records allocate only if they are larger than the lane.
 ///
 /// Tests: tests/unit/log/deferred_test.cpp, argument_codec_test.cpp, tests/compile_fail.
 
@@ -108,7 +118,8 @@ constexpr auto printerOf() noexcept {
     }
 }
 
-/// Place is the local class of a call site. It has the source location, the level and the format.
+/// `Place` is the local class that SLUICE_LOG declares at a call site. It has the source location,
+/// the level and the format.
 template <class Place, class... Codecs>
 inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::text(),
                                      printerOf<Place, Codecs...>()};
@@ -116,9 +127,9 @@ inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
 
-/// Refuses a format string that does not fit. The call formats `Arguments` with it. Returns false
-/// after a refusal, so that the compiler prints one error. A text without arguments is not a
-/// format.
+/// Checks the format string of a call with `Arguments`, and refuses a wrong one at compile time.
+/// Returns false after a refusal, so that the compiler prints one error only. A text without
+/// arguments is not a format, so it is not checked.
 template <class Place, class... Arguments>
 constexpr bool isFormatRight() noexcept {
     constexpr FormatFault fault = sizeof...(Arguments) == 0
@@ -135,8 +146,8 @@ constexpr bool isFormatRight() noexcept {
     return fault == FormatFault::none && allFormattable;
 }
 
-/// The formatting library's own check. It does nothing at run time. An error in here means that a
-/// specification does not fit its argument.
+/// Runs the formatting library's own check at compile time. A compiler error in this function means
+/// that a specification does not fit its argument.
 template <class Place, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -160,8 +171,9 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// The logger as one that defers, or null if it formats in place. A spdlog::logger is recognised by
-/// its exact type, which costs less than a search among the bases of its class.
+/// Returns the logger as one that defers, or null if it formats in place. It recognises an
+/// async_logger behind a spdlog::logger by the exact type, because that costs less than a
+/// dynamic_cast.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -174,8 +186,9 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// The form of an argument that is formatted in place: characters for a pointer to them, which may
-/// be null, and for an array of them, which may be full; any other argument unchanged.
+/// Converts an argument that is formatted in place. A pointer to characters, which may be null, and
+/// an array of characters, which may lack the final NUL, become a view of the characters. Any other
+/// argument stays unchanged.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -195,7 +208,8 @@ void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
                std::forward<Arguments>(arguments)...);
 }
 
-/// A call that passes the logger's level, or whose logger keeps a backtrace.
+/// Logs a call after the check of the level. Also called if the level is off and the logger keeps a
+/// backtrace.
 template <class Place, class Logger, class... Arguments>
 void logAt(Logger& logger, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
@@ -252,7 +266,7 @@ auto onlyPair(const Argument& argument) noexcept {
     }
 }
 
-/// Runs a call site. Its pairs are not among the arguments of the format.
+/// Logs the call of a call site. Separates its pairs from the arguments of the format.
 template <class Place, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     if constexpr ((isPair<Arguments> || ...)) {
@@ -270,8 +284,8 @@ void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments)
 
 }  // namespace sluice::log::detail
 
-/// Calls below this level are not compiled: one of spdlog's SPDLOG_LEVEL_TRACE .. SPDLOG_LEVEL_OFF.
-/// Define it before the first include.
+/// The compiler removes calls below this level: one of spdlog's SPDLOG_LEVEL_TRACE to
+/// SPDLOG_LEVEL_OFF. Define it before the first include.
 #if !defined(SLUICE_LOG_ACTIVE_LEVEL)
 #define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_ACTIVE_LEVEL
 #endif
@@ -279,7 +293,7 @@ void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments)
 #define SLUICE_LOG_FIRST_OF(first, ...) first
 
 /// SLUICE_LOG(logger, severity, "format {}", arguments...): `severity` is a constant,
-/// spdlog::level::trace .. critical.
+/// spdlog::level::trace to critical.
 #define SLUICE_LOG(logger, severity_, ...)                                                         \
     do {                                                                                           \
         static constexpr const char* sluiceLogFunction = SPDLOG_FUNCTION;                          \

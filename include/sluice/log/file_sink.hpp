@@ -29,43 +29,55 @@ namespace sluice::log {
 
 /// Writes lines to a file like spdlog's basic_file_sink, many records at a time (POSIX).
 ///
-///     auto logger = sluice::log::file_logger_mt<sluice::log::async_factory>("core", "core.log");
+///     // With spdlog's arguments:
+///     auto io = sluice::log::file_logger_mt<sluice::log::async_factory>("io", "io.log");
 ///
-/// The sink formats lines straight into one buffer, and does not use stdio. A back end makes it
-/// call write(2) after a harvest, and at most once in `backend_options::write_interval`.
+///     // With a new file after 100 MiB:
+///     auto sink = std::make_shared<sluice::log::file_sink_mt>("core.log");
+///     sink->set_rotation({100 * 1024 * 1024});
+///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
+///                                                             sluice::log::default_backend());
 ///
-/// Use it instead of basic_file_sink. Without a back end it behaves like that sink: it writes the
-/// buffer 4096 bytes at a time, in flush(), and at its end. set_rotation() begins a new file after
-/// so many bytes, or every day.
+/// The sink formats lines straight into one buffer, and does not use stdio. With a back end it
+/// calls write(2) after a harvest, and at most once in `backend_options::write_interval`.
 ///
-/// Another program may rename or remove the file, as logrotate does. Then reopen() opens the file
-/// of the name again. With watch_file() the sink notices by itself. Neither loses a line: each line
-/// is in the old file or in the new one.
+/// Use it instead of basic_file_sink. Without a back end it behaves like that sink: it writes when
+/// the buffer has 4096 bytes, in flush(), and in its destructor. set_rotation() begins a new file
+/// after a number of bytes, or every day.
 ///
-/// Threads: any thread may call any member of a file_sink_mt; one thread at a time those of a
-/// file_sink_st. A thread that writes delays other threads that log to this sink.
+/// Another program may rename or remove the file, as logrotate does. Call reopen() afterwards to
+/// open the file of the name again. With watch_file() the sink does this by itself. Neither loses a
+/// line: each line is in the old file or in the new one.
 ///
-/// Patterns: the sink begins with a pattern_formatter of Sluice's. set_pattern() replaces it by
+/// Threads: any thread may call any member of a file_sink_mt. One thread at a time may call the
+/// members of a file_sink_st. While one thread writes, other threads that log to this sink wait.
+///
+/// Patterns: at first the sink has a pattern_formatter of Sluice's. set_pattern() replaces it by
 /// another one, and set_formatter() by any formatter.
 ///
 /// Errors: if the file cannot be opened, the constructor throws spdlog_ex, after as many attempts
-/// as spdlog makes. If a write fails, log(), flush() or end_batch() throws spdlog_ex with the name
-/// and the cause; loggers pass it to their error handlers. The unwritten text stays in the buffer,
-/// and the next of these calls tries again. So no line is lost or doubled when the disk has room
-/// again. If more than 1 MiB is unwritten, the sink refuses new records with the same exception,
-/// also in log_batch(), and counts them: lost_records(). When the file can be written again, a line
-/// "N records dropped" stands in their place. A formatter that throws loses its own record only.
-/// The destructor prints on stderr how much it could not write.
+/// as spdlog makes. If a write fails:
 ///
-/// Memory: a buffer of 64 KiB. It is larger for a larger record, and while writes fail.
+/// - log(), flush() or end_batch() throws spdlog_ex with the name and the cause. Loggers pass it to
+///   their error handlers.
+/// - The unwritten text stays in the buffer, and the next of these calls tries again. So no line is
+///   lost or doubled when the disk has room again.
+/// - If more than 1 MiB is unwritten, the sink refuses new records with the same exception, also in
+///   log_batch(), and counts them in lost_records(). When the file can be written again, the sink
+///   writes a line "N records dropped" in their place.
+/// - The destructor prints on stderr how much it could not write.
+///
+/// If a formatter throws, only its own record is lost.
+///
+/// Cost: a buffer of 68 KiB. The buffer is larger for a larger record, and while writes fail.
 ///
 /// Tests: tests/unit/log/file_sink_test.cpp.
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
-    /// The arguments of spdlog's basic_file_sink. Makes the folder if it is missing. With
-    /// `truncate` it empties the file first. Calls the handlers before and after it opens and
-    /// closes the file.
+    /// Opens the file. The arguments are those of spdlog's basic_file_sink. Makes the folder if it
+    /// is missing. With `truncate` it empties the file first. Calls the handlers before and after
+    /// it opens and closes the file.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
         : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
@@ -116,7 +128,7 @@ public:
         return buffer_.size() >= kept_ + aloneBytes;
     }
 
-    /// Writes the buffer. The system decides when the text reaches the disk.
+    /// Writes the buffer to the file. The system decides when the text reaches the disk.
     void flush() override {
         {
             const Guard guard(mutex_);
@@ -125,23 +137,24 @@ public:
         tellOfRotations();
     }
 
-    /// Opens the file of this name again, after another program has renamed or removed it. Writes
-    /// the buffer to the old file first.
+    /// Writes the buffer to the old file, then opens the file of this name again. Call it after
+    /// another program has renamed or removed the file.
     void reopen() {
         const Guard guard(mutex_);
         write(guard);
         file_.reopen(false);
     }
 
-    /// Before each write the sink checks whether the name still belongs to its file. If not, it
-    /// opens the file of the name. After each write it checks whether the file was removed
-    /// meanwhile. If so, it writes the text again. Each check takes a system call.
+    /// Makes the sink notice by itself that another program has renamed or removed the file. Before
+    /// each write the sink checks whether the name still belongs to its file. If not, it opens the
+    /// file of the name. After each write it checks whether the file was removed meanwhile. If so,
+    /// it writes the text again. Each check takes a system call.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
     }
 
-    /// From now on the sink begins new files by itself. Call it before the first record.
+    /// Makes the sink begin new files by itself from now on. Call it before the first record.
     void set_rotation(file_rotation rotation) {
         const Guard guard(mutex_);
         plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
@@ -166,13 +179,13 @@ public:
         file_.reopen(true);
     }
 
-    /// The bytes in the buffer.
+    /// The number of bytes in the buffer.
     std::size_t unwritten_bytes() const {
         const Guard guard(mutex_);
         return buffer_.size();
     }
 
-    /// The records that were refused because writes have failed for too long.
+    /// The number of records that were refused because more than 1 MiB was unwritten.
     std::uint64_t lost_records() const {
         const Guard guard(mutex_);
         return lost_;
@@ -181,13 +194,15 @@ public:
 private:
     using Guard = std::lock_guard<Mutex>;
 
-    // So many bytes are written at a time, as by stdio, or more.
+    // Bytes. Without a back end the sink writes this many at a time, as stdio does.
     static constexpr std::size_t aloneBytes = 4096;
+    // In log_batch() the sink writes this many at a time.
     static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
+    // If this many are unwritten, the sink refuses records.
     static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
 
-    /// Formats one record. The record is lost if this throws.
+    /// Formats one record into the buffer. The record is lost if this throws.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (buffer_.size() >= mostUnwritten) {
             try {
@@ -214,8 +229,9 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes of the buffer to the old file. The rest goes to a new file.
-    /// If a step fails, the rest goes to the old file, too, and the next write() throws the reason.
+    /// Writes the first `count` bytes of the buffer to the old file, and begins a new file for the
+    /// rest. If a step fails, the rest goes to the old file, too, and the next write() throws the
+    /// reason.
     void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
         try {
             writeBuffer(guard, count);
@@ -227,7 +243,8 @@ private:
         }
     }
 
-    /// Calls the hook for the files that were rotated since the last call, under no lock.
+    /// Calls the hook for the files that were rotated since the last call. It holds no lock during
+    /// the call.
     void tellOfRotations() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
@@ -247,7 +264,7 @@ private:
         }
     }
 
-    /// If it fails, the records stay in the buffer, and end_batch() throws.
+    /// Writes the buffer. If that fails, the records stay in the buffer, and end_batch() throws.
     void writeIfPossible(const Guard& guard) {
         try {
             write(guard);
@@ -269,7 +286,7 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes, and keeps the others.
+    /// Writes the first `count` bytes of the buffer, and keeps the others.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = 0;
         try {
@@ -293,7 +310,7 @@ private:
         }
     }
 
-    /// Removes the bytes before `begin`, which were written.
+    /// Removes the bytes before `begin`, which are written.
     void keepFrom(const Guard& /*guard*/, std::size_t begin) {
         const std::size_t size = buffer_.size() - begin;
         if (size != 0) {
@@ -308,13 +325,13 @@ private:
     bool isWatched_ = false;
     bool rotates_ = false;  ///< set by set_rotation(), before the first record
     detail::RotationPlan plan_;
-    std::vector<spdlog::filename_t> rotated_;  ///< old files that the hook does not know yet
-    std::string complaint_;                    ///< the error of the last rotation
+    std::vector<spdlog::filename_t> rotated_;  ///< old files that the hook has not been called for
+    std::string complaint_;  ///< the error of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::size_t kept_ = 0;                    ///< bytes that the last write has left there
+    std::size_t kept_ = 0;                    ///< bytes that the last write left in buffer_
     std::uint64_t lost_ = 0;                  ///< refused records
-    std::uint64_t told_ = 0;                  ///< refused records that a line in the file counts
+    std::uint64_t told_ = 0;                  ///< refused records that a line in the file reports
     spdlog::log_clock::time_point lostTime_;  ///< the time of the last refused record
     std::string lostName_;                    ///< the logger of the last refused record
 };
@@ -322,8 +339,8 @@ private:
 using file_sink_mt = file_sink<std::mutex>;
 using file_sink_st = file_sink<spdlog::details::null_mutex>;
 
-/// As spdlog::basic_logger_mt(): a logger with a file of its own, made by a factory of spdlog's
-/// kind.
+/// Makes a logger with a file_sink of its own, as spdlog::basic_logger_mt() does with its file
+/// sink. `Factory` is a factory of spdlog's kind, such as async_factory.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,
@@ -331,7 +348,7 @@ file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool
     return Factory::template create<file_sink_mt>(name, filename, truncate, handlers);
 }
 
-/// The same for one thread.
+/// The same with a sink that one thread at a time uses.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_st(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,

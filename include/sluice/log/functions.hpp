@@ -12,7 +12,12 @@
 /// | set_pattern() | set_pattern(), or spdlog's own |
 /// | shutdown() | shutdown(), or spdlog's own |
 ///
-/// All are about the default back end. Any thread may call them.
+///     sluice::log::init(8192, 1);
+///     auto log = sluice::log::create_async<spdlog::sinks::basic_file_sink_mt>("app", "app.log");
+///     log->info("another thread writes this");
+///     sluice::log::shutdown();
+///
+/// All functions use the default back end. Any thread may call them.
 ///
 /// Tests: tests/unit/log/functions_test.cpp.
 
@@ -32,38 +37,40 @@
 namespace sluice::log {
 
 /// Starts a default back end with these options. The old one ends when its last owner releases it.
+/// Throws spdlog_ex if an option is out of range.
 void init(const backend_options& options);
 
-/// The same as spdlog's init_thread_pool. The size is the room of each logging thread, in messages.
-/// For any number of threads, from 1 to 1000 as in spdlog, one thread writes: several could not
-/// keep the order.
+/// The same as spdlog's init_thread_pool. `queue_size` is the room of each logging thread, in
+/// records. `thread_count` is 1 to 1000, as in spdlog, but one thread writes for any number:
+/// several threads could not keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Makes a logger and registers it. Its callers wait for room.
+/// Makes a logger and registers it. If the lane of a thread is full, its log calls wait.
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async(std::string name, Args&&... args) {
     return async_factory::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Makes a logger and registers it. The oldest records make room.
+/// Makes a logger and registers it. If the lane of a thread is full, its oldest records are
+/// discarded.
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args) {
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
 /// The same as spdlog::set_pattern(), for all loggers of spdlog's registry and for later ones. The
-/// lines are the same. Sluice's formatter writes them in less time.
+/// lines are the same, and Sluice's formatter takes less time for them.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
 /// The same as backend::flush_wait(). True if there is no default back end.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-/// Ends spdlog (its registry releases all loggers) and the default back end. Waits until all
+/// Ends spdlog, whose registry then releases all loggers, and the default back end. Waits until all
 /// records are written and the sinks are flushed. False if `timeout` passed first. A later logger
-/// starts a new back end. spdlog::shutdown() does the same, with `drain_timeout` of the options as
-/// its limit.
+/// starts a new back end. spdlog::shutdown() does the same, with the option `drain_timeout` as its
+/// limit.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log

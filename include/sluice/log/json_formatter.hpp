@@ -28,19 +28,20 @@ namespace sluice::log {
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// The members are always in this order.
+/// The members are always in this order:
 ///
 /// - "time" is UTC with microseconds.
 /// - "file" and "line" follow "thread" if the record has a source location.
 /// - "context" has the pairs of scoped_context and of spdlog's mdc, "fields" the pairs of the call.
-///   An object without pairs is left out.
+///   If there are no pairs, the member is missing.
 /// - Any bytes make a valid object. Each byte that is not UTF-8 becomes U+FFFD.
 /// - A number that is infinite or not a number becomes `null`.
-/// - A key that is given twice is printed twice.
+/// - If a call gives a key twice, the key is printed twice.
 ///
-/// If a sink copies messages before it formats them, the pairs stand in "message", as text.
+/// If a sink copies messages before it formats them, the pairs are text in "message".
 ///
-/// Threads: one thread at a time, as with any formatter.
+/// Threads: one thread at a time, as with any formatter. Cost: it allocates when the second
+/// changes, and if `to` lacks room for a line.
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
 class json_formatter final : public spdlog::formatter {
@@ -127,7 +128,7 @@ private:
 
     const std::string eol_;
     Second second_ = Second::max();
-    std::string secondText_;  ///< the printed text of that second
+    std::string secondText_;  ///< the printed text of second_
 };
 
 }  // namespace sluice::log

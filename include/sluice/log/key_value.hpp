@@ -13,9 +13,10 @@
 /// - Values are numbers, bool, char, enumerations (as numbers), strings and `nullptr`. Format any
 ///   other value into a string first.
 /// - A null `char*` is printed as `null`.
-/// - A key_value refers to the key and to the text that it was given. Use it in the log call alone.
+/// - A key_value refers to the characters of its key and its text. Use it only as an argument of
+///   the log call.
 ///
-/// Cost: a log call copies key and value into the lane. It allocates nothing.
+/// Cost: a log call copies the key and the value into the lane of its thread.
 ///
 /// Tests: tests/unit/log/key_value_test.cpp.
 
@@ -29,6 +30,7 @@
 
 namespace sluice::log {
 
+/// A key and a value. kv() makes it.
 class key_value {
 public:
     using value_type = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, float,
@@ -49,7 +51,7 @@ namespace detail {
 template <class T>
 inline constexpr bool isAlwaysRefused = false;
 
-/// Converts the value to one of the types of a pair.
+/// Converts a value to one of the types of key_value::value_type.
 template <class T>
 key_value::value_type pairValue(const T& value) noexcept {
     using Value = key_value::value_type;

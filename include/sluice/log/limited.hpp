@@ -10,19 +10,25 @@
 /// Use them where a fault may repeat in a loop and fill the log.
 ///
 /// Each is a SLUICE_LOG (see deferred.hpp) with a count of its own. All threads and all loggers
-/// share the count of a call site. Each instance of a template has another count. A call that the
-/// logger's level stops is not counted. A call that is held back does not evaluate its arguments.
+/// share the count of a call site. Each instance of a template has a count of its own. A call is
+/// not counted if the logger's level is off. A call that is held back does not evaluate its
+/// arguments.
 ///
-/// SLUICE_LOG_ONCE logs the first call. SLUICE_LOG_EVERY logs the first of every n calls; 0 counts
-/// as 1. SLUICE_LOG_AT_MOST logs the first n calls of a second. A second begins with the first call
-/// after the end of the last one. Before its next message it prints a line "N messages held back",
-/// with the same level and source location. It does not report calls after its last message. n may
-/// be a variable; 0 counts as 1, and at most 16,777,215 calls are counted.
+/// - SLUICE_LOG_ONCE logs the first call.
+/// - SLUICE_LOG_EVERY logs the first of every n calls.
+/// - SLUICE_LOG_AT_MOST logs the first n calls of a second. A second begins with the first call
+///   after the end of the last one. Before its next message it logs a line "N messages held back",
+///   with the same level and source location. If no message follows, no line reports the calls that
+///   were held back.
+///
+/// n may be a variable. 0 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than 16,777,215 as
+/// 16,777,215.
 ///
 /// Threads: any thread, and a signal handler under the rules of SLUICE_LOG. No call waits. The
-/// counts are relaxed atomic numbers and order nothing. A call costs one atomic read-modify-write.
-/// SLUICE_LOG_AT_MOST also reads the steady clock. SLUICE_LOG_ONCE reads one flag from its second
-/// call on.
+/// counts are relaxed atomic numbers, so they order nothing.
+///
+/// Cost: one atomic read-modify-write for each call. SLUICE_LOG_AT_MOST also reads the steady
+/// clock. From its second call on, SLUICE_LOG_ONCE only reads one flag.
 ///
 /// Tests: tests/unit/log/limited_test.cpp.
 
@@ -69,7 +75,8 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // A thread may come with an earlier time: then its call belongs to the present second.
+            // If `now` is earlier than the begin of the present second, the call belongs to the
+            // present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -88,19 +95,21 @@ public:
     }
 
 private:
-    // One word, so that no thread sees a second with the count of another one. It has the
-    // milliseconds at which the second began, enough for 34 years of uptime, and the calls that it
-    // has passed.
+    // state_ is one word, so that no thread reads a second with the count of another second. The
+    // upper 40 bits are the milliseconds at which the second began, enough for 34 years of uptime.
+    // The lower 24 bits are the number of calls that have passed in this second.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 
-    std::atomic<std::uint64_t> state_{0};  ///< 0: no call has passed yet
+    /// Begin of the second and calls; 0: no call has passed yet.
+    std::atomic<std::uint64_t> state_{0};
+    /// The calls that were held back since the last takeHeldBack(). Any thread adds.
     std::atomic<std::uint64_t> heldBack_{0};
 };
 
 }  // namespace sluice::log::detail
 
-/// SLUICE_LOG_ONCE(logger, severity, "format {}", arguments...)
+/// SLUICE_LOG_ONCE(logger, severity, "format {}", arguments...): logs the first call.
 #define SLUICE_LOG_ONCE(logger, severity_, ...)                                                    \
     do {                                                                                           \
         static ::sluice::log::detail::OnceLimit sluiceLimit;                                       \
@@ -111,7 +120,8 @@ private:
         }                                                                                          \
     } while (false)
 
-/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...)
+/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs the first of every n
+/// calls.
 #define SLUICE_LOG_EVERY(n, logger, severity_, ...)                                                \
     do {                                                                                           \
         static ::sluice::log::detail::EveryLimit sluiceLimit;                                      \
@@ -122,7 +132,7 @@ private:
         }                                                                                          \
     } while (false)
 
-/// SLUICE_LOG_AT_MOST(n, logger, severity, "format {}", arguments...): n a second.
+/// SLUICE_LOG_AT_MOST(n, logger, severity, "format {}", arguments...): logs n calls a second.
 #define SLUICE_LOG_AT_MOST(n, logger, severity_, ...)                                              \
     do {                                                                                           \
         static ::sluice::log::detail::RateLimit sluiceLimit;                                       \

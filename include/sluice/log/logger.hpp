@@ -24,41 +24,50 @@
 
 namespace sluice::log {
 
-/// While one lives, the log calls of its thread print the times that the caller gives, unchanged.
+/// While an own_time lives, the log calls of its thread print the times that the caller gives
+/// unchanged.
 using own_time = detail::OwnTime;
 
 /// A spdlog logger with sinks that a back end calls.
 ///
-/// It supports all that spdlog does with a logger: levels, patterns, the registry, clone,
+///     auto file = std::make_shared<sluice::log::file_sink_mt>("core.log");
+///     auto own = std::make_shared<sluice::log::backend>();
+///     auto logger = std::make_shared<sluice::log::async_logger>("core", file, own);
+///     spdlog::register_logger(logger);  // if spdlog::get("core") should find it
+///     logger->info("{} orders", 17);
+///
+/// It supports everything that spdlog does with a logger: levels, patterns, the registry, clone,
 /// backtrace, flush_on, flush_every, error handlers. The differences:
 ///
 /// - The calling thread checks the level and formats the text. The back end calls the sinks, with
 ///   their levels and patterns, in the order of the log calls of all threads.
 /// - The error handler gets the exceptions of sinks, of any type, on the back end's thread.
-/// - flush() returns at once. The sinks are flushed after all earlier records. Several calls while
-///   a flush waits cause one flush. flush_wait() of the back end waits.
-/// - A record is counted if the lane is full or the back end has ended. In the second case the
-///   calling thread also calls the error handler.
-/// - Printed times do not step back from line to line, also if the clock was set back. Two times
-///   are printed unchanged: those of a backtrace, and those that the caller gave. If the caller
-///   gives a time through a pointer to spdlog::logger, put an own_time around the call. Otherwise
-///   an earlier time is printed as the time of the line before.
+/// - flush() returns at once. The back end flushes the sinks after all earlier records. Several
+///   calls before that flush cause one flush. flush_wait() of the back end waits.
+/// - If the lane is full, the policy decides, and a lost record is counted. If the back end has
+///   ended, the record is counted and the calling thread also calls the error handler.
+/// - Printed times never decrease from line to line, also if the clock was set back. Two times are
+///   printed unchanged: those of a backtrace, and those that the caller gave. If the caller gives a
+///   time through a pointer to spdlog::logger, put an own_time around the call. Otherwise an
+///   earlier time is printed as the time of the line before.
 ///
-/// Threads: as with any logger of spdlog. So change the error handler and the list of sinks only
-/// while no thread logs. A logger may be destroyed while the back end has records of it. A sink may
-/// log, but not through a logger with a backtrace: spdlog holds a lock while it dumps one.
+/// Threads: as with any logger of spdlog, any thread may log. Change the error handler and the list
+/// of sinks only while no thread logs. A logger may be destroyed while the back end has records of
+/// it. A sink may log, but not through a logger with a backtrace, because spdlog holds a lock while
+/// it dumps one.
 ///
-/// Signal handlers: a log call is delivered or counted, and does not wait, if its arguments are
-/// formatted without lock and allocation, and if backtrace is off. The first call of a thread
-/// allocates: see signal_scope.hpp.
+/// Signal handlers: a log call does not wait, and its record is delivered or counted. Two
+/// conditions: the arguments are formatted without lock and allocation, and the backtrace is off.
+/// The first call of a thread allocates: see signal_scope.hpp.
 ///
-/// Cost: no allocation and no lock. The text is copied once, into the thread's lane.
+/// Cost: a log call copies the text once, into the thread's lane. The first record of a thread
+/// makes the lane. Other records take no lock, and allocate only if they are larger than the lane.
 ///
 /// Tests: tests/unit/log/logger_test.cpp.
 class async_logger : public spdlog::logger {
 public:
-    /// Sinks from a range. If the back end has ended, each log call reports it, not the
-    /// constructor, as with spdlog.
+    /// Makes a logger with the sinks of a range. If the back end has ended, the constructor does
+    /// not fail, as in spdlog: each log call reports it.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block)
@@ -73,7 +82,7 @@ public:
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
                  overflow_policy policy = overflow_policy::block);
 
-    /// Copies the name, the sinks and all settings of another logger.
+    /// Makes a logger with the name, the sinks and all settings of another logger.
     async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
                  overflow_policy policy);
 
@@ -83,22 +92,22 @@ public:
 
     overflow_policy policy() const noexcept { return policy_; }
 
-    /// A logger with this name and the same sinks, back end, policy and settings.
+    /// Returns a logger with this name and the same sinks, back end, policy and settings.
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// The same as spdlog's, with a pattern_formatter of Sluice's: it writes the same lines in less
-    /// time.
+    /// The same as spdlog's function. It uses Sluice's pattern_formatter, which writes the same
+    /// lines in less time.
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// A message with a time of the caller, which is printed unchanged.
+    /// Logs a message with a time of the caller, which is printed unchanged.
     void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
              spdlog::level::level_enum level, spdlog::string_view_t text);
 
-    /// A message that the back end formats. `write(to)` encodes the arguments into `size` bytes, as
-    /// `site.print` expects them. The caller has checked the level.
+    /// Logs a message that the back end formats. `write(to)` encodes the arguments into `size`
+    /// bytes, in the form that `site.print` reads. The caller has checked the level.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         if (should_backtrace()) {
@@ -126,7 +135,7 @@ protected:
 private:
     async_logger(const async_logger& other, std::string name);
 
-    /// The last step of each constructor.
+    /// Each constructor calls it last: connects the logger to its back end.
     void join(const std::weak_ptr<backend>& by);
 
     [[gnu::cold]] void noteTrace(std::string_view text) noexcept;
@@ -141,7 +150,7 @@ private:
         }
     }
 
-    /// The pairs of the call and the context of its thread stand before the rest.
+    /// Writes the pairs of the call and the context of its thread before the text or the arguments.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postWithPairs(detail::RecordHead& head,
                                                     spdlog::level::level_enum level,
@@ -168,16 +177,16 @@ private:
     }
 
     bool flushes(spdlog::level::level_enum level) const noexcept {
-        // Relaxed, as in spdlog: no data belongs to the setting.
+        // Relaxed, as in spdlog: no other data depends on the setting.
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// In spdlog a program may change the list of sinks while no thread logs. The back end's copy
-    /// follows with the next log call. Several threads may make this call, so each checks the key
-    /// before it uses the copy.
+    /// Returns the back end's copy of this logger. In spdlog a program may change the list of sinks
+    /// while no thread logs. The next log call then replaces the copy. Several threads may make
+    /// this call at once, so each checks the key before it uses the copy.
     const detail::LoggerHandle& handle() {
         const std::uint64_t wanted = sinksKey();
-        // Acquire: the handle was made before its key.
+        // Acquire: if this thread reads the key, it also sees the handle that belongs to it.
         if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
             refresh(wanted);
         }
@@ -186,8 +195,8 @@ private:
 
     [[gnu::cold]] void refresh(std::uint64_t wanted);
 
-    /// Differs for different lists of sinks, as far as 64 bits allow. Odd, because addresses of
-    /// sinks are even; so it is never 0.
+    /// A number for the list of sinks. It differs for different lists, as far as 64 bits allow.
+    /// Odd, because addresses of sinks are even; so it is never 0.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -196,8 +205,8 @@ private:
         return key;
     }
 
-    /// Formats on the calling thread, for the sinks and the backtrace. `write(to, arguments)`
-    /// encodes.
+    /// Formats a deferred message on the calling thread, for the sinks and the backtrace.
+    /// `write(to, arguments)` encodes the arguments.
     using Encode = void (*)(std::byte* to, const void* arguments);
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
                                      Encode write, const void* arguments);

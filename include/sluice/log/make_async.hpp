@@ -6,14 +6,15 @@
 ///     sluice::log::make_async(spdlog::default_logger());
 ///     spdlog::info("from now on another thread writes this");
 ///
-/// The new logger has the name, the sinks and all settings of the old one. spdlog's registry and
-/// spdlog's default logger hold it instead of the old one. `sinks()` holds the same sinks, so a
-/// program may cast them to their types. The back end also calls a sink that is added later.
+/// The new logger has the name, the sinks and all settings of the old one. It replaces the old
+/// logger in spdlog's registry, or as spdlog's default logger. `sinks()` returns the same sinks, so
+/// a program may cast them to their types. The back end also calls a sink that the program adds
+/// later.
 ///
-/// A pointer to the old logger still logs without a back end, to the same sinks. Call make_async()
-/// at the start of the program, while no other thread uses the registry.
+/// A pointer to the old logger still logs to the same sinks, without a back end. So call
+/// make_async() at the start of the program, while no other thread uses the registry.
 ///
-/// Errors: a null logger throws spdlog_ex.
+/// Errors: it throws spdlog_ex if `logger` is null.
 ///
 /// Tests: tests/unit/log/make_async_test.cpp.
 
@@ -33,7 +34,7 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
            overflow_policy policy = overflow_policy::block) {
     if (logger == nullptr) {
-        spdlog::throw_spdlog_ex("make_async: there is no logger");
+        spdlog::throw_spdlog_ex("make_async: the logger is null");
     }
     auto made = std::make_shared<async_logger>(*logger, by, policy);
     if (spdlog::default_logger() == logger) {
@@ -45,7 +46,8 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
     return made;
 }
 
-/// Refused: a logger cannot change its type.
+/// The compiler refuses a call with a logger instead of a shared pointer to it: an object cannot
+/// change its type.
 template <class Logger, class... More>
 auto make_async(Logger& /*logger*/, const More&... /*more*/)
     -> std::enable_if_t<std::is_base_of_v<spdlog::logger, Logger>> {

@@ -32,23 +32,24 @@ namespace sluice::log {
 
 namespace detail {
 
-/// A kept text, with the range of it that is coloured.
+/// A text that the formatter keeps, and the range of it that a console colours.
 struct KeptText {
     CachedText text;
     std::size_t colorBegin = 0;
     std::size_t colorEnd = 0;
 };
 
-/// A piece of a pattern, ready to be written.
+/// A piece of a pattern, and what is needed to write it.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
     bool beginsColor = false;
     bool endsColor = false;
 
-    /// The kept text. A level piece has one for each level.
+    /// The kept text. A piece of kind `level` has one for each level.
     std::vector<KeptText> texts;
 
-    /// Writes the piece: its kept text, or a rare flag.
+    /// spdlog's formatter for this piece. It makes the kept text, and writes a flag that this class
+    /// does not write itself.
     std::unique_ptr<spdlog::pattern_formatter> writer;
 };
 
@@ -65,18 +66,21 @@ inline bool hasContext() {
 
 /// Writes the same lines as spdlog::pattern_formatter, byte for byte, in fewer instructions.
 ///
-/// Most of a line of a log is the same as in the line before. So the formatter keeps each text that
-/// changes at most once a second. It copies digits and names straight into the line, and makes room
-/// for a line once. spdlog itself writes all other texts: the kept ones, flags with a width, and
-/// rare flags. So they look as in the version of spdlog that is used.
+///     sink->set_formatter(std::make_unique<sluice::log::pattern_formatter>("[%H:%M:%S.%e] %v"));
+///     // or, for all loggers of spdlog's registry:
+///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");
+///
+/// Most of a line is the same as in the line before. So the formatter keeps each text that changes
+/// at most once a second. It copies digits and names straight into the line, and makes room once
+/// for each line. spdlog itself writes all other texts: those that are kept, flags with a width,
+/// and rare flags. So they look as in the version of spdlog that the program uses.
 ///
 /// Use it instead of spdlog::pattern_formatter. async_logger::set_pattern(),
-/// file_sink::set_pattern() and sluice::log::set_pattern() make one. Give one to any sink by
-/// set_formatter(), and to spdlog's registry by spdlog::set_formatter(). Use spdlog's own formatter
-/// for flags of your own (custom_flags).
+/// file_sink::set_pattern() and sluice::log::set_pattern() make one. Use spdlog's own formatter for
+/// flags of your own (custom_flags).
 ///
-/// Threads: one thread at a time, as with any formatter. A sink calls its formatter while it holds
-/// its lock.
+/// Threads: one thread at a time, as with any formatter. A sink locks its mutex before it calls its
+/// formatter.
 ///
 /// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and the time to copy the message.
 /// It allocates in the constructor, when the second changes, and if `to` lacks room for a line.
@@ -93,7 +97,7 @@ public:
         for (const detail::Piece& piece : detail::piecesOf(pattern_)) {
             steps_.push_back(stepFor(piece));
         }
-        // Appended unchanged: an end of line has no flags.
+        // Appended unchanged: the end of line is not a pattern.
         steps_.emplace_back().texts.push_back({detail::CachedText(eol_)});
         countRoom();
     }
@@ -104,7 +108,7 @@ public:
             beginSecond(message, time);
         }
         const std::size_t room = roomFor(message);
-        // Used only for times in that second.
+        // Nanoseconds of the second. Used only if the time is not before the epoch.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const detail::PatternStep& step : steps_) {
@@ -132,12 +136,12 @@ private:
         return std::chrono::nanoseconds(message.time.time_since_epoch()).count();
     }
 
-    /// A large number for a time before `begin`.
+    /// The difference. It is a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
 
-    /// Makes `to` larger by `room`. Returns the address of the new part.
+    /// Makes `to` larger by `room` bytes. Returns the address of the new part.
     static char* extend(spdlog::memory_buf_t& to, std::size_t room) {
         const std::size_t size = to.size();
         to.resize(size + room);
@@ -176,7 +180,7 @@ private:
                 message.color_range_end};
     }
 
-    // No time before the epoch is in a second: such times are rounded the other way.
+    // A time before the epoch gets no second, because division rounds it in the other direction.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (detail::PatternStep& step : steps_) {
@@ -188,7 +192,7 @@ private:
         second_ = time < 0 ? noSecond : time / second * second;
     }
 
-    /// The room that a line needs, without the names and the payloads in it.
+    /// Computes room_, names_ and payloads_.
     void countRoom() {
         constexpr std::size_t mostDigits = std::numeric_limits<std::size_t>::digits10 + 1;
         constexpr std::size_t brackets = 3;
@@ -211,8 +215,8 @@ private:
         return room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
     }
 
-    /// Returns the end of the text that it wrote at `at`; null if spdlog must write the piece.
-    /// `fraction`: nanoseconds of the second.
+    /// Writes the piece at `at` and returns the end of its text. Returns null if spdlog must write
+    /// the piece. `fraction`: nanoseconds of the second.
     [[gnu::always_inline]] char* write(const detail::PatternStep& step,
                                        const spdlog::details::log_msg& message,
                                        std::uint32_t fraction, const spdlog::memory_buf_t& to,
@@ -248,7 +252,7 @@ private:
         return nullptr;
     }
 
-    /// False before the epoch, where fractions are negative.
+    /// Whether `fraction` is valid. False for a time before the epoch.
     bool isInSecond() const noexcept { return second_ != noSecond; }
 
     static char* copyOfLevel(const detail::PatternStep& step,
@@ -277,9 +281,11 @@ private:
     const std::string eol_;
     std::vector<detail::PatternStep> steps_;
 
-    /// The second of the kept texts.
+    /// The second that the kept texts belong to, in nanoseconds since the epoch.
     Nanoseconds second_ = noSecond;
+    /// Bytes that a line needs, without its logger names and payloads.
     std::size_t room_ = 0;
+    /// How often the pattern has the name of the logger, and the payload.
     std::size_t names_ = 0;
     std::size_t payloads_ = 0;
 };

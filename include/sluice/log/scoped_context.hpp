@@ -11,29 +11,31 @@
 
 namespace sluice::log {
 
-/// Adds pairs to each record of its thread while it lives.
+/// While it lives, it adds pairs to each record of its thread.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
 ///     handle();                 // records of this thread have the same pairs
 ///
-/// Each log call copies the pairs of its thread, so the back end prints their values at the time of
+/// Each log call copies the pairs of its thread, so the back end prints the values that they had at
 /// the call. Text sinks print them behind the message, before the pairs of the call. A
 /// json_formatter prints them in the object "context".
 ///
-/// - Scopes nest. A pair of an inner scope hides one of an outer scope that has the same key.
-/// - The end of a scope restores the context before it. So make these objects on the stack, and
-///   destroy them in the reverse order, on the same thread.
+/// - Scopes may be nested. A pair of an inner scope hides a pair of an outer scope with the same
+///   key.
+/// - The destructor restores the context of before. So make these objects on the stack, and destroy
+///   them in the reverse order, on the same thread.
 /// - The object copies keys and values.
 /// - Loggers of a back end (async_logger) and async_sink take the context; other loggers do not.
 ///   The lines that dump_backtrace() writes have none.
 ///
-/// Memory: one block for each scope. Log calls allocate nothing for it.
+/// Cost: the constructor allocates one block. Each log call of the thread copies the pairs into its
+/// lane.
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp.
 class scoped_context {
 public:
-    /// May throw std::bad_alloc.
+    /// Throws std::bad_alloc if there is no memory.
     template <class... Pairs>
     explicit scoped_context(const key_value& first, const Pairs&... others)
         : scoped_context(std::array<key_value, 1 + sizeof...(Pairs)>{first, others...}) {}

@@ -8,13 +8,14 @@
 ///     spdlog::init_thread_pool(8192, 1);
 ///     auto log = spdlog::basic_logger_mt<spdlog::async_factory>("name", "file.log");
 ///
-/// In namespace `spdlog`: `init_thread_pool`, `thread_pool`, `async_logger`, `async_factory`,
-/// `async_factory_nonblock`, `async_factory_impl`, `create_async`, `create_async_nb` and
-/// `async_overflow_policy`. Each is another name of Sluice's function or type.
+/// It declares these names in namespace `spdlog`: `init_thread_pool`, `thread_pool`,
+/// `async_logger`, `async_factory`, `async_factory_nonblock`, `async_factory_impl`, `create_async`,
+/// `create_async_nb` and `async_overflow_policy`. Each is another name of Sluice's function or
+/// type.
 ///
-/// No file of the program may include <spdlog/async.h> as well: in one unit, the compiler reports
-/// conflicting declarations. `spdlog::details::thread_pool` stays spdlog's. Its counterpart is
-/// sluice::log::backend.
+/// No file of the program may include <spdlog/async.h> as well. If one unit includes both, the
+/// compiler reports conflicting declarations. `spdlog::details::thread_pool` remains spdlog's
+/// class. Its counterpart is sluice::log::backend.
 ///
 /// Tests: tests/unit/log/spdlog_async_test.cpp, and tests/unit/log/setups_test.cpp, of which CMake
 /// writes a copy with the statements for spdlog.
@@ -49,7 +50,7 @@ inline void init_thread_pool(std::size_t queue_size, std::size_t thread_count,
                       std::move(on_thread_stop));
 }
 
-/// The default back end. The first call starts it, where spdlog's function returns null.
+/// Returns the default back end. The first call starts it; spdlog's function would return null.
 inline std::shared_ptr<sluice::log::backend> thread_pool() {
     return sluice::log::default_backend();
 }

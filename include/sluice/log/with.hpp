@@ -7,12 +7,13 @@
 ///     sluice::log::with(logger, kv("order", 17), kv("ms", 1.5)).info("{} orders left", 3);
 ///
 /// `logger` is any spdlog::logger, by reference, pointer or smart pointer. Text sinks print
-/// `3 orders left order=17 ms=1.5`. Sinks with a json_formatter print the pairs as an object.
+/// `3 orders left order=17 ms=1.5`. Sinks with a json_formatter print the pairs as members of an
+/// object.
 ///
-/// - Levels, sinks and error handlers are those of the logger.
-/// - The call formats its text, like logger->info(). SLUICE_LOG_INFO accepts pairs, too, and the
-///   back end formats its text.
-/// - A logger that keeps a backtrace has pairs as text only.
+/// - The logger decides about levels, sinks and errors, as in its own calls.
+/// - The calling thread formats the text, as in logger->info(). SLUICE_LOG_INFO accepts pairs, too,
+///   and the back end formats its text.
+/// - A logger that keeps a backtrace gets the pairs as text only.
 /// - Do not keep the result: it refers to the logger and to the texts of the pairs.
 ///
 /// Threads: any thread, like a call of the logger.
@@ -85,7 +86,7 @@ private:
     const std::array<key_value, N> pairs_;
 };
 
-/// The log calls of a logger, with these pairs.
+/// Returns an object with the log calls of the logger. Each of its calls adds these pairs.
 template <class Logger, class... Pairs>
 [[nodiscard]] call_with_pairs<sizeof...(Pairs)> with(Logger&& logger, const Pairs&... pairs) {
     static_assert(sizeof...(Pairs) != 0 && (detail::isPair<Pairs> && ...),

@@ -10,12 +10,14 @@ namespace detail {
 
 class Frontend;
 
-/// Gives the rest of the module access to the parts of a back end.
+/// Lets the rest of the module use private parts of a back end.
 struct Access {
+    /// Called at the end of the program: backend::leave().
     static void leave(backend& which);
+    /// Calls shutdown() with the time limit of the options.
     static void end(backend& which);
 
-    /// The part that log calls use. Null for a null back end.
+    /// Returns the part that log calls use. Null for a null back end.
     static std::shared_ptr<Frontend> frontend(const std::shared_ptr<backend>& of) noexcept;
 };
 

@@ -11,22 +11,22 @@
 
 namespace sluice::log::detail {
 
-/// An object that takes part in the fork() and the crash of its process, such as a back end.
+/// An object that is called when its process forks or crashes, such as a back end.
 class RegistryMember {
 public:
     RegistryMember() = default;
     RegistryMember(const RegistryMember&) = delete;
     RegistryMember& operator=(const RegistryMember&) = delete;
 
-    /// Called in this order around fork(), so that no work is half done in the copy.
+    /// The registry calls these functions in this order around fork(), so that the child finds no
+    /// work half done.
     ///
-    /// stopForFork() stops the thread that calls sinks. It waits for a few milliseconds at most.
-    /// After false, each member gets goOn(), and all begin again. In between another thread may
-    /// fork or make a member.
+    /// stopForFork() stops the thread that calls sinks. It waits for a few milliseconds at most. If
+    /// it returns false, the registry calls goOn() of each member and begins again. Between the two
+    /// attempts another thread may fork or make a member.
     ///
-    /// settleForFork() calls the sinks. It is called after all members have stopped.
-    /// lockForFork() is called after all have settled, because the sinks of one member may use
-    /// another member.
+    /// settleForFork() calls the sinks, after all members have stopped. lockForFork() is called
+    /// after all members have settled, because the sinks of one member may use another member.
     virtual bool stopForFork() noexcept = 0;
     virtual void goOn() noexcept = 0;
     virtual void settleForFork() noexcept = 0;
@@ -34,8 +34,8 @@ public:
     virtual void afterForkInParent() noexcept = 0;
     virtual void afterForkInChild() noexcept = 0;
 
-    /// In the handler of a fatal signal: requests that all records are written, and tells whether
-    /// they are. Also true if no thread could write them.
+    /// For the handler of a fatal signal. beginRescue() requests that all records are written.
+    /// isRescued() tells whether they are. It is also true if no thread could write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
@@ -49,12 +49,12 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// A mutex guards changes. Handlers of fatal signals read the list without it. The thread that
-/// holds the mutex may lock it again: a sink that it calls during a fork may make a member, and may
-/// fork. Any thread may call add() and remove().
+/// Any thread may call add() and remove(). A mutex guards the list against other changes. Handlers
+/// of fatal signals read the list without the mutex. The thread that holds the mutex may lock it
+/// again, because a sink that it calls during a fork may make a member, and may fork.
 class BackendRegistry {
 public:
-    /// All shared libraries have the same object, also those that hide their symbols.
+    /// All shared libraries share this object, also those that hide their symbols.
     [[gnu::visibility("default")]] static BackendRegistry& instance() {
         static BackendRegistry* const forEver = new BackendRegistry;
         return *forEver;
@@ -77,8 +77,9 @@ public:
         link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);
     }
 
-    /// Takes no lock, for handlers of fatal signals. A member that ends at this moment may crash
-    /// such a handler; the process is about to end anyway.
+    /// Calls visit(member) for each member. It takes no lock, because handlers of fatal signals
+    /// call it. If a member ends meanwhile, such a handler may crash; the process is about to end
+    /// anyway.
     template <class Visit>
     void forEach(Visit&& visit) {
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
@@ -87,7 +88,7 @@ public:
         }
     }
 
-    // For std::lock_guard.
+    // The functions that std::lock_guard calls. The thread that holds the mutex may lock it again.
 
     void lock() {
         // Relaxed: only this thread writes its own mark.
@@ -107,7 +108,8 @@ public:
 private:
     BackendRegistry() {
 #if defined(__unix__)
-        // Without memory for the handlers, fork() does not call them. There is no way to report it.
+        // If there is no memory for the handlers, fork() does not call them, and nothing can report
+        // it.
         static_cast<void>(
             pthread_atfork([] { instance().beforeFork(); },
                            [] { instance().afterFork(&RegistryMember::afterForkInParent); },
@@ -119,7 +121,7 @@ private:
         lock();
         ++forks_;
         if (forks_ > 1) {
-            return;  // a sink that a fork calls forks itself
+            return;  // a sink that was called during a fork forks itself
         }
         while (!stopAll()) {
             forEach([](RegistryMember& member) { member.goOn(); });
@@ -153,14 +155,14 @@ private:
     }
 
     std::mutex mutex_;
-    std::atomic<const void*> owner_{nullptr};      ///< the mark of the thread that holds the mutex
-    unsigned depth_ = 0;                           ///< how often that thread has locked it; guarded
-    unsigned forks_ = 0;                           ///< its running calls of fork(); guarded
-    std::atomic<RegistryMember*> first_{nullptr};  ///< written with the mutex
+    std::atomic<const void*> owner_{nullptr};  ///< mark() of the thread that holds the mutex
+    unsigned depth_ = 0;  ///< how often that thread has locked the mutex; guarded
+    unsigned forks_ = 0;  ///< running calls of fork() of that thread; guarded
+    std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written with the mutex
 };
 
-/// Makes it before main(). A thread that made it later might do so while another one forks: the
-/// child would have it half made, and wait for it for ever.
+/// Makes the registry before main(). Otherwise one thread could be making it while another thread
+/// forks. The child would have it half made, and would wait for it for ever.
 inline const BackendRegistry& registryFromTheStart = BackendRegistry::instance();
 
 }  // namespace sluice::log::detail

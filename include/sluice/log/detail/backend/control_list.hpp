@@ -7,8 +7,8 @@
 
 namespace sluice::log::detail {
 
-/// An action of the back end. The sender allocates it. For an action that must not fail, such as
-/// the end of a logger, the sender allocates it early, when the logger begins.
+/// An action that a thread sends to the back end. The sender allocates it. The end of a logger must
+/// not fail, so the logger allocates that action when it begins.
 class Control {
 public:
     Control() = default;
@@ -16,10 +16,10 @@ public:
     Control& operator=(const Control&) = delete;
     virtual ~Control() = default;
 
-    /// Runs on the back end after each record with an earlier stamp is written.
+    /// The back end calls it after it has written each record with an earlier stamp.
     virtual void run() noexcept = 0;
 
-    /// The back end has ended without running it.
+    /// Called instead of run() if the back end has ended first.
     virtual void abandon() noexcept {}
 
 private:
@@ -42,18 +42,20 @@ private:
 
 /// The actions that wait for the back end, in order with the records.
 ///
-/// Flushes, changes of format, the end of a logger: each has a stamp of the same clock as the
-/// records. The back end runs it after it has written all records with earlier stamps. An action
-/// takes no room in a lane. So it cannot be dropped, and its sender does not wait for room.
+/// Flushes, changes of format and ends of loggers are actions. Each has a stamp of the same clock
+/// as the records. The back end runs an action after it has written all records with earlier
+/// stamps. An action takes no room in a lane, so it is never dropped, and its sender does not wait
+/// for room.
 ///
-/// Any thread may push(). Only the back end takes.
+/// Threads: any thread may call push(). Only the back end takes actions.
 ///
-/// Invariant: stamps in the list never decrease, because push() reads the clock with the lock. They
-/// decrease if the clock starts again; takeUntil() ignores them.
+/// Invariant: stamps in the list never decrease, because push() reads the clock while it holds the
+/// lock. Exception: they decrease if the clock starts again. Then takeUntil() takes actions without
+/// regard to their stamps.
 ///
-/// Edge: the back end calls look(), then it locks the list and takes. A push that returned before
-/// the look is in the list. A later push has a stamp after the look, so its stamp is not below the
-/// watermark: it waits in the list for a later harvest.
+/// Edge: the back end calls look(), then it locks the list and takes actions. An action whose
+/// push() returned before the look is in the list. An action that is pushed later has a stamp after
+/// the look, so its stamp is not below the watermark: it stays in the list for a later harvest.
 ///
 /// Tests: tests/unit/log/control_list_test.cpp.
 class ControlList {
@@ -63,8 +65,8 @@ public:
     ControlList& operator=(const ControlList&) = delete;
     ~ControlList() { abandon(std::move(first_)); }
 
-    /// Takes over `control` and stamps it with the result of `now`. False if the list is closed:
-    /// then the caller keeps it.
+    /// Takes over `control` and stamps it with the result of now(). False if the list is closed:
+    /// then the caller keeps `control`.
     template <class Now>
     [[nodiscard]] bool push(std::unique_ptr<Control>& control, Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -78,8 +80,8 @@ public:
         return true;
     }
 
-    /// Calls `handle(control, key)` for each entry with a stamp below `limit`, in order, without
-    /// the lock.
+    /// Calls handle(control, key) for each action with a stamp below `limit`, in order. It holds no
+    /// lock during the call.
     template <class Handle>
     void takeBefore(Key limit, Handle&& handle) {
         while (std::unique_ptr<Control> control = takeOne(limit)) {
@@ -87,7 +89,7 @@ public:
         }
     }
 
-    /// The last entry at a moment, and its stamp. Null and 0 for an empty list.
+    /// The newest action at some moment, and its stamp. Null and 0 for an empty list.
     struct Mark {
         const Control* control;
         Key key;
@@ -97,8 +99,8 @@ public:
         return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->key_};
     }
 
-    /// The same for all entries up to the mark, with any stamp. The caller has taken no entry since
-    /// newest().
+    /// The same for all actions up to the mark, with any stamp. The caller has taken no action
+    /// since newest().
     template <class Handle>
     void takeUntil(Mark mark, Handle&& handle) {
         for (bool isLast = mark.control == nullptr; !isLast;) {
@@ -110,7 +112,7 @@ public:
         }
     }
 
-    /// Refuses later entries, and abandons those in the list.
+    /// Refuses later actions, and abandons those in the list.
     void close() noexcept {
         std::unique_ptr<Control> left;
         {
@@ -122,12 +124,12 @@ public:
         abandon(std::move(left));
     }
 
-    /// Around fork(), so that the child gets a complete list.
+    /// Called around fork(), so that the child gets a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// In the child of a fork(): the senders of the entries do not exist. The entries are leaked,
-    /// because other threads may have been using the objects that they hold.
+    /// Called in the child of a fork(). Empties the list without destroying the actions, because
+    /// other threads of the parent may have been using the objects that they hold.
     void forget() noexcept {
         static_cast<void>(first_.release());
         last_ = nullptr;
@@ -147,7 +149,8 @@ private:
         return taken;
     }
 
-    /// One after the other: recursion would need much stack for a long list.
+    /// Abandons and destroys the actions one by one. The destructor of `first` would recurse, and
+    /// need much stack for a long list.
     static void abandon(std::unique_ptr<Control> first) noexcept {
         while (first) {
             first->abandon();

@@ -8,18 +8,19 @@
 
 namespace sluice::log::detail {
 
-/// Makes the printed times, which do not step back from line to line.
+/// Computes the printed times. They never decrease from line to line.
 ///
 /// Stamps order the records. spdlog reads its own time of a record a little earlier than the stamp.
-/// The distance varies, for example if the thread is preempted in between. So these times may step
-/// back in the order of the stamps. A record with a time before that of the last line shows the
-/// time of the last line. This also holds for a record that waited for room, and after spdlog's
-/// clock was set back: until the clock has caught up, all lines show the last time from before.
+/// The distance varies, for example if the thread is preempted in between. So spdlog's times may
+/// decrease in the order of the stamps. A record whose time is before that of the last line shows
+/// the time of the last line. This also holds in two other cases: the record has waited for room,
+/// or spdlog's clock was set back. Until the clock has caught up, all lines show the last time from
+/// before.
 ///
 /// Two times are printed unchanged: a time that the caller gave, and the time of a line of a
 /// backtrace.
 ///
-/// One thread at a time: the back end's.
+/// Threads: only the harvesting thread calls the members.
 ///
 /// Tests: tests/unit/log/display_time_test.cpp.
 class DisplayTime {
@@ -27,19 +28,20 @@ public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    /// Takes three clocks at one moment: the clock of the stamps, a steady clock, and spdlog's
-    /// clock. Called once in each harvest, because spdlog's clock may be set.
+    /// Notes the readings of three clocks at one moment: the clock of the stamps, a steady clock,
+    /// and spdlog's clock. Called once in each harvest, because spdlog's clock may be set.
     void adjust(Key key, SteadyTime steady, time_point wall) noexcept {
         if (isSet_ && key > first_.key && steady > first_.steady) {
             ticksLength_ = inTicks(steady - first_.steady) / double(key - first_.key);
         } else if (!isSet_ || key < now_.key) {
-            first_ = Moment{key, steady, wall};  // the first moment, or the stamps began again
+            // This is the first moment, or the clock of the stamps has started again.
+            first_ = Moment{key, steady, wall};
             isSet_ = true;
         }
         now_ = Moment{key, steady, wall};
     }
 
-    /// The printed time of a record with this stamp.
+    /// Returns the printed time of a record with this stamp.
     time_point show(const RecordHead& head, Key key) noexcept {
         if ((head.flags & RecordHead::keepsTime) != 0) {
             return head.time;
@@ -61,17 +63,18 @@ private:
         return std::chrono::duration<double, time_point::period>(duration).count();
     }
 
-    /// The time of spdlog's clock when the stamp was taken. A stamp that is later than the last
-    /// adjustment was taken before the stamps began again.
+    /// Returns the time of spdlog's clock when the stamp was taken. A stamp that is later than the
+    /// last adjustment was taken before the clock of the stamps started again. It gets the time of
+    /// the adjustment.
     time_point at(Key key) const noexcept {
         const double ticks = double(now_.key - std::min(key, now_.key));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
     bool isSet_ = false;      ///< adjust() was called
-    Moment first_;            ///< the first moment of this run of stamps
+    Moment first_;            ///< the first adjust() since the clock of the stamps started
     Moment now_;              ///< the moment of the last adjust()
-    double ticksLength_ = 0;  ///< the length of a stamp's tick, in ticks of the printed times
+    double ticksLength_ = 0;  ///< length of one tick of the stamps, in ticks of the printed times
     time_point shown_{};      ///< the last printed time
 };
 

@@ -15,9 +15,10 @@
 
 namespace sluice::log::detail {
 
-/// Writes lines into a log about records that are missing there.
+/// Writes the lines "N records dropped" where records are missing.
 ///
-/// It counts the dropped records that no line has reported. The harvesting thread calls it.
+/// Each line reports the dropped records that no earlier line has reported. The harvesting thread
+/// calls all members.
 ///
 /// Tests: tests/unit/log/backend_test.cpp.
 class DropNotices {
@@ -27,7 +28,8 @@ public:
 
     explicit DropNotices(std::chrono::nanoseconds interval) noexcept : interval_(interval) {}
 
-    /// Whether it is time for a line and records are missing. After true, tell() must follow.
+    /// Whether records are missing and the interval has passed. After true, tell() or cancel() must
+    /// follow.
     bool isDue(TimePoint now, LoggerList& loggers, const Records& records) noexcept {
         if (now < next_ || isTelling_) {
             return false;
@@ -39,10 +41,10 @@ public:
         return isTelling_;
     }
 
-    /// The notice could not be sent: it becomes due again.
+    /// Called instead of tell() if the notice could not be sent. The notice becomes due again.
     void cancel() noexcept { isTelling_ = false; }
 
-    /// Writes the lines of all loggers.
+    /// Writes a line for each logger with missing records. `reached` is the last watermark.
     void tell(LoggerList& loggers, const Records& records, SinkWriter& writer, DisplayTime& times,
               Key reached) noexcept {
         isTelling_ = false;
@@ -50,7 +52,7 @@ public:
             [&](LoggerState& logger) { tell(logger, records, writer, times, reached); });
     }
 
-    /// Writes a line in the log of this logger, if records are missing there.
+    /// Writes a line through this logger, if records of it are missing.
     void tell(LoggerState& logger, const Records& records, SinkWriter& writer, DisplayTime& times,
               Key reached) noexcept {
         const std::uint64_t dropped = untold(logger, records);
@@ -66,21 +68,21 @@ public:
         writer.tell(logger, dropped, times.show(head, reached));
     }
 
-    /// A record of this logger is written.
+    /// Called for each record that is written, with its logger.
     void noteWriter(LoggerState& logger) noexcept {
         if (logger.policy == overflow_policy::overrun_oldest) {
             lastOverrunning_ = &logger;
         }
     }
 
-    /// The logger ends.
+    /// Called when the logger ends.
     void forget(const LoggerState& logger) noexcept {
         if (lastOverrunning_ == &logger) {
             lastOverrunning_ = nullptr;
         }
     }
 
-    /// In the child of a fork: the parent reports the records that were dropped before.
+    /// Called in the child of a fork. The parent reports the records that were dropped before.
     void forgetAll(LoggerList& loggers) noexcept {
         isTelling_ = false;
         lastOverrunning_ = nullptr;
@@ -91,23 +93,25 @@ public:
 private:
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
-    // Relaxed: no data belongs to a count.
+    // Relaxed: no other data depends on a count.
     static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
         return logger.discarded.load(std::memory_order_relaxed);
     }
 
-    /// The lanes do not know the logger of an overrun record. All of them count for the logger with
-    /// overflow_policy::overrun_oldest that wrote last.
+    /// Returns the number of dropped records that no line has reported. The lanes do not know the
+    /// loggers of overrun records, so all overrun records count for one logger: of those with
+    /// overflow_policy::overrun_oldest, the one that wrote last.
     std::uint64_t untold(const LoggerState& logger, const Records& records) const noexcept {
         return discardedOf(logger) - logger.told +
                (&logger == lastOverrunning_ ? records.statistics().overrun - toldOverrun_ : 0);
     }
 
     const std::chrono::nanoseconds interval_;
-    TimePoint next_{};                              ///< the earliest time of the next line
-    const LoggerState* lastOverrunning_ = nullptr;  ///< wrote last, of those that overrun
-    std::uint64_t toldOverrun_ = 0;                 ///< overrun records that a line has reported
-    bool isTelling_ = false;                        ///< a notice was sent and has not run yet
+    TimePoint next_{};  ///< the earliest time of the next line
+    /// The last writer of those with policy overrun_oldest; or null.
+    const LoggerState* lastOverrunning_ = nullptr;
+    std::uint64_t toldOverrun_ = 0;  ///< overrun records that a line has reported
+    bool isTelling_ = false;         ///< a notice was sent and has not run yet
 };
 
 }  // namespace sluice::log::detail

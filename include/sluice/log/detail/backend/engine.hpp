@@ -28,18 +28,22 @@
 
 namespace sluice::log::detail {
 
-/// A back end, without its statistics and its checks of options.
+/// A back end: its lanes, its thread and its end. `backend` adds the statistics and the checks of
+/// the options.
 ///
 ///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
 ///     Harvester: earlier records and controls, in the order of the stamps -> the sinks
 ///
-/// A manual engine has no worker: the polling thread harvests, in poll().
+/// A manual engine has no worker. The polling thread harvests, in poll().
 ///
 /// Threads: any thread may call any member, unless the member says otherwise. A mutex guards each
-/// harvest. The worker harvests. After the worker has left, each thread that logs harvests. Around
-/// fork(), the forking thread harvests.
+/// harvest. These threads harvest:
 ///
-/// Errors: the loggers get the errors of their sinks.
+/// - the worker, while there is one;
+/// - each thread that logs, after the worker has left;
+/// - the forking thread, around fork().
+///
+/// Errors: the error handler of a logger gets the errors of the logger's sinks.
 class Engine final : public Frontend,
                      public std::enable_shared_from_this<Engine>,
                      private RegistryMember {
@@ -80,7 +84,8 @@ public:
     const backend_options& options() const noexcept { return options_; }
     const Harvester& harvester() const noexcept { return harvester_; }
 
-    /// Starts the worker. One thread at a time may call this, leave() and close().
+    /// Starts the worker. Throws std::system_error if the system refuses a thread. One thread at a
+    /// time may call start(), leave() and close().
     void start() {
         setMode(Mode::worker);
         worker_.start(options_, [engine = shared_from_this()](const ErrorChannel& errors) {
@@ -93,13 +98,13 @@ public:
     /// For backend::poll().
     std::size_t poll() noexcept { return options_.manual ? polling_.poll() : 0; }
 
-    /// The worker writes all records, and ends. From now on a thread that logs also writes. False
-    /// if `atMost` passed first: then all later records are refused, and the worker ends when it
-    /// can.
+    /// Ends the worker after it has written all records. From now on each thread that logs writes
+    /// its own records. False if `atMost` passed first: then all later records are refused, and the
+    /// worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
-            ensureHarvest();  // the last hook of the worker may have logged
+            ensureHarvest();  // on_thread_stop of the worker may have logged
             return true;
         }
         intake_.close();
@@ -108,7 +113,7 @@ public:
         return false;
     }
 
-    /// For backend::shutdown(). The worker ends.
+    /// For backend::shutdown(). Ends the worker after it has written all records.
     bool close(std::chrono::nanoseconds atMost) {
         intake_.close();
         forbidRestart();
@@ -122,7 +127,7 @@ public:
             finish();
         }
         if (isOver) {
-            controls_.close();  // also if there was no worker, as in the child of a fork
+            controls_.close();  // also without a worker, as in the child of a fork
         } else {
             closeControls();
         }
@@ -138,7 +143,8 @@ public:
         if (isInHarvest() || harvester_.isAbandoned() || !send(control)) {
             return false;
         }
-        // No other thread harvests: a thread that was logging may have delayed the first attempt.
+        // In these modes no other thread harvests. The first attempt may have left records, because
+        // a thread was inside a log call.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || polling_.isMine()) {
             if (polling_.isMine()) {
                 polling_.drain();
@@ -180,7 +186,8 @@ private:
         }
     }
 
-    /// The worker waits for work, or until another thread wants to harvest.
+    /// Called by the worker: rests for this time, or until a thread has work for it or wants to
+    /// harvest.
     void rest(IdlePacing::Rest length) {
         if (length == IdlePacing::untilWoken) {
             const Guard guard = harvesting_.lock();
@@ -190,6 +197,7 @@ private:
         }
     }
 
+    /// Called by the worker: rests for this time. No thread wakes it, so log calls save a fence.
     void restUnwoken(IdlePacing::Rest length) {
         {
             const Guard guard = harvesting_.lock();
@@ -200,7 +208,8 @@ private:
         }
     }
 
-    /// Runs a hook as if in a harvest, so that it does not wait for its own thread.
+    /// Runs a hook of the options. It counts as a harvest, so log calls of the hook do not wait for
+    /// their own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const HarvestScope scope(this);
@@ -208,7 +217,7 @@ private:
         }
     }
 
-    /// Starts the worker of a forked child. If the system refuses a thread, each thread that logs
+    /// Starts the worker in a forked child. If the system refuses a thread, each thread that logs
     /// harvests.
     void restart() noexcept {
         const std::lock_guard<std::mutex> lock(restarting_);
@@ -226,7 +235,7 @@ private:
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
         intake_.wake();
-        // A sink cannot wait for itself, nor for another sink that waits for it.
+        // A sink cannot wait for itself, and two sinks could wait for each other.
         const bool mayWait = !isInHarvest();
         if (mayWait && worker_.join(atMost)) {
             return true;
@@ -239,7 +248,7 @@ private:
         return false;
     }
 
-    /// A forked child that has not logged needs no worker from now on.
+    /// Makes sure that a forked child which has not logged yet starts no worker.
     void forbidRestart() noexcept {
         const std::lock_guard<std::mutex> lock(restarting_);
         if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
@@ -247,9 +256,8 @@ private:
         }
     }
 
-    /// The list of controls is open as long as a thread takes them. A worker that was given up
-    /// still takes them. So the second call closes the list: one comes from the worker's end, the
-    /// other from the thread that gave it up.
+    /// Closes the list of controls when the worker and the thread that gave the worker up have both
+    /// called it. Until then a worker that was given up still takes controls.
     void closeControls() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             controls_.close();
@@ -265,8 +273,8 @@ private:
     }
 
     /// Writes the earlier records and runs the earlier controls, in order. Returns the watermark.
-    /// Sets `begun` to the time of the beginning. (Another thread may harvest before the caller
-    /// could ask harvester_.)
+    /// Sets `begun` to the start time of this harvest. The caller cannot ask harvester_ afterwards,
+    /// because another thread may have harvested again.
     Key harvest(std::chrono::steady_clock::time_point& begun, Harvester::Writing writing) noexcept {
         const Guard guard = harvesting_.lock();
         const Key reached = harvest(guard, writing);
@@ -278,7 +286,7 @@ private:
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const Key reached = harvester_.harvest(writing);
-        // Relaxed: a harvest wrote it, and the mutex orders harvests.
+        // Relaxed: only harvests write it, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);
@@ -286,6 +294,8 @@ private:
         return reached;
     }
 
+    /// The loop of the worker. `last` is 0, or the time after which the worker no longer needs to
+    /// harvest.
     void work() {
         IdlePacing pacing(options_.pacing);
         Key last = 0;
@@ -308,20 +318,21 @@ private:
         }
     }
 
-    /// The last step of a worker. A sink with a buffer of its own keeps no line back.
+    /// The last step of a worker: flushes all sinks.
     void finish() noexcept {
         const Guard guard = harvesting_.lock();
         const HarvestScope scope(this);
         harvester_.finish();
     }
 
-    /// The parent alone writes the records up to the fork: the child begins without records. During
-    /// the fork no other thread writes. So no thread holds the lock of a sink, and no sink has text
-    /// in a buffer that both processes would write.
+    /// The child begins without records: the parent alone writes the records up to the fork. During
+    /// the fork only the forking thread writes. So in the child no lock of a sink is held, and no
+    /// sink has text in a buffer that both processes would write.
     ///
-    /// If a sink forks, the only thread of the child goes on in the sink. The fork does not wait
-    /// for a worker that was given up. Two sinks that fork at once cannot wait for each other: in
-    /// the child of each one the back end of the other has ended.
+    /// Special cases: if a sink forks, the only thread of the child continues in the sink. If a
+    /// worker was given up, the fork does not wait for it. If two sinks of different back ends fork
+    /// at once, neither waits for the other: in each child the back end of the other sink has
+    /// ended.
     bool stopForFork() noexcept override {
         if (HarvestScope::isInside(this) || harvester_.isAbandoned()) {
             return true;
@@ -390,22 +401,24 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // Seldom written.
+    // These fields are seldom written.
     const backend_options options_;
     ControlList controls_;
     WorkerThread worker_;
     std::mutex restarting_;  ///< guards the start of the worker in a forked child
-    Guard forkGuard_;        ///< of harvesting_, during a fork(); the forking thread writes it
-    std::atomic<std::uint64_t> rescueWanted_{0};  ///< requests of crash handlers
+    Guard forkGuard_;  ///< guard of harvesting_ during a fork(); written by the forking thread
+    /// Number of beginRescue() calls; written by crash handlers.
+    std::atomic<std::uint64_t> rescueWanted_{0};
     Polling<Engine> polling_{*this};
-    std::atomic<bool> mayLeave_{false};   ///< the worker ends when it has written all records
+    std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
     std::atomic<bool> isClosing_{false};  ///< closeControls() was called once
 
     // Written in each harvest. harvesting_ guards harvester_.
     alignas(cacheLineSize) HarvestMutex harvesting_;
     Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval,
                          options_.write_interval};
-    std::atomic<std::uint64_t> rescueDone_{0};  ///< rescueWanted_ at the last harvest
+    /// The value of rescueWanted_ that the last harvest has fulfilled.
+    std::atomic<std::uint64_t> rescueDone_{0};
 };
 
 }  // namespace sluice::log::detail

@@ -9,8 +9,8 @@
 
 namespace sluice::log::detail {
 
-/// The text of an error in a log call, with its source location if that is known, in spdlog's
-/// words.
+/// Returns the text of an error in spdlog's words: the error, then the source location of the log
+/// call if it is known.
 inline std::string describe(const char* what, const spdlog::source_loc& source) {
     std::string text = what;
     if (source.filename != nullptr) {
@@ -20,40 +20,42 @@ inline std::string describe(const char* what, const spdlog::source_loc& source) 
     return text;
 }
 
-/// Passes errors to the error handler of a logger, until its last record is written.
+/// Passes the errors of sinks to the error handler of a logger.
 ///
-/// The back end reports errors, perhaps after the logger has ended. So both share this object. It
-/// reads the handler of the logger as long as the logger lives, and keeps a copy then.
+/// The back end may report an error after the logger has ended. So the logger and the back end
+/// share this object. While the logger lives, a report reads the handler of the logger. When the
+/// logger ends, this object copies the handler.
 ///
-/// Any thread may call any member. As in spdlog, the program sets a handler while no thread logs.
+/// Threads: any thread may call any member. As in spdlog, the program sets a handler only while no
+/// thread logs.
 class ErrorChannel {
 public:
-    /// Each report reads `handler` until release().
+    /// Each report before release() reads `handler`.
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
     ErrorChannel(const ErrorChannel&) = delete;
     ErrorChannel& operator=(const ErrorChannel&) = delete;
 
-    /// The owner of the handler ends.
+    /// Called when the owner of the handler ends. Copies the handler.
     void release() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         try {
             kept_ = *live_;
         } catch (...) {
-            // A handler that cannot be copied is replaced by spdlog's own.
+            // If the handler cannot be copied, later reports use spdlog's own.
         }
         live_ = nullptr;
     }
 
-    /// Calls the handler. Without a handler it prints a line to stderr, at most one in a second, as
-    /// spdlog does. It holds no lock during the call. It catches all exceptions of the handler.
+    /// Calls the handler. Without a handler it prints a line to stderr, as spdlog does: at most one
+    /// line a second. It holds no lock during the call, and catches all exceptions of the handler.
     void report(const std::string& text) const noexcept {
         try {
             Reporter reporter(name_);
             reporter.set_error_handler(handler());
             reporter.err_handler_(text);
         } catch (...) {
-            // An error in the handling of errors has nowhere to go.
+            // The handler itself has failed, so nothing can report it.
         }
     }
 
@@ -61,7 +63,7 @@ public:
         try {
             report(describe(what, source));
         } catch (...) {
-            // No memory for the text of an error.
+            // There is no memory for the text of the error.
         }
     }
 
@@ -79,10 +81,11 @@ private:
     const std::string name_;
     mutable std::mutex mutex_;         ///< guards the following
     const spdlog::err_handler* live_;  ///< the logger's handler; null after release()
-    spdlog::err_handler kept_;         ///< the copy of release()
+    spdlog::err_handler kept_;         ///< the copy that release() made
 };
 
-/// Runs an action that calls foreign code. Reports its exception. False if it threw.
+/// Runs an action that calls code of the user. If the action throws, reports the exception and
+/// returns false.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {

@@ -10,19 +10,19 @@
 
 namespace sluice::log::detail {
 
-/// Flushes of loggers that were requested and not carried out yet. Each logger has one key, so any
-/// number of requests takes no memory. Any thread may call want(). The harvesting thread calls the
-/// other members.
+/// The flushes of loggers that were requested and not carried out yet. Each logger stores one key,
+/// so any number of requests takes no memory. Any thread may call want(). The harvesting thread
+/// calls the other members.
 class FlushRequests {
 public:
-    /// Requests a flush of the sinks after all records with smaller keys are written.
+    /// Requests a flush of the logger's sinks after all records with smaller keys are written.
     void want(LoggerState& logger, Key key) noexcept {
         storeMax(logger.flushWanted, key);
         wanted_.fetch_add(1, std::memory_order_release);
     }
 
-    /// All records with keys below `limit` are written. A taken flush waits for its own key. Later
-    /// requests cannot delay it.
+    /// Carries out the requests with keys up to `limit`. All records with smaller keys are written.
+    /// A request that was taken keeps its key, so later requests cannot delay it.
     void carryOut(LoggerList& loggers, SinkWriter& writer, Key limit) noexcept {
         const std::uint64_t wanted = wanted_.load(std::memory_order_acquire);
         if (wanted == done_) {
@@ -34,12 +34,12 @@ public:
         done_ = isDone ? wanted : done_;
     }
 
-    /// The same for one logger. False if its flush has to wait.
+    /// The same for one logger. False if its request has to wait.
     static bool carryOut(LoggerState& logger, SinkWriter& writer, Key limit) noexcept {
-        // Again after a flush: another one may have been requested while this one waited.
+        // After a flush it looks again: a thread may have requested another flush meanwhile.
         for (;;) {
             if (logger.flushTaken == 0) {
-                // Relaxed: the count of flushes was acquired.
+                // Relaxed: wanted_ was acquired.
                 logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
             }
             if (logger.flushTaken == 0) {
@@ -53,15 +53,15 @@ public:
         }
     }
 
-    /// In the child of a fork: the parent carries out the earlier requests.
+    /// Called in the child of a fork. The parent carries out the earlier requests.
     static void forget(LoggerState& logger) noexcept {
         logger.flushTaken = 0;
         logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
 
 private:
-    std::atomic<std::uint64_t> wanted_{0};  ///< calls of want()
-    std::uint64_t done_ = 0;                ///< wanted_ when no request was left
+    std::atomic<std::uint64_t> wanted_{0};  ///< number of want() calls
+    std::uint64_t done_ = 0;                ///< value of wanted_ when no request was left
 };
 
 }  // namespace sluice::log::detail

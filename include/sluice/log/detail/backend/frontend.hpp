@@ -19,13 +19,13 @@ class Control;
 
 /// The part of a back end that log calls use.
 ///
-/// Each logger owns it together with the back end. So a logger may log after its back end has
-/// ended: then the front end refuses the record, and the logger reports it.
+/// Each logger shares it with the back end. So a logger may log after its back end has ended: the
+/// front end then refuses the record, and the logger reports it.
 ///
 ///     log call -> post() -> the thread's lane
 ///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
 ///
-/// Engine has the other part, behind the lanes.
+/// Engine derives from it and adds the part that reads the lanes.
 ///
 /// Threads: any thread may call any member, unless the member says otherwise.
 class Frontend {
@@ -35,15 +35,15 @@ public:
     Frontend(const Frontend&) = delete;
     Frontend& operator=(const Frontend&) = delete;
 
-    /// Posts a record into the calling thread's lane. `write(to)` fills in its bytes. A record that
-    /// is not accepted is counted.
+    /// Posts a record into the calling thread's lane. write(to) fills in its `bytes` bytes. Counts
+    /// a record that is not accepted.
     template <class Write>
     PostResult post(const RecordHead& head, std::size_t bytes, overflow_policy policy,
                     Write&& write) {
         const PostResult posted =
             intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
         if (__builtin_expect(posted != PostResult::ok, 0)) {
-            // Relaxed: no data belongs to a count.
+            // Relaxed: no other data depends on a count.
             auto& counter = posted == PostResult::closed ? refused_ : head.logger->discarded;
             counter.fetch_add(1, std::memory_order_relaxed);
         }
@@ -54,8 +54,8 @@ public:
     /// Takes over a control. False if the back end has ended: then the caller keeps it.
     [[nodiscard]] virtual bool send(std::unique_ptr<Control>& control) noexcept = 0;
 
-    /// Flushes the sinks of this logger after all earlier records are written. Any number of calls
-    /// while one flush waits cause one more flush. False if the back end has ended.
+    /// Requests a flush of this logger's sinks after all earlier records are written. Several calls
+    /// before that flush cause one flush. False if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
     /// Called by the harvesting thread after the last record of a logger, before its state ends.
@@ -73,22 +73,22 @@ public:
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
 protected:
-    /// The thread that harvests.
+    /// The threads that harvest.
     enum class Mode : unsigned char {
         worker,  ///< the worker
-        nobody,  ///< none yet: the next log call in the child of a fork() starts a worker
-        caller,  ///< each thread that logs: the worker has left
-        closed   ///< none: records are refused
+        nobody,  ///< no thread yet: the next log call in the child of a fork() starts a worker
+        caller,  ///< each thread that logs, because the worker has left
+        closed   ///< no thread: records are refused
     };
 
     explicit Frontend(const IntakeOptions& options) : intake_(options) {}
     ~Frontend() = default;
 
-    /// Called after a record or a control was handed over: ensures that a thread harvests it.
+    /// Called after a record or a control was handed over. Ensures that a thread harvests it.
     ///
-    /// Sequentially consistent, like setMode(), the announcement of a record and the look at the
-    /// lanes. So a thread that reads the old mode has announced its record before the worker's last
-    /// look.
+    /// Sequentially consistent, like three other accesses: setMode(), the announcement of a record,
+    /// and the look at the lanes. So if a thread reads the old mode, the worker's last look sees
+    /// the record of that thread.
     void ensureHarvest() noexcept {
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInHarvest()) {
@@ -99,7 +99,7 @@ protected:
     /// Harvests on the calling thread, or starts a worker, as the mode says.
     virtual void harvestHere() noexcept = 0;
 
-    // Each post reads these.
+    // Each post reads these fields.
     std::atomic<Mode> mode_{Mode::worker};
     std::atomic<std::uint64_t> refused_{0};  ///< written by threads that post after the end
     Records intake_;
@@ -108,7 +108,8 @@ protected:
     alignas(cacheLineSize) LoggerList loggers_;
 
 private:
-    /// A sink does not wait for room: its own thread makes the room.
+    /// Returns the policy for this record. A sink that logs must not wait for room, because only
+    /// its own thread makes room.
     static overflow_policy allowed(overflow_policy policy) noexcept {
         return policy == overflow_policy::block && isInHarvest() ? overflow_policy::discard_new
                                                                  : policy;

@@ -7,15 +7,16 @@
 
 namespace sluice::log::detail {
 
-/// The mutex of the threads that harvest. The worker holds it nearly always, so it lets the others
-/// go first. A thread that wants the mutex says so, and ends the worker's wait with `wake()`.
+/// The mutex of the threads that harvest. The worker holds it nearly always, so the worker lets
+/// other threads go first. A thread that wants the mutex announces it in others_, and ends the
+/// worker's rest with wake().
 class HarvestMutex {
 public:
     using Guard = std::unique_lock<std::mutex>;
 
     [[nodiscard]] Guard lock() { return Guard(mutex_); }
 
-    /// The same for another thread than the worker.
+    /// Locks the mutex for a thread that is not the worker. wake() ends the rest of the worker.
     template <class Wake>
     [[nodiscard]] Guard lockFirst(Wake&& wake) {
         const Want want(others_);
@@ -23,7 +24,8 @@ public:
         return lock();
     }
 
-    /// The same until `end`. Does not own the mutex if a harvest takes longer.
+    /// The same, but waits until `end` at most. If a harvest takes longer, the guard does not own
+    /// the mutex.
     template <class Wake>
     [[nodiscard]] Guard tryLockUntil(std::chrono::steady_clock::time_point end, Wake&& wake) {
         const Want want(others_);
@@ -36,14 +38,14 @@ public:
         return guard;
     }
 
-    /// Called by the worker before it locks.
+    /// The worker calls it before it locks. Waits until no other thread wants the mutex.
     void letOthersGo() const noexcept {
         while (others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a hint
             std::this_thread::yield();
         }
     }
 
-    /// In the child of a fork, which has one thread.
+    /// Called in the child of a fork, which has one thread.
     void forgetOthers() noexcept {
         others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
@@ -60,7 +62,7 @@ private:
     };
 
     std::mutex mutex_;
-    std::atomic<unsigned> others_{0};  ///< threads that want the mutex, without the worker
+    std::atomic<unsigned> others_{0};  ///< threads that want the mutex, except the worker
 };
 
 }  // namespace sluice::log::detail

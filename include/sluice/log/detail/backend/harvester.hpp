@@ -25,10 +25,10 @@ namespace sluice::log::detail {
 ///
 ///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
 ///
-/// Threads: the harvesting thread may call any member. Any thread may call the members that say
-/// so.
+/// Threads: the harvesting thread may call any member. Any other thread may call only the members
+/// that say so.
 ///
-/// Errors: the loggers get the errors of their sinks.
+/// Errors: the error handler of a logger gets the errors of the logger's sinks.
 ///
 /// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
 class Harvester {
@@ -36,16 +36,17 @@ public:
     using Records = Intake<RecordHead>;
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// When the batch sinks write the text of a harvest: at once, or when the interval since they
-    /// wrote has passed.
+    /// When the batch sinks write the text of a harvest: at once, or when `write_interval` has
+    /// passed since the last write.
     enum class Writing : unsigned char { atOnce, whenDue };
 
-    /// Flushes the sinks of all loggers, after all earlier records.
+    /// The control that flushes the sinks of all loggers, after all earlier records.
     class FlushSinks : public Control {
     public:
         explicit FlushSinks(Harvester& harvester) noexcept : harvester_(harvester) {}
 
-        /// The result of flushSinks(); false if the back end ends first. Called once.
+        /// Returns the future result of flushSinks(). It is false if the back end ends first. Call
+        /// it once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(harvester_.flushSinks()); }
@@ -68,8 +69,8 @@ public:
     Harvester(const Harvester&) = delete;
     Harvester& operator=(const Harvester&) = delete;
 
-    /// Writes the earlier records and runs the earlier controls. Returns the watermark. Returns 0
-    /// if there was no memory: then each record that it took is written.
+    /// Writes the earlier records and runs the earlier controls. Returns the watermark. If there is
+    /// no memory, it returns 0; each record that it took out of a lane is written even then.
     Key harvest(Writing writing) noexcept {
         try {
             return tryHarvest(writing);
@@ -78,10 +79,10 @@ public:
         }
     }
 
-    /// The time at which the last harvest began.
+    /// Returns the time at which the last harvest began.
     TimePoint begun() const noexcept { return begun_; }
 
-    /// Called after the last harvest: reports missing records, and flushes the sinks.
+    /// Called after the last harvest. Reports missing records and flushes the sinks.
     void finish() noexcept {
         if (!isAbandoned()) {
             tellOfAllDrops();
@@ -90,11 +91,11 @@ public:
         }
     }
 
-    /// Whether finish() flushed all sinks without an error. Called after finish().
+    /// Whether finish() has flushed all sinks without an error.
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes the sinks of all loggers. False if that failed. Also false if an earlier flush
-    /// failed or a sink lost a record since the last call.
+    /// Flushes the sinks of all loggers. False if that failed, or if since the last call another
+    /// flush failed or a sink lost a record.
     bool flushSinks() noexcept {
         const std::uint64_t toldBefore = std::exchange(toldLost_, lost());
         const bool wasFlushed = writer_.takeIsFlushed();
@@ -105,43 +106,45 @@ public:
     /// thread may call it.
     void wantFlush(LoggerState& logger, Key key) noexcept { flushes_.want(logger, key); }
 
-    /// Writes a line into the log if records of this logger are missing there.
+    /// Writes a line "N records dropped" if records of this logger are missing.
     void tellOfDrops(LoggerState& logger) noexcept {
         drops_.tell(logger, intake_, writer_, display_, reached_);
     }
 
     void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
 
-    /// A logger has ended, and its last records have been written.
+    /// Called when a logger has ended and its last records are written.
     void forget(LoggerState& logger) noexcept {
         FlushRequests::carryOut(logger, writer_, endOfTime);
         drops_.forget(logger);
     }
 
-    /// In the child of a fork: the parent reports drops and carries out flushes of before.
+    /// Called in the child of a fork. The parent reports the earlier drops and carries out the
+    /// earlier flushes.
     void forgetAll() noexcept {
         drops_.forgetAll(loggers_);
         loggers_.forEach([](LoggerState& logger) { FlushRequests::forget(logger); });
     }
 
-    /// Writes no more records. A running harvest ends early. Any thread may call it. Relaxed: a
-    /// hint.
+    /// Makes a running harvest end early, and later ones write no records. Any thread may call it.
+    /// Relaxed: a hint.
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The records that all sinks have taken, and the records that a sink has not taken. Any thread
-    /// may call these. Relaxed: no data belongs to a count.
+    /// The number of records that all sinks have accepted, and of those that a sink has refused.
+    /// Any thread may call these. Relaxed: no other data depends on a count.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
-    /// The sum of both.
+    /// The sum of written() and lost().
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    /// After so many records their room is given back, and the harvest checks whether to end early.
+    /// Records. After this many the harvest gives their room back, and checks whether it must end
+    /// early.
     static constexpr std::size_t longestChunk = 1024;
 
-    /// So that no time overflows.
+    /// A longer interval could overflow when it is added to a time.
     static constexpr std::chrono::nanoseconds longestWriteInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
@@ -152,7 +155,7 @@ private:
         begun_ = std::chrono::steady_clock::now();
         const ControlList::Mark sent = controls_.newest();
         Key limit = intake_.look();
-        // If a stamp is later than the clock, the clock has started again.
+        // If the stamp of a control is later than the present time, the clock has started again.
         const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
         if (__builtin_expect(isSentBefore, 0)) {
             limit = intake_.look();
@@ -182,14 +185,15 @@ private:
     void carryOut(Control& control) {
         writer_.endBatch();
         control.run();
-        writer_.endBatch();  // at once: a later control may end a logger and its sinks
+        writer_.endBatch();  // now, because a later control may end a logger and its sinks
     }
 
     void lookForDrops() noexcept {
         if (!drops_.isDue(begun_, loggers_, intake_)) {
             return;
         }
-        // Sent, so that the lines about missing records follow the earlier records.
+        // A control writes the lines about missing records, so that they follow the earlier
+        // records.
         std::unique_ptr<Control> notice(new (std::nothrow)
                                             ActionControl([this] { tellOfAllDrops(); }));
         if (notice == nullptr ||
@@ -232,7 +236,7 @@ private:
     bool isFlushed_ = true;       ///< see isFlushed()
     TimePoint begun_{};           ///< see begun()
     const std::chrono::nanoseconds writeInterval_;
-    TimePoint writeDue_{};  ///< the batch sinks do not write before
+    TimePoint writeDue_{};  ///< the batch sinks do not write before this time
     DropNotices drops_;
     Key reached_ = 0;  ///< the last watermark
 };

@@ -10,17 +10,18 @@ namespace sluice::log::detail {
 
 /// Decides how long the worker rests between two harvests, as `pacing_policy` says.
 ///
-/// `park`: after a harvest the worker sleeps until a logging thread wakes it. Waking costs the
-/// logging thread a system call, once until the worker sleeps again. So a lone record is written as
-/// soon as the system lets the worker run.
+/// `park`: after a harvest the worker sleeps until a logging thread wakes it. The thread that wakes
+/// it pays a system call. Later log calls pay none until the worker sleeps again. A lone record is
+/// written as soon as the system lets the worker run.
 ///
-/// While records flow, waking the worker for each record would cost more than the record. Each look
-/// at a lane also takes over the cache line that its thread is writing. So the worker naps after
-/// each harvest, except after a large one, and the next harvest is larger. Records flow if
-/// `flowStart` more of them have come than one in each `flowGap`. A record then waits for at most a
-/// nap, and for the time that the system adds to a nap, on Linux 50 microseconds.
+/// While records flow, `park` naps instead. Waking the worker for each record would cost more than
+/// the record. And each look at a lane takes the cache line from the thread that is writing to it.
+/// So after each harvest the worker naps, and the next harvest is larger. After a harvest of
+/// `large` records it does not nap. Records flow if, compared with one record in each `flowGap`,
+/// `flowStart` more records have come. A record then waits for at most one nap and the time that
+/// the system adds to a nap, on Linux 50 microseconds.
 ///
-/// `nap`: no thread ever wakes the worker. Its naps grow to half a millisecond while there are no
+/// `nap`: no thread wakes the worker. Its naps grow to half a millisecond while there are no
 /// records. `spin`: the worker does not rest.
 ///
 /// Tests: tests/unit/log/idle_pacing_test.cpp, tests/unit/log/pacing_policy_test.cpp.
@@ -29,20 +30,24 @@ public:
     using TimePoint = std::chrono::steady_clock::time_point;
     using Rest = std::chrono::nanoseconds;
 
-    /// The next harvest follows at once.
+    /// The worker does not rest.
     static constexpr Rest none{0};
     /// The worker sleeps until it is woken.
     static constexpr Rest untilWoken = Rest::max();
 
+    /// Records that come closer together than this, on average, flow.
     static constexpr Rest flowGap = std::chrono::microseconds(50);
+    /// Records flow if this many more have come than one in each flowGap.
     static constexpr std::uint64_t flowStart = 32;
+    /// After a harvest of this many records the worker does not rest.
     static constexpr std::uint64_t large = 512;
     static constexpr Rest shortestNap = std::chrono::microseconds(15);
     static constexpr Rest longestNap = 32 * shortestNap;
 
     explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
 
-    /// The rest after a harvest that delivered so many records.
+    /// Returns the rest after a harvest that delivered this many records. `now` is the start of
+    /// that harvest.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
         switch (policy_) {
         case pacing_policy::spin:
@@ -75,8 +80,8 @@ private:
 
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap` to it. It is never before the present. So its distance from the
-    /// present says by how much records come closer together than `flowGap`.
+    /// Each record adds `flowGap` to this time. It is never before the present. So its distance
+    /// from the present tells how many records have come in excess of one in each `flowGap`.
     TimePoint flowUntil_{};
 };
 

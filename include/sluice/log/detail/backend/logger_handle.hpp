@@ -31,15 +31,16 @@ private:
     std::unique_ptr<LoggerState> logger_;
 };
 
-/// A logger's use of a back end. Its destructor sends a control to the back end, which destroys the
-/// state after it has written the records that point to it.
+/// Connects a logger with a back end. Its destructor sends a control to the back end. The back end
+/// then destroys the state of the logger, after it has written the records that point to that
+/// state.
 ///
-/// A thread that calls a member that is not const is the only one that uses the object.
+/// Threads: while one thread calls a member that is not const, no other thread uses the object.
 class LoggerHandle {
 public:
     LoggerHandle() = default;
 
-    /// May throw std::bad_alloc.
+    /// Throws std::bad_alloc if there is no memory.
     LoggerHandle(std::shared_ptr<Frontend> frontend, const std::string& name,
                  const std::vector<spdlog::sink_ptr>& sinks, overflow_policy policy,
                  std::shared_ptr<ErrorChannel> errors)
@@ -58,13 +59,13 @@ public:
     }
     ~LoggerHandle() {
         if (end_ && !frontend_->send(end_)) {
-            end_.reset();  // the back end has ended: no other thread uses the state
+            end_.reset();  // the back end has ended, so no other thread uses the state
         }
     }
 
     LoggerState& state() const noexcept { return *state_; }
 
-    /// False if the back end has ended.
+    /// Requests a flush of the sinks. False if the back end has ended.
     bool flush() const noexcept { return frontend_->wantFlush(*state_); }
 
 private:

@@ -10,8 +10,8 @@
 
 namespace sluice::log::detail {
 
-/// The loggers of one back end. Any thread may add one. The harvesting thread removes one; after
-/// the back end's end, the thread with its last reference does.
+/// The loggers of one back end. Any thread may call add(). The harvesting thread calls the other
+/// members. After the end of the back end, the thread that releases it last may call remove().
 class LoggerList {
 public:
     LoggerList() = default;
@@ -28,7 +28,7 @@ public:
         loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
     }
 
-    /// Calls `visit(logger)` for each logger, without the lock. The harvesting thread calls it.
+    /// Calls visit(logger) for each logger. It holds no lock during the call.
     template <class Visit>
     void forEach(Visit&& visit) {
         std::size_t index = 0;
@@ -38,8 +38,8 @@ public:
         }
     }
 
-    /// Flushes each sink once. The harvesting thread calls it. False if a sink threw or if there
-    /// was no memory. One of the loggers of the sink gets the exception.
+    /// Flushes each sink once. False if a sink threw or if there was no memory. If several loggers
+    /// share the sink, one of them gets the exception.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -60,12 +60,13 @@ public:
         }
     }
 
-    /// Around fork(), so that the child gets a complete list.
+    /// Called around fork(), so that the child gets a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Null for an index behind the end. Other threads only add, at the end.
+    /// Returns null for an index behind the end. Other threads only add loggers, at the end, so an
+    /// index stays valid.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index] : nullptr;

@@ -18,12 +18,12 @@
 
 namespace sluice::log::detail {
 
-/// The text of the line about records that are missing in the log.
+/// Returns the text of the line about missing records.
 inline std::string droppedText(std::uint64_t dropped) {
     return std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
 }
 
-/// A sink, and the same sink as a batch_sink if it is one.
+/// A sink, and the same sink as a batch_sink. Null if it is not one.
 struct SinkEntry {
     explicit SinkEntry(spdlog::sink_ptr taken)
         : sink(std::move(taken)), batch(dynamic_cast<batch_sink*>(sink.get())) {}
@@ -32,11 +32,11 @@ struct SinkEntry {
     batch_sink* batch;
 };
 
-/// A logger as the back end knows it. The records in the lanes point to it. It lives longer than
-/// the logger: the back end deletes it after it has written each record that was stamped before the
-/// logger's end. So no record counts references.
+/// A logger as the back end knows it. The records in the lanes point to it. The back end deletes it
+/// after it has written each record with a stamp before the end of the logger. So it lives longer
+/// than the logger, and records need no reference counts.
 ///
-/// Name, sinks, policy and channel never change.
+/// Name, sinks, policy and error channel never change.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
@@ -61,16 +61,18 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// Records of this logger that found no room. Any thread adds, relaxed: no data belongs to a
-    /// count. In a cache line of its own, because each log call reads the fields above.
+    /// Records of this logger that found no room. Any thread adds, relaxed: no other data depends
+    /// on a count. It has a cache line of its own, because each log call reads the fields above.
     alignas(cacheLineSize) std::atomic<std::uint64_t> discarded{0};
-    /// The number of them that lines in the log have reported. Written by the back end.
+    /// How many of the discarded records the lines in the log have reported. Written by the back
+    /// end.
     std::uint64_t told = 0;
 
-    /// A flush is requested after all records with smaller keys; 0: no request. Any thread raises
-    /// it, and the back end sets it to 0.
+    /// The key of the requested flush: it follows all records with smaller keys. 0: no request. Any
+    /// thread raises it, and the back end sets it to 0.
     std::atomic<Key> flushWanted{0};
-    /// The request that the back end has taken and not carried out yet. Written by the back end.
+    /// The key of the flush that the back end has taken and not carried out yet. 0: none. Written
+    /// by the back end.
     Key flushTaken = 0;
 };
 

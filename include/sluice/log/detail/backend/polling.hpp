@@ -14,10 +14,10 @@ namespace sluice::log::detail {
 
 /// The harvests of an engine without a worker.
 ///
-/// The polling thread harvests. It is the thread that polled last. Before the first poll it is the
-/// thread that made the engine.
+/// The polling thread harvests: the thread that called poll() last. Before the first poll() it is
+/// the thread that made the engine.
 ///
-/// Any thread may call any member.
+/// Threads: any thread may call any member.
 ///
 /// Tests: tests/unit/log/manual_backend_test.cpp.
 template <class Engine>
@@ -39,8 +39,8 @@ public:
         return drain();
     }
 
-    /// The calling thread is the polling thread from now on. Relaxed: a thread looks only for its
-    /// own number.
+    /// Makes the calling thread the polling thread. Relaxed: each thread only compares the value
+    /// with its own number.
     void take() noexcept { thread_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
 
     /// Whether the engine is manual, has not ended, and the caller is its polling thread.
@@ -50,7 +50,8 @@ public:
                engine_.mode_.load(std::memory_order_seq_cst) == Engine::Mode::worker;
     }
 
-    /// Harvests once. Returns the number of records that the sinks got.
+    /// Harvests once. Returns the number of records that the sinks got. If a sink has closed the
+    /// engine, it also finishes that close().
     std::size_t drain() noexcept {
         const std::uint64_t count = harvest();
         if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
@@ -59,8 +60,9 @@ public:
         return static_cast<std::size_t>(count);
     }
 
-    /// Called by a thread with a full lane. The polling thread makes room, because it cannot wait
-    /// for itself. False for any other thread. `polling` is the Polling.
+    /// Called by a thread whose lane is full. If it is the polling thread, it makes room by a
+    /// harvest, because it cannot wait for itself. Returns false on any other thread. `polling` is
+    /// this object.
     static bool makeRoom(void* polling) noexcept {
         auto& self = *static_cast<Polling*>(polling);
         if (!self.isMine()) {
@@ -73,8 +75,8 @@ public:
     }
 
     /// Writes the records of the closed intake, and flushes the sinks. False if `end` came first,
-    /// or if a sink failed. Inside a harvest it returns false, and the end of the harvest or the
-    /// next poll() does the work.
+    /// or if a sink failed. Inside a harvest it returns false at once; the end of that harvest or
+    /// the next poll() does the work.
     bool close(TimePoint end) noexcept {
         engine_.setMode(Engine::Mode::closed);
         if (Engine::isInHarvest()) {
@@ -92,7 +94,8 @@ private:
         return engine_.harvester_.seen() - before;
     }
 
-    /// False if `end` came first: then the other records are not written.
+    /// Writes the remaining records and closes the engine. False if `end` came first: then the
+    /// others are not written.
     bool writeRest(TimePoint end) noexcept {
         const Key last = engine_.intake_.now();
         TimePoint begun;

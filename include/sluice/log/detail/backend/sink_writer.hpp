@@ -21,13 +21,16 @@ namespace sluice::log::detail {
 
 /// Passes records to sinks, a run at a time.
 ///
-/// Consecutive records with the same sinks make a run, of up to 256 records. A batch_sink gets the
+/// Consecutive records with the same sinks form a run of up to 256 records. A batch_sink gets the
 /// run in one call. Any other sink gets it record by record. A record that flushes ends its run.
 ///
-/// The harvesting thread calls the members. The logger's error channel gets the exceptions of sinks
-/// and formatters. The pairs of a record are printed behind its text. During the calls of the sinks
-/// the thread has the mdc of the log call. A record that a sink did not take counts as lost, once
-/// for all its sinks.
+/// Threads: the harvesting thread calls the members. While it calls the sinks, it has the mdc of
+/// the log call.
+///
+/// Errors: the logger's error channel gets the exceptions of sinks and formatters. If one or more
+/// sinks refuse a record, it counts as lost once.
+///
+/// The pairs of a record are printed behind its text.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 class SinkWriter {
@@ -36,13 +39,14 @@ public:
 
     SinkWriter() {
         run_.reserve(longestRun);
-        // A back end has few batch sinks; more than these are found by reallocation.
+        // Most back ends have fewer batch sinks; for more, the vector grows.
         used_.reserve(16);
     }
     SinkWriter(const SinkWriter&) = delete;
     SinkWriter& operator=(const SinkWriter&) = delete;
 
-    /// `payload` stays valid until the run ends. `time` is the printed time.
+    /// Adds a record to the run. `payload` stays valid until the run ends. `time` is the printed
+    /// time.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
         LoggerState& logger = *head.logger;
@@ -72,7 +76,7 @@ public:
         }
     }
 
-    /// Writes a line about records of this logger that are missing.
+    /// Writes a line that reports missing records of this logger.
     void tell(LoggerState& logger, std::uint64_t dropped,
               spdlog::log_clock::time_point time) noexcept {
         endRun();
@@ -83,10 +87,10 @@ public:
             run_.emplace_back(time, spdlog::source_loc{}, logger.name, spdlog::level::warn, text);
             endRun();
         });
-        lost_ = lost;  // the line itself is no record
+        lost_ = lost;  // the line itself is not a record
     }
 
-    /// The records that the ended runs have lost since the last call.
+    /// Returns how many records of ended runs were lost since the last call.
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
     /// Passes the records of the run to their sinks.
@@ -111,12 +115,13 @@ public:
     /// Whether batch sinks have got records since the last endBatch().
     bool hasBatch() const noexcept { return !used_.empty(); }
 
+    /// Whether a batch sink holds so much text that it should write now.
     bool hasMuch() const noexcept {
         return std::any_of(used_.begin(), used_.end(),
                            [](const Used& used) { return used.sink->has_much(); });
     }
 
-    /// Batch sinks write their formatted text.
+    /// Ends the run and makes the batch sinks write their text.
     void endBatch() noexcept {
         endRun();
         for (const Used& used : used_) {
@@ -138,7 +143,7 @@ public:
 private:
     using Message = spdlog::details::log_msg;
 
-    /// A larger buffer for the text of deferred records is freed after its run. In bytes.
+    /// Bytes. If the buffer for the text of deferred records is larger, it is freed after the run.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
     /// A batch sink that has got records since the last end_batch().
@@ -147,7 +152,8 @@ private:
         std::shared_ptr<ErrorChannel> errors;
     };
 
-    /// The text of run_[message] begins at `begin` of text_, which moves while it grows.
+    /// The text of run_[message] is `size` bytes of text_ from `begin` on. It is an offset, because
+    /// text_ moves when it grows.
     struct Printed {
         std::size_t message;
         std::size_t begin;
@@ -174,7 +180,7 @@ private:
         return true;
     }
 
-    /// Returns the number of bytes before the text.
+    /// Reads the parts before the text of a record. Returns their number of bytes.
     [[gnu::noinline]] static std::size_t readExtra(const RecordHead& head, const std::byte* payload,
                                                    Message& message) noexcept {
         std::size_t skipped = sizeOfPairs(head, payload);
@@ -217,7 +223,7 @@ private:
     }
     [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
 
-    /// The bytes of the pairs at the beginning of the payload, with their sizes.
+    /// The number of bytes at the beginning of the payload that hold the pairs and their sizes.
     static std::size_t sizeOfPairs(const RecordHead& head, const std::byte* payload) noexcept {
         return __builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0) ? sizeOfPairs(payload)
                                                                              : 0;
@@ -236,7 +242,7 @@ private:
         return {payload + sizeof prefix, prefix.mdc};
     }
 
-    /// Ends the run if its records have another mdc.
+    /// Sets the mdc of the run. Ends the run first if its records have another mdc.
     void beginMdc(PairBytes mdc) noexcept {
         if (mdc.size != mdc_.size ||
             (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
@@ -260,8 +266,8 @@ private:
         }
     }
 
-    /// Prints the pairs behind the text of the newest message, and keeps them for formatters.
-    /// Without memory for the pairs, the message is printed without them.
+    /// Prints the pairs behind the text of the newest message, and keeps them for formatters. If
+    /// there is no memory, the message is printed without its pairs.
     [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
                                                const std::byte* from) noexcept {
         RecordPairs::Prefix prefix;
@@ -347,17 +353,18 @@ private:
         }
     }
 
-    PairBytes mdc_;                  ///< the mdc of the records of the run
+    PairBytes mdc_;                  ///< mdc of the records of the run
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
-    std::bitset<longestRun> isLost_;  ///< for each record of the run: a sink did not take it
+    std::bitset<longestRun> isLost_;  ///< for each record of the run: whether a sink refused it
     std::uint64_t lost_ = 0;          ///< lost records of earlier runs, for takeLost()
     std::vector<Printed> printed_;    ///< the records of the run with text in text_
     std::vector<Paired> paired_;      ///< the records of the run with pairs
-    std::vector<PairedText> sight_;   ///< paired_ as formatters see it, during the calls of sinks
+    /// The content of paired_ in the form that formatters use. Valid while sinks are called.
+    std::vector<PairedText> sight_;
     spdlog::memory_buf_t text_;
     bool isFlushed_ = true;   ///< see takeIsFlushed()
-    std::vector<Used> used_;  ///< the batch sinks of this batch
+    std::vector<Used> used_;  ///< the batch sinks that have got records since the last endBatch()
 };
 
 }  // namespace sluice::log::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// logTextWithPairs: a log call with pairs. The caller formats its text.
+/// logTextWithPairs: a log call with pairs whose text the calling thread formats.
 ///
 /// Tests: tests/unit/log/with_test.cpp.
 
@@ -21,8 +21,9 @@
 
 namespace sluice::log::detail {
 
-/// Logs a text with pairs. An async_logger gets the pairs as pairs. Any other logger, and a
-/// backtrace, get them as text; formatters on the calling thread find the pairs themselves.
+/// Logs a formatted text with pairs. An async_logger gets the pairs as pairs. Any other logger, and
+/// a backtrace, gets them behind the text. There the formatters on the calling thread find the
+/// pairs through CurrentPairs.
 inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
                          spdlog::level::level_enum level, PairList pairs,
                          spdlog::memory_buf_t& text) {
@@ -40,8 +41,9 @@ inline void logReadyText(spdlog::logger& logger, spdlog::source_loc source,
     logger.log(source, level, paired.payload);
 }
 
-/// Formats a text and logs it. If the formatter throws, it calls `logPlain(logger, arguments...)`,
-/// a call of spdlog's. There the formatter throws again, and spdlog calls the error handler.
+/// Formats a text and logs it. If the formatter throws, it calls logPlain(logger, arguments...),
+/// which makes the same call of spdlog. There the formatter throws again, and spdlog calls the
+/// error handler.
 template <class LogPlain, class... Arguments>
 void logTextWithPairs(spdlog::logger& logger, spdlog::source_loc source,
                       spdlog::level::level_enum level, PairList pairs, const LogPlain& logPlain,

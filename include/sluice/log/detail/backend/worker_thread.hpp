@@ -19,9 +19,9 @@ namespace sluice::log::detail {
 
 /// The thread of a back end, with its name and its processor.
 ///
-/// Unlike a std::thread, it has a join with a time limit, and it can be given up.
+/// Unlike a std::thread, it can be joined with a time limit, and it can be given up.
 ///
-/// One thread at a time may call the members.
+/// Threads: one thread at a time may call the members.
 class WorkerThread {
 public:
     WorkerThread() = default;
@@ -29,8 +29,9 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs `body(errors)` on a new thread. The objects that `body` refers to live until it
-    /// returns, also if the thread is given up. May throw std::system_error.
+    /// Runs body(errors) on a new thread. The objects that `body` refers to must live until `body`
+    /// has returned, also if the thread is given up. Throws std::system_error if the system refuses
+    /// a thread.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
@@ -61,7 +62,7 @@ public:
         return true;
     }
 
-    /// No longer waits for the thread, which ends by itself.
+    /// Detaches the thread, which ends by itself.
     void giveUp() noexcept {
         if (thread_ != nullptr) {
             thread_->detach();
@@ -69,11 +70,13 @@ public:
         }
     }
 
-    /// In the child of a fork(): the thread does not exist, but its handle is joinable.
+    /// Called in the child of a fork(). The thread does not exist there, but its handle is
+    /// joinable, so the handle is leaked.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
-    /// Reports a processor that the system refuses. The thread then runs on any processor.
+    /// Sets the name and the processor of the calling thread. Reports a processor that the system
+    /// refuses; the thread then runs on any processor.
     static void settle(const backend_options& options, const ErrorChannel& errors) {
 #if defined(__linux__)
         pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
@@ -84,7 +87,8 @@ private:
                 CPU_SET(static_cast<std::size_t>(options.cpu), &set);
             }
             if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-                errors.report("the worker cannot stay on processor " + std::to_string(options.cpu));
+                errors.report("the system refuses backend_options::cpu = " +
+                              std::to_string(options.cpu));
             }
         }
 #else

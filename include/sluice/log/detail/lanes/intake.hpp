@@ -20,8 +20,9 @@
 
 namespace sluice::log::detail {
 
-/// The counts of an intake, over all lanes. The back end adds the others. While no thread posts and
-/// no record is emitted, logged = emitted + overrun + messages.
+/// The counts of an intake, summed over all lanes. The back end fills in the other fields of
+/// backend_statistics. While no thread posts and no record is emitted, logged = emitted + overrun +
+/// messages.
 struct IntakeStatistics : backend_statistics {
     std::uint64_t emitted = 0;
     std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
@@ -29,39 +30,48 @@ struct IntakeStatistics : backend_statistics {
 
 /// Collects the records of all threads, and emits them in the order of their stamps.
 ///
-/// Each thread posts into a lane of its own. The back end emits the records of all lanes in one
-/// order. If a post returns before another post begins, its record comes first.
+///     Intake<Head> intake;
+///     intake.post(head, size, overflow_policy::block, [&](std::byte* to) noexcept { fill(to); });
+///     // on the back end's thread:
+///     const Key limit = intake.look();
+///     intake.emitBefore(limit, 1024, [](const Intake<Head>::Record& record) { print(record); });
 ///
-/// Threads: any thread calls the members under "Producers" and "Any thread", also in signal
-/// handlers, in destructors of thread-local and static objects, and in the callbacks of post() and
-/// emitBefore(). One thread at a time calls the members under "Back end", and not in a callback.
+/// Each thread posts into a lane of its own. The back end emits the records of all lanes in one
+/// order. If one post returns before another post begins, its record is emitted first.
+///
+/// Threads: any thread may call the members under "Producers" and "Any thread". It may call them in
+/// signal handlers, in destructors of thread-local and static objects, and in the callbacks of
+/// post() and emitBefore(). One thread at a time calls the members under "Back end", and not in a
+/// callback.
 ///
 /// Progress: a post is wait-free while the thread has a lane with room. A thread that is stopped
 /// between its announcement and its publication delays all records with later stamps. This window
-/// takes some tens of nanoseconds, without calls or locks. The delay ends when the thread goes on,
-/// when it is found dead, or after `maxHold`. Meanwhile other threads post as long as their lanes
-/// have room. While the back end is stopped, the lanes fill.
+/// takes some tens of nanoseconds, without calls or locks. The delay ends when the thread
+/// continues, when the back end finds it dead, or after `maxHold`. Meanwhile other threads post as
+/// long as their lanes have room. While the back end is stopped, the lanes fill.
 ///
-/// Memory promise: the emit() of a record sees the writes of its thread before post().
+/// Memory promise: emit() of a record sees all that its thread wrote before post().
 ///
-/// Order: emitBefore() emits keys in ascending order, over all calls, and the records of a thread
-/// in the order of its posts. A violation is possible only after `maxHold`; it is counted. A post
-/// takes its stamp after it has room and has written the record, so a wait for room does not make
-/// the stamp old.
+/// Order: over all calls, emitBefore() emits records in ascending order of their keys, and the
+/// records of a thread in the order of its posts. This may fail only after `maxHold`, and is then
+/// counted. A post takes its stamp last: after it has found room and written the record. So the
+/// stamp of a post that waited for room is not old.
 ///
-/// Capacity: for each thread, in records and in bytes, both exact. Allocation: the first post of a
-/// thread makes a lane or reuses one; a record that is larger than a lane allocates. Nothing else
-/// allocates. The lane of an ended thread is reused or freed when its records have been emitted.
+/// Capacity: each lane has a limit in records and a limit in bytes. Both are exact.
 ///
-/// Pace: a back end that looks again at once takes over the cache lines that threads are writing.
-/// A pause of some microseconds after a small harvest makes posts several times faster. The caller
-/// decides about pauses.
+/// Allocation: the first post of a thread makes a lane or reuses one. A record that is larger than
+/// a lane allocates. Nothing else allocates. The lane of an ended thread is reused or freed when
+/// its records have been emitted.
+///
+/// Pace: a back end that looks again at once takes the cache lines from the threads that are
+/// writing to them. A pause of some microseconds after a small harvest makes posts several times
+/// faster. The caller decides about pauses.
 ///
 /// Shutdown: after close() a post returns `closed`, also a post that is waiting. isDrained() tells
-/// when the last record has been emitted. The destructor drops the other records. No call may be
-/// running; the threads may live longer.
+/// whether the last record has been emitted. The destructor drops the other records. While it runs,
+/// no other call may be running. The threads that have posted may live longer.
 ///
-/// Origin of the order: announcements as in hazard pointers and epochs, applied to time stamps.
+/// Origin: announcements as in hazard pointers and epochs, applied to time stamps.
 /// docs/algorithms/ordered-log.md has the protocol, the proof and the bounds.
 ///
 /// Tests: tests/unit/log/intake_*_test.cpp, tests/model/log_intake_model_test.cpp,
@@ -84,8 +94,8 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// Refuses options that IntakeOptions refuses, and lanes that are too small for an empty
-    /// record.
+    /// Reports a set-up error if IntakeOptions refuses the options, or if a lane is too small for
+    /// an empty record.
     explicit Intake(const IntakeOptions& options = {})
         : registry_(new Registry(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
           producer_(registry_, options.roomMaker),
@@ -101,9 +111,9 @@ public:
 
     // ---- Producers
 
-    /// Posts a record: `write(std::byte* to)` fills exactly `bytes` bytes at a multiple of 8. It
-    /// may not throw; it may post. If the intake is closed after the call of write(), the record is
-    /// dropped.
+    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes; the address is a multiple
+    /// of 8. It may not throw; it may post. If the intake is closed after the call of write(), the
+    /// record is dropped.
     ///
     /// `discarded`: there was no room, and the policy did not allow a wait. A signal handler, a
     /// callback of a post and the back end's own thread never wait. The record is counted.
@@ -120,16 +130,17 @@ public:
         return consumer_->look();
     }
 
-    /// Calls emit(const Record&) for visible records with keys below `limit` and the watermark, the
-    /// oldest first, at most `max` times. emit() may not throw. The room of the records is free
-    /// when the call returns, so a `max` of some hundreds keeps producers going. Returns the number
-    /// of records.
+    /// Calls emit(const Record&) for visible records with keys below `limit` and below the
+    /// watermark, the oldest first, at most `max` times. emit() may not throw. The room of these
+    /// records is free when the call returns. So use a `max` of some hundreds to give producers
+    /// room early. Returns the number of records.
     template <class Emit>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
     }
 
-    /// The same; calls finish() after the last of them, while all records of this call are valid.
+    /// The same. After the last record it calls finish(), while all records of this call are still
+    /// valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const AtWork atWork(producer_);
@@ -137,47 +148,47 @@ public:
         return consumer_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Whether emitBefore(limit) would emit something.
+    /// Whether emitBefore(limit) would emit a record.
     [[nodiscard]] bool hasBefore(Key limit) {
         const AtWork atWork(producer_);
         return consumer_->hasBefore(limit);
     }
 
-    /// Sleeps until there is a record or a wake(), or until the time. A record that a look() has
-    /// seen and that has not been emitted counts. Exception: if a stalled thread holds the
-    /// watermark back, the call returns when that thread goes on, or after some 20 ms. Returns
-    /// whether there is work. It may return false before the time.
+    /// Sleeps until there is a record, until a wake(), or until the time. A record that a look()
+    /// has seen and that has not been emitted counts as one. Exception: if a stalled thread holds
+    /// the watermark back, the call returns when that thread continues, or after about 20 ms.
+    /// Returns whether there is work. It may return false before the time.
     bool waitForWork(TimePoint until) { return consumer_->waitForWork(until); }
 
-    /// Until the next waitForWork() the back end comes back by itself. So posts need not wake it,
-    /// and each saves a fence.
+    /// Called if the back end will look again by itself. Until the next waitForWork() posts then
+    /// need not wake it, and each post saves a fence.
     void expectNoWake() noexcept { consumer_->expectNoWake(); }
 
     /// Whether the intake was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const { return consumer_->isDrained(); }
 
-    /// The calling thread is no longer the back end. So its posts may wait for room.
+    /// Called when the calling thread stops being the back end. Its posts may wait for room again.
     void resign() noexcept { producer_.forgetBackEnd(); }
 
     // ---- Any thread
 
-    /// Ends a waitForWork(): the running one, or the next one.
+    /// Ends the running waitForWork(). If none is running, it ends the next one.
     void wake() noexcept { consumer_->wake(); }
 
-    /// A key that is later than the keys of all posts that have returned, and not later than the
-    /// key of any post that begins afterwards.
+    /// Returns a key that is later than the keys of all posts that have returned, and not later
+    /// than the key of any post that begins afterwards.
     Key now() noexcept {
         const Key key = Clock::now();
         Clock::waitUntilPast(key);
         return key + 1;
     }
 
-    /// Announces posts with overflow_policy::overrun_oldest. From now on the back end copies
-    /// records before it emits them, so the first such post without room can evict. Without this
-    /// call only the second such post can.
+    /// Called before posts with overflow_policy::overrun_oldest. From now on the back end copies
+    /// records before it emits them, so such a post can always evict. Without this call, the first
+    /// such post that finds no room is discarded if the back end is emitting records of its lane.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
-    /// Refuses posts from now on, also posts that are waiting.
+    /// Refuses posts from now on. A post that is waiting returns `closed`.
     void close() noexcept {
         registry_->close();
         wake();
@@ -187,8 +198,8 @@ public:
         return statistics([](thread_statistics&) {});
     }
 
-    /// The same, and calls visit(thread_statistics&) for each lane: the counts since its thread got
-    /// it. It holds a lock meanwhile.
+    /// The same. It also calls visit(thread_statistics&) for each lane, with the counts since its
+    /// thread got the lane. It holds a lock during these calls.
     template <class Visit>
     IntakeStatistics statistics(Visit visit) const {
         IntakeStatistics sum;
@@ -211,8 +222,9 @@ public:
         return sum;
     }
 
-    /// The records that were evicted, or refused because there was no room, since the last reset.
-    /// Exact, also while threads post. A reset does not change statistics().
+    /// The number of records that were evicted, and of those that were refused because there was no
+    /// room, since the last reset. Exact, also while threads post. A reset does not change
+    /// statistics().
     [[nodiscard]] std::uint64_t overrun() const {
         return sinceReset(overrunBefore_, &LaneCounts::overrun);
     }
@@ -222,22 +234,24 @@ public:
     void resetOverrun() { reset(overrunBefore_, &LaneCounts::overrun); }
     void resetDiscarded() { reset(discardedBefore_, &LaneCounts::discarded); }
 
-    /// The lanes of threads, the lanes that are not yet empty, and the lanes for new threads.
+    /// The number of lanes: those of threads, those that are not yet empty, and those that are kept
+    /// for new threads.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_->laneCount(); }
 
     // ---- Fork
 
-    /// The thread that forks calls beforeFork(), and after fork() one of the following three.
+    /// The thread that forks calls beforeFork(), and after fork() one of the other three functions.
     void beforeFork() noexcept { registry_->lockForFork(); }
     void afterForkInParent() noexcept { registry_->afterForkInParent(); }
 
-    /// In a child that does not use the intake.
+    /// Called in a child that does not use the intake.
     void unlockInChild() noexcept { registry_->unlockInChild(); }
 
-    /// In a child that uses the intake. It has one thread. The parent emits the earlier records. A
-    /// record that another thread was writing is counted as lost. All other counts begin at 0.
+    /// Called in a child that uses the intake. The child has one thread. The parent emits the
+    /// earlier records. A record that another thread was writing is counted as lost. All other
+    /// counts begin at 0.
     void afterForkInChild() {
-        // Not destroyed: the parent's back end may have been using it.
+        // It is leaked, because the parent's back end may have been using it.
         (void)consumer_.release();
         consumer_ = std::make_unique<Out>(*registry_, maxHold_);
         producer_.forgetBackEnd();
@@ -261,7 +275,8 @@ private:
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // It is read first: the totals only grow, so the difference is never negative.
+        // This is read before the totals. The totals only grow, so the difference is never
+        // negative.
         const std::uint64_t start = before.load(std::memory_order_acquire);
         return totals().*count - start;
     }
@@ -275,7 +290,7 @@ private:
         counts.copyTo(lane);
         slot.marks().copyTo(lane);
         lane.thread_id = slot.info().threadId;
-        lane.thread_name = slot.info().threadName;  // short: in place
+        lane.thread_name = slot.info().threadName;  // short, so the string does not allocate
         const Occupancy occupancy = slot.occupancy();
         lane.messages = occupancy.messages;
         lane.bytes = occupancy.bytes;

@@ -23,16 +23,23 @@ namespace sluice::log::detail {
 
 /// The back end's side of an intake.
 ///
-/// Looks at the lanes, emits their records in one order, and sleeps until there are more. Intake
+/// It looks at the lanes, emits their records in one order, and sleeps until there are more. Intake
 /// has the contract.
 ///
-/// One thread at a time calls the members. Any thread calls wake() and reads the numbers.
+/// Threads: one thread at a time calls the members. Any thread may call wake() and read the
+/// numbers.
 ///
-/// Edges: E1 sleep, in two steps. The word of a lane published, light fence, postsWake read --
-/// against -- postsWake set, heavy fence, words of all lanes read. If the posting thread finds it
-/// set: full fence, waiters read -- against -- waiters counted, full fence, words of all lanes
-/// read. So the posting thread finds the sleeper, or the sleeper finds the record. postsWake stays
-/// set from sleep to sleep, so the heavy fence is rare.
+/// Edges: E1 sleep has two steps, each with a fence on both sides:
+///
+/// - The posting thread publishes the word of its lane, executes a light fence, and reads
+///   postsWake. The back end sets postsWake, executes a heavy fence, and reads the words of all
+///   lanes.
+/// - If the posting thread finds postsWake set, it executes a full fence and reads the count of
+///   waiters. The back end counts itself as a waiter, executes a full fence, and reads the words of
+///   all lanes.
+///
+/// So the posting thread finds the sleeper, or the sleeper finds the record. postsWake stays set
+/// from one sleep to the next, so the heavy fence is rare.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Head, class Traits>
@@ -56,7 +63,7 @@ public:
 
     Key look() {
         const Role role(role_, oneBackEnd);
-        // Relaxed: the fence of the look orders it before the words of the lanes.
+        // Relaxed: the fence of the look orders this load before the loads of the words.
         const bool wasClosed = registry_.closed().load(std::memory_order_relaxed);
         const Key before = watermark_.get();
         const Key watermark = watermark_.look(registry_);
@@ -67,7 +74,8 @@ public:
         return watermark;
     }
 
-    /// With `copies` it copies records before it emits them, so that their owners can evict.
+    /// With `copies` it copies records before it emits them, so that the owners of the lanes can
+    /// evict meanwhile.
     template <class Emit, class Finish>
     std::size_t emitBefore(Key limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         const Role role(role_, oneBackEnd);
@@ -106,7 +114,7 @@ public:
             if (hasNews()) {
                 events.cancelWait(key);
             } else {
-                // Once: the caller looks again after each sleep.
+                // It sleeps once, because the caller looks again after each sleep.
                 static_cast<void>(events.waitUntil(key, until));
             }
         }
@@ -123,7 +131,7 @@ public:
     // ---- Any thread
 
     void wake() noexcept {
-        // Not a store: it would end the release sequence of another wake().
+        // An exchange, because a store would end the release sequence of another wake().
         woken_.exchange(1, std::memory_order_release);
         registry_.events().notifyAll();
     }
@@ -135,9 +143,9 @@ public:
 private:
     using Role = typename RoleCheck<Platform>::Scope;
 
-    static constexpr const char* oneBackEnd =
-        "a second back end, or a callback of the back end that calls it: let one thread at a time "
-        "look, emit and wait";
+    static constexpr const char* oneBackEnd = "a second thread is the back end, or a callback of "
+                                              "the back end calls it: let one "
+                                              "thread at a time look, emit and wait";
 
     /// Closes the open lanes and frees the blocks of the emitted records.
     struct CloseLanes {
@@ -157,7 +165,8 @@ private:
 
     /// Opens the lanes that have records below `limit`.
     void openLanes(Key limit, std::size_t max, bool copies) {
-        // So each lane that was opened is closed, also when there is no memory to open the next.
+        // Allocates first. So each lane that is opened is also closed, even if there is no memory
+        // to open the next one.
         merge_.reset(watermark_.laneCount());
         open_.reserve(watermark_.laneCount());
         watermark_.forEach([&](Reader& reader) {
@@ -175,8 +184,8 @@ private:
         return isWoken() || watermark_.hasNews(registry_) || watermark_.hasRecords();
     }
 
-    /// Waits for the stalled thread. Later records of other threads cannot be emitted meanwhile, so
-    /// other threads do not wake this one. It yields the processor to the stalled thread.
+    /// Waits until the stalled thread continues, and yields the processor to it. Later records of
+    /// other threads cannot be emitted meanwhile, so posts do not wake the back end.
     bool waitForStalled(TimePoint until) {
         using std::chrono::microseconds;
         microseconds nap{0};
@@ -196,7 +205,8 @@ private:
     }
     bool takeNews() noexcept {
         if (isWoken()) {
-            // Not a store: it would hide a second wake() whose writes nothing has acquired.
+            // An exchange, because a store could overwrite a second wake() without acquiring its
+            // writes.
             woken_.exchange(0, std::memory_order_acquire);
         }
         return true;
@@ -228,7 +238,8 @@ private:
         emit(Record{frame.key, head, payload, size, *info});
     }
 
-    /// Records that were stamped before the clock started again have later stamps.
+    /// Called if a key is smaller than the last one. That is no violation if the clock has started
+    /// again, because records from before have larger stamps.
     [[gnu::cold, gnu::noinline]] void noteStepBack(Key key) noexcept {
         if (watermark_.get() == endOfTime) {
             last_ = key;
@@ -240,7 +251,7 @@ private:
     Registry& registry_;
     Watermark<Traits> watermark_;
     Merge<Reader> merge_;
-    std::vector<Reader*> open_;     ///< the readers between open() and close()
+    std::vector<Reader*> open_;     ///< readers that are open: between open() and close()
     LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
     Key last_ = 0;                  ///< the latest emitted key
     SingleWriterCounter<Platform> emitted_;

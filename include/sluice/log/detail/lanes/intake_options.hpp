@@ -15,27 +15,34 @@
 
 namespace sluice::log::detail {
 
+/// The result of a post. `discarded`: there was no room. `closed`: the intake is closed.
 enum class [[nodiscard]] PostResult : unsigned char { ok, discarded, closed };
 
-/// Makes room on the thread that posts, instead of a wait. For a back end without a thread.
+/// A function that makes room on the thread that posts, so that this thread need not wait. A back
+/// end without a thread sets it.
 struct RoomMaker {
-    /// False if the calling thread is not the thread that empties the lanes.
+    /// Returns false if the calling thread is not the thread that empties the lanes. Null: no such
+    /// function.
     bool (*make)(void* engine) noexcept = nullptr;
+    /// The argument of make().
     void* engine = nullptr;
 };
 
+/// The settings of an intake.
 struct IntakeOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
-    std::size_t laneMessages = 8192;                ///< records in the lane of a thread
-    std::size_t laneBytes = std::size_t{1} << 20U;  ///< bytes in the lane of a thread, with headers
-    /// The longest time that a stalled thread may hold the output back.
+    std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
+    /// Most bytes in the lane of a thread, with headers: at most 2^30.
+    std::size_t laneBytes = std::size_t{1} << 20U;
+    /// The longest time that a stalled thread may hold the output back: more than zero.
     std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
+    /// Used if a lane is full and the policy is `block`.
     RoomMaker roomMaker;
 
-    /// Refuses, see setupError: no messages or too many, fewer bytes than `leastBytes` or too many,
-    /// and a maxHold that is not positive.
+    /// Returns the options. Reports a set-up error if laneMessages or laneBytes is out of its
+    /// range, or if maxHold is not positive. `leastBytes` is the smallest laneBytes.
     [[nodiscard]] const IntakeOptions& checked(std::size_t leastBytes) const {
         check("messages of a lane", laneMessages, 1, mostMessages);
         check("bytes of a lane", laneBytes, leastBytes, mostBytes);
@@ -53,10 +60,11 @@ private:
     }
 };
 
+/// The usual traits of an intake.
 struct IntakeTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
-    using FullFence = PortableFence;  ///< its heavy() orders two threads that both call it
+    using FullFence = PortableFence;  ///< if two threads both call heavy(), it orders them
     using Parker = DefaultParker;     ///< puts the threads of the intake to sleep
     using Lock = PriorityMutex;       ///< guards the list of lanes
 };

@@ -15,8 +15,8 @@ namespace sluice::log::detail {
 
 /// The logging threads' side of an intake.
 ///
-/// Writes a record into the calling thread's lane, or into the shared lane, and makes room as the
-/// policy says. Intake::post() has the contract.
+/// It writes a record into the calling thread's lane, or into the shared lane. If there is no room,
+/// it makes room as the policy says. Intake::post() has the contract.
 ///
 /// Tests: those of Intake.
 template <class Head, class Traits>
@@ -47,12 +47,12 @@ public:
 
     // ---- Back end
 
-    /// While one lives, the calling thread does the work of the back end. So its posts do not wait
-    /// for room, which this thread alone can make.
+    /// Marks the calling thread as the back end's, while it lives. Posts of this thread do not wait
+    /// for room, because this thread alone can make room.
     class AtWork {
     public:
         explicit AtWork(IntakeProducer& producer) noexcept : producer_(producer) {
-            // Relaxed, all: posts of the same thread read them.
+            // Relaxed, all: only posts of the same thread depend on the values.
             producer.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
             producer.isAtWork_.store(1, std::memory_order_relaxed);
         }
@@ -64,7 +64,7 @@ public:
         IntakeProducer& producer_;
     };
 
-    /// No thread is the back end's from now on, until the next AtWork.
+    /// Until the next AtWork, no thread is the back end's.
     void forgetBackEnd() noexcept {
         backEndThread_.store(nullptr, std::memory_order_relaxed);  // relaxed: see AtWork
         isAtWork_.store(0, std::memory_order_relaxed);
@@ -89,7 +89,7 @@ private:
         return postWithoutRoom(lane, head, bytes, policy, write, outcome);
     }
 
-    /// The same as tryPost(), out of line: for the rare cases.
+    /// The same as tryPost(), out of line. For the rare cases.
     template <class Write>
     [[gnu::cold, gnu::noinline]] Outcome tryPostRarely(Lane& lane, std::uint32_t flags,
                                                        const Head& head, std::size_t bytes,
@@ -97,7 +97,7 @@ private:
         return Writer::tryPost(*registry_, lane, flags, head, bytes, write);
     }
 
-    /// Makes room as the policy says and tries again.
+    /// Makes room as the policy says, and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostResult
     postWithoutRoom(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
@@ -115,7 +115,8 @@ private:
         return PostResult::discarded;
     }
 
-    /// False if there is no way to make room for the record.
+    /// Makes room for the record, or waits for room. False if the policy or the state of the thread
+    /// does not allow it.
     bool makeRoom(Lane& lane, std::size_t bytes, overflow_policy policy) {
         if (hasPolled(policy)) {
             return !isClosed();
@@ -131,14 +132,15 @@ private:
         return !isClosed();
     }
 
-    /// The thread that polls a manual back end empties the lanes instead of waiting for room. False
-    /// for any other thread.
+    /// If the calling thread polls a manual back end, it empties the lanes instead of waiting for
+    /// room. False on any other thread.
     bool hasPolled(overflow_policy policy) {
         return policy == overflow_policy::block && roomMaker_.make != nullptr &&
                !SignalSafeScope::isActive() && roomMaker_.make(roomMaker_.engine);
     }
 
-    /// The back end's own thread cannot wait for itself. It cannot evict records while it emits.
+    /// Whether the calling thread may wait or evict. The back end's own thread cannot wait for
+    /// itself, and cannot evict records while it emits.
     [[nodiscard]] bool mayMakeRoom(overflow_policy policy) const noexcept {
         // Relaxed: see AtWork.
         return policy == overflow_policy::overrun_oldest
@@ -147,7 +149,8 @@ private:
                          !SignalSafeScope::isActive();
     }
 
-    /// For the rare cases: the thread has no lane, or the post interrupts another post.
+    /// Posts in the rare cases: the thread has no lane, or the post interrupts another post of the
+    /// thread.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostResult postElsewhere(const Head& head, std::size_t bytes,
                                                           overflow_policy policy, Write& write) {
@@ -162,9 +165,10 @@ private:
         return postToShared(head, bytes, policy, write, mayWait);
     }
 
-    /// Null if the thread is ending, or if there is no memory for a lane.
+    /// Gives the calling thread a lane. Null if the thread is ending, or if there is no memory.
     Lane* enroll() noexcept {
-        const SignalSafeScope scope;  // a signal handler must not enroll the same thread meanwhile
+        // So that a signal handler does not enroll the same thread meanwhile.
+        const SignalSafeScope scope;
         return sluice::detail::resultOrDefault([this] { return Threads::add(*registry_); });
     }
 
@@ -196,7 +200,7 @@ private:
         return PostResult::discarded;
     }
 
-    /// One attempt. It unlocks the shared lane.
+    /// Makes one attempt to post into the shared lane, and unlocks the lane.
     template <class Write>
     Outcome tryPostToShared(SharedGuard /*guard*/, Lane& lane, const Head& head, std::size_t bytes,
                             overflow_policy policy, Write& write, bool mayWait) {
@@ -221,10 +225,11 @@ private:
     }
 
     Registry* const registry_;
-    const std::size_t hash_;  ///< of the registry, for ThreadTable
+    const std::size_t hash_;  ///< hash of registry_, for ThreadTable
     const RoomMaker roomMaker_;
-    Atomic<const void*> backEndThread_{nullptr};  ///< its mark; written by that thread
-    Atomic<unsigned char> isAtWork_{0};           ///< an AtWork lives; written by that thread
+    /// Mark of the back end's thread; written by that thread.
+    Atomic<const void*> backEndThread_{nullptr};
+    Atomic<unsigned char> isAtWork_{0};  ///< whether an AtWork lives; written by the same thread
 };
 
 }  // namespace sluice::log::detail

@@ -26,19 +26,21 @@ namespace sluice::log::detail {
 /// of the lane tells whether the owner is stamping a record.
 ///
 /// Threads: the owner calls the members under "Owner". One thread at a time calls the members under
-/// "Back end". Any thread calls the others. The owner uses the lane between enter() and leave(). A
-/// signal handler that interrupts the owner gets false from enter(), and uses another lane.
+/// "Back end". Any thread may call the others. The owner uses the lane between enter() and leave().
+/// A signal handler that interrupts the owner gets false from enter(), and uses another lane.
 ///
 /// Progress: a post is wait-free while there is room. An owner that is stopped between announcing
-/// and publishing delays records with later stamps, and nothing else. In between it takes no lock.
-/// While one side evicts or copies a few records, the other side waits for the eviction lock.
+/// and publishing delays records with later stamps, and nothing else, because in between it takes
+/// no lock. While one side evicts or copies a few records, the other side waits for the eviction
+/// lock.
 ///
 /// Capacity: `messages` records and `bytes` bytes, both exact. The constructor allocates twice the
-/// bytes, because a record that begins near the end of the ring lies in one piece. An empty lane
-/// begins again at the beginning of the ring, so a thread that logs little touches little memory. A
-/// record larger than `bytes` has a block of its own; there is at most one such record in the lane.
+/// bytes, because a record near the end of the ring must lie in one piece. When the lane is empty,
+/// the next record may begin at the beginning of the ring, so a thread that logs little touches
+/// little memory. A record larger than `bytes` has a block of its own. The lane holds at most one
+/// such record.
 ///
-/// Invariants: released <= read <= published, in records and in bytes; published - released is at
+/// Invariants: released <= read <= published, in records and in bytes. published - released is at
 /// most the limit, in both. Keys ascend, except when the clock starts again. word = published << 1
 /// | announced.
 ///
@@ -61,7 +63,7 @@ class Lane {
 public:
     static constexpr std::uint64_t announced = 1;
 
-    /// The owner asks once in so many bytes whether the lane is empty.
+    /// The owner checks once in this many bytes whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
     explicit Lane(const LaneLimits& limits)
@@ -76,18 +78,18 @@ public:
             lane->evictionLock_.store(EvictionLock::free, std::memory_order_release);  // E4
         }
     };
-    /// The right to release the lane's oldest records. Null: the other side has it.
+    /// The right to release the lane's oldest records. Null: the other side has the right.
     using EvictionGuard = std::unique_ptr<Lane, UnlockEviction>;
 
-    /// No thread uses the lane any more.
+    /// While it runs, no thread uses the lane.
     ~Lane() { dropRecords(); }
 
     // ---- Owner
 
-    /// False if the thread uses the lane already: the caller is a signal handler or a callback.
-    /// After true, leave() must follow.
+    /// False if the thread uses the lane already: then the caller is a signal handler or a
+    /// callback. After true, leave() must follow.
     bool enter() noexcept {
-        // Relaxed, and compiler barriers: only this thread and its signal handlers read it.
+        // Relaxed, with compiler barriers: only this thread and its signal handlers read it.
         if (__builtin_expect(entered_.load(std::memory_order_relaxed) != 0, 0)) {
             return false;
         }
@@ -100,7 +102,7 @@ public:
         entered_.store(0, std::memory_order_relaxed);
     }
 
-    /// Room for the next record; null if it does not fit.
+    /// Returns room for the next record of `footprint` bytes. Null if there is no room.
     std::byte* reserve(std::size_t footprint) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -118,8 +120,9 @@ public:
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps and publishes a record. The owner has written all of it but the key to reserve().
-    /// Returns the key, or endOfTime if the intake was closed: then it publishes nothing.
+    /// Stamps and publishes a record. The owner has written the whole record, except the key, to
+    /// the address from reserve(). Returns the key. If the intake was closed, it publishes nothing
+    /// and returns endOfTime.
     Key publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -133,7 +136,7 @@ public:
             return endOfTime;
         }
         frame.key = key;
-        // Relaxed: E2 follows.
+        // Relaxed: the release of E2 publishes it.
         tail_.store(tail + frame.footprint(), std::memory_order_relaxed);
         word_.store(word + 2, std::memory_order_release);  // E2
         return key;
@@ -142,10 +145,10 @@ public:
     /// Called after publish() of a record with a block of its own.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until there is room. False if the back end is reading the oldest
-    /// records in the lane. From the first call on the back end copies records before it uses them.
+    /// Evicts the oldest records until there is room. False if the back end is reading records in
+    /// the lane. From the first call on the back end copies records before it uses them.
     bool evictFor(const RecordSize& size) noexcept {
-        // Relaxed: the lock decides; the back end reads this before it locks again.
+        // Relaxed: the lock protects the records. The back end reads this before it locks again.
         copies_.store(1, std::memory_order_relaxed);
         const EvictionGuard guard = lockEviction(EvictionLock::evicting);
         if (guard == nullptr) {
@@ -162,10 +165,10 @@ public:
         return true;
     }
 
-    /// Sleeps until half of the lane is free and the record fits, or until `closed`. Waking a
-    /// thread for each free record would cost more than the records.
+    /// Sleeps until half of the lane is free and the record fits, or until `closed`. To wake the
+    /// thread for each free record would cost more than the record.
     void awaitRoom(const RecordSize& size, const Atomic<bool>& closed) noexcept {
-        // Relaxed: no data follows, and the event count reads it again after close().
+        // Relaxed: no other data depends on it, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
                    (reserve(size) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
@@ -196,7 +199,7 @@ public:
         liveness_.begin();
     }
 
-    /// Called by the owner at its end. An announced record of a cancelled thread is lost.
+    /// Called by the owner at its end. The announced record of a cancelled thread is lost.
     void end() noexcept {
         giveUpPost();
         liveness_.end();
@@ -205,13 +208,13 @@ public:
 
     // ---- Back end
 
-    /// The word. Earlier loads of the caller are over, and later loads have not begun.
+    /// Reads the word. Earlier loads of the caller are over, and later loads have not begun.
     [[nodiscard]] std::uint64_t look() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E2
     }
 
-    /// Waits for the right to release records. Null for the owner while the back end reads records
-    /// in the lane.
+    /// Waits for the right to release records. Returns null if the back end is reading records in
+    /// the lane.
     EvictionGuard lockEviction(EvictionLock wanted) noexcept {
         BasicNappingBackoff<Platform> backoff;
         EvictionLock found = EvictionLock::free;
@@ -227,16 +230,17 @@ public:
         }
         return EvictionGuard(this);
     }
-    /// The back end reads records in the lane until endInPlace(). The owner cannot evict meanwhile.
+    /// Lets the back end read records in the lane until endInPlace(). The owner cannot evict
+    /// meanwhile.
     void beginInPlace(EvictionGuard guard) noexcept {
-        // Relaxed: the owner reads only the value, and endInPlace() releases.
+        // Relaxed: the owner only compares the value, and endInPlace() releases.
         guard.release()->evictionLock_.store(EvictionLock::inPlace, std::memory_order_relaxed);
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
         release(EvictionGuard(this), bytes, count);
     }
 
-    /// Whether the owner may evict records. Then the back end copies records before it uses them.
+    /// Whether the owner may evict records. If so, the back end copies records before it uses them.
     [[nodiscard]] bool mayEvict() const noexcept {
         return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see evictFor()
     }
@@ -244,7 +248,7 @@ public:
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
         return ring_.get() + (position & mask_);
     }
-    // Relaxed: the caller has the eviction lock, or wants a number.
+    // Relaxed: the caller has the eviction lock, or only shows the number.
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
         return releasedBytes_.load(std::memory_order_relaxed);
     }
@@ -252,14 +256,15 @@ public:
         return releasedCount_.load(std::memory_order_relaxed);
     }
 
-    /// The records before this position are no longer used.
+    /// Frees the room of the records before this position.
     void release(const EvictionGuard& /*guard*/, std::uint64_t bytes,
                  std::uint64_t count) noexcept {
         releasedBytes_.store(bytes, std::memory_order_release);  // E3
         releasedCount_.store(count, std::memory_order_release);  // E3
     }
 
-    /// Called after release(), without the eviction lock.
+    /// Called after release(), without the eviction lock. Wakes the owner if half of the lane is
+    /// free.
     void tellRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -271,7 +276,8 @@ public:
         return left_.load(std::memory_order_acquire) != 0;  // E5
     }
 
-    /// Ends the lane for an owner that died without end(). False if the owner lives.
+    /// Ends the lane for an owner that died without end(). False if the owner lives, or has called
+    /// end().
     bool endIfDead() noexcept {
         if (hasLeft() || !liveness_.hasDied()) {
             return false;
@@ -285,15 +291,15 @@ public:
 
     // ---- Between two owners, or after the last post of the owner
 
-    /// Makes the lane ready for another owner. The lane is empty.
+    /// Makes the empty lane ready for another owner.
     void reset() noexcept {
         left_.store(0, std::memory_order_relaxed);  // relaxed: the registry's lock orders it
         copies_.store(0, std::memory_order_relaxed);
         marks_.reset();
     }
 
-    /// In the child of a fork. The parent writes the records. A record that another thread was
-    /// writing is lost. Counts begin at 0.
+    /// Called in the child of a fork. Empties the lane, because the parent writes the records. A
+    /// record that another thread was writing is lost. Counts begin at 0.
     void resetInChild(bool isOwn, bool isShared) noexcept {
         reset();
         liveness_.resetInChild();
@@ -305,16 +311,16 @@ public:
         }
         const bool isAnnounced = (word_.load(std::memory_order_relaxed) & announced) != 0;
         release(EvictionGuard(this), isAnnounced ? recordAt_ : tail(), published());
-        tailLimit_ = 0;  // the next record reads the released position again
+        tailLimit_ = 0;  // so that the next record reads the released position again
     }
 
-    /// Destroys the records and frees the memory. No record is written afterwards.
+    /// Destroys the records and frees the memory. The owner writes no record afterwards.
     void freeRing() noexcept {
         dropRecords();
         ring_.reset();
     }
 
-    /// Destroys the records. No other thread uses the lane.
+    /// Destroys the records. Meanwhile no other thread uses the lane.
     void dropRecords() noexcept {
         std::uint64_t position = releasedBytes();
         const std::uint64_t count = published();
@@ -330,16 +336,16 @@ public:
     [[nodiscard]] const LaneInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneHighWater<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
-    /// The counts of all owners.
+    /// The sums over all owners of the lane.
     [[nodiscard]] LaneCounts counts() const noexcept {
         return {published(), discarded_.get(), overrun_.get(), lost_.get()};
     }
-    // Relaxed, both: no data follows a number.
+    // Relaxed, both: no other data depends on a number.
     [[nodiscard]] std::uint64_t published() const noexcept {
         return word_.load(std::memory_order_relaxed) >> 1U;
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // Released first: both only grow, so no difference is negative.
+        // The released position first: both only grow, so no difference is negative.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
         return {static_cast<std::size_t>(published() - count),
@@ -356,7 +362,8 @@ private:
     }
 
     /// The same as reserve(), after reading the released position. Until the owner has used the
-    /// whole ring, it comes here once in `step` bytes, and may begin again at the beginning.
+    /// whole ring, reserve() calls it once in `step` bytes, so that the lane may begin again at the
+    /// beginning of the ring.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -371,8 +378,8 @@ private:
         return ring_.get() + (tail & mask_);
     }
 
-    /// If the lane is empty, the next record begins at the beginning of the ring. So a thread that
-    /// logs little touches little memory. It does not wait for the eviction lock.
+    /// If the lane is empty, lets the next record begin at the beginning of the ring. It does not
+    /// wait for the eviction lock.
     void restartIfEmpty() noexcept {
         EvictionLock found = EvictionLock::free;
         if ((tail() & mask_) < step || !evictionLock_.compare_exchange_strong(
@@ -389,13 +396,13 @@ private:
         }
     }
 
-    /// Whether half of the limits is free, if this is the released position.
+    /// Whether half of both limits is free, for this released position.
     [[nodiscard]] bool isHalfFree(std::uint64_t count, std::uint64_t bytes) const noexcept {
         return published() - count <= limits_.messages - limits_.messages / 2 &&
                tail() - bytes <= limits_.bytes - limits_.bytes / 2;
     }
 
-    /// Ends a post that its thread cannot finish.
+    /// Takes back the announcement of a post that its thread cannot finish.
     void giveUpPost() noexcept {
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
         if ((word & announced) != 0) {
@@ -406,22 +413,22 @@ private:
         leave();
     }
 
-    // The owner writes these with each record. The back end reads the first two. Positions count
-    // the bytes since the lane was made.
+    // The owner writes these with each record. The back end reads word_ and tail_. Positions are
+    // counts of bytes since the lane was made.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
-    Atomic<std::uint64_t> tail_{0};     ///< position of the next record
-    std::uint64_t tailLimit_ = 0;       ///< a record that ends beyond it calls reserveBeyond()
-    std::uint64_t countLimit_ = 0;      ///< records that may be published without reserveBeyond()
-    std::uint64_t recordAt_ = 0;        ///< position of the announced record
-    std::uint64_t largeBefore_ = 0;     ///< published() after the last record with its own block
-    Atomic<unsigned char> entered_{0};  ///< the owner is between enter() and leave()
+    Atomic<std::uint64_t> tail_{0};  ///< position of the next record
+    std::uint64_t tailLimit_ = 0;  ///< position; a record that ends beyond it calls reserveBeyond()
+    std::uint64_t countLimit_ = 0;   ///< published() at which reserve() calls reserveBeyond()
+    std::uint64_t recordAt_ = 0;     ///< position of the announced record
+    std::uint64_t largeBefore_ = 0;  ///< published() after the last record with a block of its own
+    Atomic<unsigned char> entered_{0};  ///< whether the owner is between enter() and leave()
 
     // Seldom written.
     alignas(cacheLineSize) const LaneLimits limits_;
     const std::uint64_t mask_;
     std::unique_ptr<std::byte[]> ring_;
-    Atomic<unsigned char> copies_{0};  ///< the owner evicts; written by the owner
-    Atomic<unsigned char> left_{0};    ///< the owner has ended
+    Atomic<unsigned char> copies_{0};  ///< whether the owner evicts; written by the owner
+    Atomic<unsigned char> left_{0};    ///< whether the owner has ended
     LaneInfo info_;
 
     // The back end writes these in each harvest. The owner reads them when the lane looks full.
@@ -430,7 +437,7 @@ private:
     Atomic<EvictionLock> evictionLock_{EvictionLock::free};
     LaneHighWater<Platform> marks_;
 
-    // For rare cases; the owner writes these.
+    // The owner writes these in rare cases.
     alignas(cacheLineSize) SingleWriterCounter<Platform> discarded_;
     SingleWriterCounter<Platform> overrun_;
     SingleWriterCounter<Platform> lost_;

@@ -12,19 +12,19 @@
 
 namespace sluice::log::detail {
 
-/// The lock of the oldest records of a lane: the side that may evict, copy or emit them.
+/// The state of the lock on the oldest records of a lane. It names the side that may use them.
 enum class EvictionLock : unsigned char {
     free,
-    evicting,  ///< the owner
-    copying,   ///< the back end, for as long as it copies a few records
-    inPlace    ///< the back end, until it has emitted the records
+    evicting,  ///< the owner evicts records
+    copying,   ///< the back end copies a few records
+    inPlace    ///< the back end reads the records in the lane, until it has emitted them
 };
 
-/// The records that lanes have accepted, refused and lost.
+/// The numbers of records that lanes have accepted, refused and lost.
 struct LaneCounts {
     std::uint64_t logged = 0;     ///< accepted
     std::uint64_t discarded = 0;  ///< refused because there was no room
-    std::uint64_t overrun = 0;    ///< accepted, and evicted by later records
+    std::uint64_t overrun = 0;    ///< accepted, then evicted by later records
     std::uint64_t lost = 0;       ///< begun by a thread that was cancelled or died
 
     LaneCounts& operator+=(const LaneCounts& other) noexcept {
@@ -46,10 +46,11 @@ struct LaneCounts {
     }
 };
 
+/// The limits of a lane.
 struct LaneLimits {
     std::size_t messages;
     std::size_t bytes;     ///< a multiple of 8
-    std::size_t headSize;  ///< of the user's head
+    std::size_t headSize;  ///< bytes of the user's head
 };
 
 /// The bytes that a record takes in a lane.
@@ -58,12 +59,13 @@ struct RecordSize {
     bool isLarge;           ///< the payload is in a block of its own
 };
 
+/// The records in a lane, and their bytes.
 struct Occupancy {
     std::size_t messages;
     std::size_t bytes;
 };
 
-/// The maxima of one lane, or of all. The back end writes them, and any thread reads them.
+/// The maxima of one lane, or of all lanes. The back end writes them, and any thread reads them.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -73,7 +75,9 @@ public:
         raise(messages_, found.messages);
         raise(bytes_, found.bytes);
     }
+    /// Counts a stall when it begins.
     void noteStall() noexcept { stalls_.set(stalls_.get() + 1); }
+    /// Notes the length of a stall: when it ends, and while it lasts.
     void noteStall(std::chrono::nanoseconds length) noexcept {
         raise(longestStall_, static_cast<std::uint64_t>(length.count()));
     }
@@ -97,10 +101,10 @@ private:
         }
     }
 
-    Number messages_;      ///< the most records that a look found in one lane
-    Number bytes_;         ///< the most bytes that a look found in one lane
-    Number stalls_;        ///< records that two looks in a row found announced
-    Number longestStall_;  ///< the longest time that one stayed announced, in nanoseconds
+    Number messages_;      ///< most records that a look has found in one lane
+    Number bytes_;         ///< most bytes that a look has found in one lane
+    Number stalls_;        ///< number of records that two looks in a row found announced
+    Number longestStall_;  ///< longest time that a record stayed announced, in nanoseconds
 };
 
 }  // namespace sluice::log::detail

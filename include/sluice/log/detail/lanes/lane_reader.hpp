@@ -14,11 +14,12 @@ namespace sluice::log::detail {
 
 /// Reads a lane for the back end.
 ///
-/// look() returns a bound: no later record of the lane has a smaller key. The reader reads records
-/// in the lane, except if the owner may evict them. Then it copies them first, and gives their room
-/// back at once. The results of front() stay valid until close().
+/// look() returns a bound: a record that the lane publishes later has at least this key. The reader
+/// reads records in the lane. Exception: if the owner may evict records, the reader copies them
+/// first and gives their room back at once. The results of front() stay valid until close().
 ///
-/// One thread at a time. open() allocates when records have to be copied. Tests: those of Lane.
+/// Threads: one thread at a time. Cost: open() allocates if it has to copy more records than
+/// before. Tests: those of Lane.
 template <class Traits>
 class LaneReader {
     using Lane = detail::Lane<Traits>;
@@ -29,24 +30,25 @@ public:
 
     [[nodiscard]] Lane& lane() const noexcept { return *lane_; }
 
-    /// Reads the lane's word. The caller has read `now` earlier; `before` is the `now` of the look
-    /// before. Returns the bound: a record that the lane publishes later has at least this key.
+    /// Reads the lane's word and returns the bound. The caller has read the clock, `now`, earlier.
+    /// `before` is the `now` of the look before.
     Key look(Key now, Key before) noexcept {
         const std::uint64_t word = lane_->look();
         const bool isAnnounced = (word & Lane::announced) != 0;
         isStalled_ = isAnnounced && word == word_;
         if (!isAnnounced) {
-            bound_ = now;  // a later announcement comes before a later reading of the clock
+            bound_ = now;  // a later announcement is followed by a later reading of the clock
         } else if (!isStalled_) {
-            bound_ = before;  // the look before did not see this announcement
+            // The look before did not see this announcement, so its stamp is later.
+            bound_ = before;
         }
         word_ = word;
         return bound_;
     }
 
-    /// Whether the last look saw a record announced.
+    /// Whether the last look saw an announced record.
     [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & Lane::announced) != 0; }
-    /// Whether the last two looks saw the same record announced.
+    /// Whether the last two looks saw the same announced record.
     [[nodiscard]] bool isStalled() const noexcept { return isStalled_; }
     /// Whether the owner has announced or published a record since the last look.
     [[nodiscard]] bool hasChanged() const noexcept { return lane_->look() != word_; }
@@ -56,7 +58,8 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// The key of the oldest such record; endOfTime if there is none.
+    /// The key of the oldest record that the last look saw and that has not been emitted. endOfTime
+    /// if there is none.
     [[nodiscard]] Key nextKey() const noexcept {
         if (stagedCount_ != 0) {
             return frameAt(stagedFront()).key;
@@ -64,14 +67,14 @@ public:
         if (visible() <= lane_->releasedCount()) {
             return endOfTime;
         }
-        // Checks again with the lock: the owner may have evicted the record meanwhile.
+        // It checks again with the lock, because the owner may have evicted the record meanwhile.
         const EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
         return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).key
                                                   : endOfTime;
     }
 
     /// Makes records with keys below `limit` ready: all of them, or at least `max`. With `copies`
-    /// it copies them. Returns whether there is one. After true, close() must follow.
+    /// it copies them. Returns whether there is such a record. After true, close() must follow.
     bool open(Key limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -86,11 +89,11 @@ public:
         return stagedCount_ != 0 && frameAt(front_).key < limit;
     }
 
-    /// The next record.
+    /// The next ready record.
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
     [[nodiscard]] Key key() const noexcept { return frameAt(front_).key; }
 
-    /// Moves to the next record. False if no ready record has a key below `limit`.
+    /// Moves to the next ready record. False if no ready record has a key below `limit`.
     bool next(Key limit) noexcept {
         const std::uint32_t footprint = frameAt(front_).footprint();
         if (isInPlace_) {
@@ -148,7 +151,7 @@ private:
 
     /// Copies records with keys below `limit` out of the lane, up to `max` with the earlier copies.
     void stage(const EvictionGuard& guard, Key limit, std::size_t max) {
-        // The owner may have evicted more records since the look than were visible then.
+        // The owner may have evicted all records that the look saw, and more.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
         std::uint64_t end = begin;
@@ -192,13 +195,13 @@ private:
 
     Lane* lane_;
     std::uint64_t word_ = 0;  ///< the lane's word at the last look
-    Key bound_ = 0;           ///< of the last look
+    Key bound_ = 0;           ///< result of the last look()
     bool isStalled_ = false;
 
-    bool isInPlace_ = true;             ///< open() has read records in the lane
+    bool isInPlace_ = true;             ///< whether the records are read in the lane; false: copies
     const std::byte* front_ = nullptr;  ///< the next record
     std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
-    std::uint64_t readCount_ = 0;       ///< records before it
+    std::uint64_t readCount_ = 0;       ///< number of records before that position
 
     std::vector<std::uint64_t> staged_;  ///< copies of records that the owner may evict
     std::size_t stagedAt_ = 0;           ///< offset of the next copy, in bytes

@@ -17,16 +17,17 @@ namespace sluice::log::detail {
 
 /// The lanes of one intake, and their owners.
 ///
-/// A thread gets a lane of its own with its first record. The registry takes the lane back when the
-/// thread ends. It gives the lane to another thread when the back end has emptied it. A thread that
-/// cannot use a lane of its own uses the shared lane, one thread at a time. A signal handler tries
-/// to lock the shared lane and does not wait for it.
+/// A thread gets a lane of its own with its first record. When the thread ends, the registry takes
+/// the lane back. When the back end has emptied the lane, another thread may get it. If a thread
+/// cannot use a lane of its own, it uses the shared lane, one thread at a time. A signal handler
+/// tries to lock the shared lane for a short time only.
 ///
-/// Threads: one thread at a time calls the members under "Back end"; any thread calls the others.
-/// A mutex with priority inheritance guards the list. While a thread holds it, the thread runs no
-/// user code, allocates nothing, and its signal handlers post into the shared lane.
+/// Threads: one thread at a time calls the members under "Back end". Any thread may call the
+/// others. A mutex with priority inheritance guards the list. A thread that holds the mutex runs no
+/// user code and allocates nothing. Its signal handlers post into the shared lane.
 ///
-/// Lifetime: the intake is one user, and each thread with a lane is another.
+/// Lifetime: the intake is one user of the registry, and each thread with a lane is another. The
+/// last user frees it.
 ///
 /// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
 template <class Traits>
@@ -38,7 +39,8 @@ class LaneRegistry
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
-    /// The back end sleeps and wakes about as often as threads log, so both sides pay a fence.
+    /// The fences of the event count. The back end sleeps and wakes about as often as threads log,
+    /// so each side pays a full fence.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -57,8 +59,8 @@ public:
         LaneRegistry& registry;
         Slot* next = nullptr;
         Slot* previous = nullptr;
-        bool isKnown = false;  ///< the back end has visited it; guarded by lock_
-        LaneCounts former;     ///< the counts of former owners; guarded by lock_
+        bool isKnown = false;  ///< whether visitNew() has visited it; guarded by lock_
+        LaneCounts former;     ///< counts of former owners; guarded by lock_
     };
 
     struct UnlockShared {
@@ -66,18 +68,18 @@ public:
             registry->sharedHolder_.store(nullptr, std::memory_order_release);
         }
     };
-    /// The calling thread alone uses the shared lane while this lives. Null: another thread does.
+    /// The right to use the shared lane. Null: another thread has the right.
     using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
     using Threads = ThreadTable<LaneRegistry>;
 
-    /// Lanes without an owner that are kept for the next threads.
+    /// The most lanes without an owner that are kept for new threads.
     static constexpr std::size_t mostSpare = 4;
 
     LaneRegistry(const LaneLimits& limits, const LaneLimits& sharedLimits)
         : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
         add(Guard(*this), *shared_);
     }
-    /// The intake ends. No post is running.
+    /// Called by the intake at its end, while no post is running.
     void abandon() noexcept {
         this->markAbandoned();
         forEach([](Slot& slot) { slot.freeRing(); });
@@ -108,8 +110,8 @@ public:
 
     [[nodiscard]] Lane& shared() noexcept { return *shared_; }
 
-    /// Tries to lock the shared lane. Null at once if this thread has locked it already. Null soon
-    /// with `mayNotWait`.
+    /// Tries to lock the shared lane. Null at once if this thread has locked it already. Otherwise
+    /// null after 1,000 attempts, or after 16 with `mayNotWait`.
     [[nodiscard]] SharedGuard lockShared(bool mayNotWait) noexcept {
         const void* const me = Threads::mark();
         BasicNappingBackoff<Platform> backoff;
@@ -127,7 +129,7 @@ public:
         return nullptr;
     }
 
-    /// Counts a record that found no room in the shared lane, or did not get the lane.
+    /// Counts a record that found no room in the shared lane, or could not lock it.
     void countDropped() noexcept { dropped_.fetch_add(1, std::memory_order_relaxed); }
 
     // ---- Closing and waking
@@ -142,10 +144,10 @@ public:
     /// The back end waits here for work.
     [[nodiscard]] Events& events() noexcept { return events_; }
 
-    /// Called after a change of a lane. Wakes the back end if posts have to.
+    /// Called after a change of a lane. Wakes the back end if letPostsWake() was set.
     void tellOfChange() noexcept {
         Platform::Fence::light();
-        // Relaxed: E1's fences order it after the change.
+        // Relaxed: the fences of E1 order this load after the change.
         if (postsWake_.load(std::memory_order_relaxed)) {
             events_.notifyAll();
         }
@@ -153,9 +155,9 @@ public:
 
     // ---- Back end
 
-    /// Whether a post wakes a back end that sleeps. If so, each post pays a full fence.
+    /// Sets whether posts wake the back end. If so, each post pays a full fence.
     void letPostsWake(bool isWanted) noexcept {
-        // Relaxed, both: the back end alone writes it. E1's fence orders it before later waits.
+        // Relaxed, both: only the back end writes it. The fence of E1 orders it before later waits.
         if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
             return;
         }
@@ -165,12 +167,12 @@ public:
         }
     }
 
-    /// The number of lanes that were added until now.
+    /// The number of lanes that have been added.
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);
     }
     /// Calls visit(Slot&) for each lane that was added since the last call. It holds the lock
-    /// meanwhile. Returns the version that belongs to these lanes.
+    /// during the calls. Returns the version that includes these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
         const Guard guard(*this);
@@ -183,16 +185,16 @@ public:
 
     /// The number of lanes whose owner has ended and that have no new owner.
     [[nodiscard]] std::size_t leavers() const noexcept {
-        return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() tells which, and E5
+        return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() acquires
     }
 
-    /// Ends the use of the registry by a dead thread, as dismiss() does for a thread that ends.
+    /// Called for a thread that died. Does what dismiss() does for a thread that ends.
     void dismissDead() noexcept {
         leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: read by the same thread
         this->dropUser();
     }
 
-    /// Makes a lane ready for another thread. The lane is empty, and its owner has ended.
+    /// Makes an empty lane ready for another thread. Its owner has ended.
     void recycle(Slot& slot) noexcept {
         Slot* unwanted = nullptr;
         {
@@ -219,7 +221,7 @@ public:
 
     // ---- Any thread
 
-    /// Calls visit(Slot&) for each lane. It holds the lock meanwhile.
+    /// Calls visit(Slot&) for each lane. It holds the lock during the calls.
     template <class Visit>
     void forEach(Visit visit) {
         const Guard guard(*this);
@@ -228,8 +230,8 @@ public:
         }
     }
 
-    /// The sum over all lanes, with the lanes that have been freed. Calls visit(slot, counts) for
-    /// each lane that has not been freed. It holds the lock meanwhile.
+    /// Returns the sum over all lanes, including those that have been freed. Calls visit(slot,
+    /// counts) for each lane that has not been freed. It holds the lock during the calls.
     template <class Visit>
     LaneCounts counts(Visit visit) {
         const Guard guard(*this);
@@ -243,7 +245,7 @@ public:
         return sum;
     }
 
-    /// The lanes of threads, and the lanes that are kept for new threads.
+    /// The number of lanes: those of threads, and those that are kept for new threads.
     [[nodiscard]] std::size_t laneCount() noexcept {
         const Guard guard(*this);
         return size_ - 1 + spares_;
@@ -254,7 +256,7 @@ public:
     void lockForFork() noexcept { lock_.lock(); }
     void afterForkInParent() noexcept { lock_.unlock(); }
 
-    /// In the child, which has one thread. lockForFork() has locked the list.
+    /// Called in the child, which has one thread. lockForFork() has locked the list.
     void afterForkInChild() noexcept {
         const Lane* const own = Threads::find(this, Threads::hash(this));
         gone_ = LaneCounts{};
@@ -264,7 +266,7 @@ public:
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                this->dropUser();  // the child has no such thread; the intake stays a user
+                this->dropUser();  // the child does not have this thread; the intake remains a user
             }
             left += isOthers ? 1 : 0;
             slot->former = slot->counts();
@@ -277,7 +279,7 @@ public:
     void unlockInChild() noexcept { lock_.forgetHolder(); }
 
 private:
-    /// Locks the list. Signal handlers of this thread post into the shared lane meanwhile.
+    /// Locks the list. Meanwhile signal handlers of this thread post into the shared lane.
     class Guard {
     public:
         explicit Guard(LaneRegistry& registry) noexcept : lock_(registry.lock_) {}
@@ -326,17 +328,17 @@ private:
 
     // Each post reads these fields; they seldom change.
     alignas(cacheLineSize) Atomic<bool> closed_{false};  ///< written by close()
-    const LaneLimits limits_;                            ///< of each lane but the shared one
-    Atomic<bool> postsWake_{false};                      ///< written by the back end
-    Events events_;                                      ///< see events()
-    Atomic<std::uint64_t> version_{0};                   ///< written with lock_
+    const LaneLimits limits_;           ///< limits of each lane, except the shared one
+    Atomic<bool> postsWake_{false};     ///< written by the back end
+    Events events_;                     ///< see events()
+    Atomic<std::uint64_t> version_{0};  ///< written with lock_
 
     alignas(cacheLineSize) Lock lock_;
-    Slot* first_ = nullptr;           ///< the newest lane of the list; guarded by lock_
-    Slot* spare_ = nullptr;           ///< a lane without an owner, the first of them; guarded
-    std::size_t size_ = 0;            ///< lanes in the list; guarded
-    std::size_t spares_ = 0;          ///< lanes that are kept for new threads; guarded
-    LaneCounts gone_;                 ///< counts of lanes that have left the list; guarded
+    Slot* first_ = nullptr;   ///< the newest lane of the list; guarded by lock_
+    Slot* spare_ = nullptr;   ///< the first of the lanes that are kept for new threads; guarded
+    std::size_t size_ = 0;    ///< lanes in the list; guarded
+    std::size_t spares_ = 0;  ///< lanes that are kept for new threads; guarded
+    LaneCounts gone_;         ///< sum of the counts of lanes that have left the list; guarded
     Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
 
     /// The mark of the thread that uses the shared lane, or null. Written by any thread.

@@ -10,12 +10,12 @@ namespace sluice::log::detail {
 
 /// Finds the source with the oldest next record.
 ///
-/// A heap of sources, ordered by the key of the next record of each. Of equal keys the source that
-/// was added first goes first. While one source keeps the oldest record, a step costs two
-/// comparisons.
+/// It is a heap of sources. Each source is ordered by the key of its next record. If keys are
+/// equal, the source that was added first comes first. While one source keeps the oldest record, a
+/// step costs two comparisons.
 ///
-/// One thread. add() allocates only when there are more sources than ever before. Tests:
-/// tests/unit/log/merge_test.cpp.
+/// Threads: one thread at a time. Cost: add() allocates only if there are more sources than ever
+/// before. Tests: tests/unit/log/merge_test.cpp.
 template <class Source>
 class Merge {
 public:
@@ -42,7 +42,7 @@ public:
     /// The source with the oldest next record.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
-    /// The next record of top() has this later key.
+    /// Tells the heap that the next record of top() has this later key.
     void setTopKey(Key key) noexcept {
         entries_.front().key = key;
         sink();

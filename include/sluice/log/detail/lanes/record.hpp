@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// How a record lies in a lane.
+/// The layout of a record in a lane.
 
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
@@ -13,33 +13,37 @@ namespace sluice::log::detail {
 
 /// The thread whose records a lane carries.
 struct LaneInfo {
-    std::uint64_t threadId = 0;  ///< the system's number
-    char threadName[16] = {};    ///< its name at its first record
+    std::uint64_t threadId = 0;  ///< the system's number of the thread
+    char threadName[16] = {};    ///< name of the thread at its first record
 };
 
-/// The lane's part of a record, at its beginning. Behind it lie, each at a multiple of 8: the
-/// user's head; LaneInfo, if the record is in the shared lane; the payload, or the address of its
-/// block.
+/// The first part of a record. These parts follow it, each at a multiple of 8:
+///
+/// - the user's head;
+/// - LaneInfo, if the record is in the shared lane;
+/// - the payload, or the address of its block.
 struct RecordFrame {
-    static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
-    static constexpr std::uint32_t foreign = 2;  ///< the record names its thread
+    static constexpr std::uint32_t large = 1;  ///< the payload is in a block of its own
+    /// The record is in the shared lane, so it has a LaneInfo.
+    static constexpr std::uint32_t foreign = 2;
     static constexpr std::uint32_t flags = 7;
 
     Key key;
-    std::uint32_t payloadSize;        ///< 0 if the payload has a block of its own
-    std::uint32_t footprintAndFlags;  ///< bytes of the record, a multiple of 8, with the flags
+    std::uint32_t payloadSize;  ///< 0 if the payload has a block of its own
+    /// Bytes of the record, a multiple of 8; the flags are in the low bits.
+    std::uint32_t footprintAndFlags;
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
     [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
 };
 
-/// The block of a payload that is larger than a lane. The payload lies behind this.
+/// The block of a payload that is larger than a lane. The payload follows this header.
 struct alignas(8) LargePayload {
     std::size_t size;
     LargePayload* next = nullptr;  ///< the next block that the back end will free
 
-    /// Null if there is no memory.
+    /// Returns a block for `size` bytes. Null if there is no memory.
     static LargePayload* make(std::size_t size) noexcept {
         if (size > static_cast<std::size_t>(-1) / 2) {
             return nullptr;
@@ -52,7 +56,7 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A record as emit() sees it. Its pointers are valid until emitBefore() returns.
+/// A record in the form that emit() gets. Its pointers are valid until emitBefore() returns.
 template <class Head>
 struct Record {
     Key key;
@@ -70,7 +74,7 @@ inline const RecordFrame& frameAt(const std::byte* record) noexcept {
     return *std::launder(reinterpret_cast<const RecordFrame*>(record));
 }
 
-/// The block of a large record. `headSize` is the size of the user's head.
+/// Returns the block of a large record. `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
     const std::size_t info = frameAt(record).isForeign() ? sizeof(LaneInfo) : 0;
     return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +

@@ -13,34 +13,37 @@ namespace sluice::log::detail {
 
 /// Writes records into lanes.
 ///
-/// The calling thread has entered the lane. No member waits. Tests: those of Intake.
+/// The calling thread has entered the lane with Lane::enter(). No member waits. Tests: those of
+/// Intake.
 template <class Head, class Traits>
 class RecordWriter {
     using Registry = LaneRegistry<Traits>;
     using Lane = typename Registry::Lane;
 
 public:
+    /// The result of one attempt.
     enum class Outcome : unsigned char { ok, full, noMemory, closed };
 
-    /// The offset in a record of the payload, or of the thread's name.
+    /// The offset of the payload in a record. In the shared lane, the offset of LaneInfo.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
-    /// The bytes of the smallest lane that every record fits into.
+    /// The bytes of the smallest lane: each record must fit, at least with its payload in a block
+    /// of its own.
     static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
 
-    /// The bytes that a record with so many bytes of payload takes in this lane.
+    /// Returns the bytes that a record with a payload of `bytes` bytes takes in this lane.
     static RecordSize sizeIn(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
         const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(LaneInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
-        // No object is so large that the sum overflows.
+        // The sum does not overflow, because no object is so large.
         if (__builtin_expect(footprint > most, 0)) {
             return {payloadAt + info + sizeof(LargePayload*), true};
         }
         return {footprint, false};
     }
 
-    /// Posts if there is room. It calls `write` only then.
+    /// Posts the record if there is room. It calls write() only then.
     template <class Write>
     static Outcome tryPost(Registry& registry, Lane& lane, std::uint32_t flags, const Head& head,
                            std::size_t bytes, Write& write) {
@@ -84,7 +87,8 @@ private:
         return outcome;
     }
 
-    /// Writes all but the key and the payload. Returns the address for the payload.
+    /// Writes the whole record, except the key and the payload. Returns the address for the
+    /// payload.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprint, std::uint32_t flags) noexcept {
         ::new (record) RecordFrame{0, static_cast<std::uint32_t>(payloadSize),
@@ -107,13 +111,15 @@ private:
         return Outcome::ok;
     }
 
-    /// The back end may have seen the announcement. Then it waits for the record, so it is woken.
+    /// Called if the intake was closed. The back end may have seen the announcement and may be
+    /// waiting for the record, so this wakes it.
     [[gnu::cold, gnu::noinline]] static Outcome refuse(Registry& registry) noexcept {
         announce(registry);
         return Outcome::closed;
     }
 
-    /// Out of line, so that a log call is short enough to be compiled into its caller.
+    /// Wakes the back end if it sleeps. Out of line, so that a log call is short enough to be
+    /// inlined into its caller.
     [[gnu::noinline]] static void announce(Registry& registry) noexcept { registry.tellOfChange(); }
 };
 

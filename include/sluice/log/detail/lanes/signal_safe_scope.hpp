@@ -16,14 +16,15 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
-/// While one lives, the posts of its thread neither allocate nor wait.
+/// While a SignalSafeScope lives, the posts of its thread neither allocate nor wait.
 ///
-/// Such a post uses the thread's lane if the lane is free and has room. Otherwise it tries the
-/// shared lane. If another thread uses the shared lane, the record is counted as discarded.
+/// Such a post uses the thread's lane. If the thread has no lane, or is using the lane, the post
+/// tries the shared lane. A post that finds no room is counted as discarded. So is a post while
+/// another thread uses the shared lane.
 ///
-/// For signal handlers: the interrupted code may hold the lock of malloc(), or a lock that the back
-/// end needs. (A handler that interrupts a post notices this without a scope.) Posts pay nothing:
-/// they read it only if there is no lane or no room.
+/// It is for signal handlers: the interrupted code may hold the lock of malloc(), or a lock that
+/// the back end needs. Without a scope, a handler that interrupts a post also uses the shared lane.
+/// A post reads the scope only if there is no lane or no room, so other posts do not pay for it.
 class SignalSafeScope {
 public:
     SignalSafeScope() noexcept { depth_ = depth_ + 1; }
@@ -34,11 +35,11 @@ public:
     static bool isActive() noexcept { return depth_ != 0; }
 
 private:
-    // Volatile: the only other reader is a signal handler of the same thread.
+    // Volatile, because a signal handler of the same thread reads it.
     inline static thread_local volatile int depth_ = 0;
 };
 
-/// The calling thread as records name it.
+/// Returns the number and the name of the calling thread.
 inline LaneInfo thisThread() noexcept {
     LaneInfo info;
 #if defined(__linux__)

@@ -23,31 +23,33 @@ namespace log::detail {
 /// The stamp of a record: a reading of the stamp clock, in ticks of unknown length.
 using Key = std::uint64_t;
 
-/// Later than every record.
+/// A key that is later than the key of each record.
 inline constexpr Key endOfTime = std::numeric_limits<Key>::max();
 
 /// The clock whose readings order the records of all threads.
 ///
-/// No thread sees its ticks go back. It reads the processor's counter if the kernel keeps time by
-/// that counter, otherwise CLOCK_MONOTONIC in nanoseconds.
+/// No thread sees the clock go back. The clock reads the processor's counter if the kernel keeps
+/// time by that counter. Otherwise it reads CLOCK_MONOTONIC in nanoseconds.
 ///
-/// C++ does not order the reading of a clock and accesses to memory. The three readings differ in
-/// this order. The order of the log depends on it (docs/algorithms/ordered-log.md):
+/// C++ does not order the reading of a clock relative to accesses to memory. The three functions
+/// differ in the order that they guarantee. The order of the log depends on it
+/// (docs/algorithms/ordered-log.md):
 ///
-/// - announceThenNow(): all threads can see the announcement when the clock is read;
-/// - now(): all earlier accesses of the thread are over when the clock is read;
-/// - nowThenLook(): the clock has been read when the next load begins.
+/// - announceThenNow(): when the clock is read, all threads can see the announcement.
+/// - now(): when the clock is read, all earlier accesses of the thread are over.
+/// - nowThenLook(): when the next load begins, the clock has been read.
 ///
-/// On x86-64 a locked exchange is visible to all when it is over, `lfence` lets no later
-/// instruction start before it, and the counters of all cores count together where the kernel uses
-/// them. On AArch64 `dsb` and `isb` do the same before a reading; behind it comes a load whose
-/// address depends on the reading, as in Linux. Other processors use a full fence and the system's
-/// clock.
+/// On x86-64 a locked exchange is visible to all threads when it is over. `lfence` lets no later
+/// instruction start before it. The counters of all cores count together if the kernel uses them.
+/// On AArch64 `dsb` and `isb` have the same effect before a reading. After the reading comes a load
+/// whose address depends on the reading, as in Linux. Other processors use a full fence and the
+/// system's clock.
 ///
-/// The first use chooses the clock for all threads, until the process ends. It does not notice a
-/// later change of the kernel's clock source. Any thread may call any member, also in signal
-/// handlers. Cost: about 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC; an announcement
-/// costs 5 to 8 ns more.
+/// The first use chooses the clock for all threads, until the process ends. A later change of the
+/// kernel's clock source is not noticed.
+///
+/// Threads: any thread may call any member, also in signal handlers. Cost: about 10 to 15 ns with
+/// the counter, 25 ns with CLOCK_MONOTONIC. An announcement costs 5 to 8 ns more.
 ///
 /// Tests: tests/unit/log/stamp_clock_test.cpp.
 class StampClock {
@@ -59,7 +61,7 @@ public:
         return now();
     }
 
-    /// A reading that is later than all accesses before the call.
+    /// Returns a reading that is later than all accesses before the call.
     static Key now() noexcept {
         if (__builtin_expect(usesCounter(), 1)) {
             return readCounterLast();
@@ -68,7 +70,7 @@ public:
         return readSystemClock();
     }
 
-    /// A reading that is earlier than all loads after the call.
+    /// Returns a reading that is earlier than all loads after the call.
     static Key nowThenLook() noexcept {
         const Key ticks =
             __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
@@ -76,9 +78,9 @@ public:
         return ticks;
     }
 
-    /// Returns when a later now() on any thread returns more than `key`. The counter of x86-64
-    /// ticks faster than threads can communicate; on other processors the call waits for the next
-    /// tick.
+    /// Waits until a later now() on any thread returns more than `key`. The counter of x86-64 ticks
+    /// faster than threads can communicate, so with that counter the call does not wait. Otherwise
+    /// it waits for the next tick.
     static void waitUntilPast(Key key) noexcept {
         if (__builtin_expect(!usesCounter() || !counterIsFast, 0)) {
             while (now() <= key) {
@@ -86,9 +88,9 @@ public:
         }
     }
 
-    /// Whether the processor's counter is read.
+    /// Whether the clock reads the processor's counter. The first call decides.
     static bool usesCounter() noexcept {
-        // Relaxed: no data belongs to the choice, and it never changes.
+        // Relaxed: no other data depends on the choice, and it never changes.
         const Source source = source_.load(std::memory_order_relaxed);
         return __builtin_expect(source == Source::counter, 1) ||
                (source == Source::undecided && decide());
@@ -113,7 +115,7 @@ private:
         __asm__ __volatile__("rdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
         return Key{high} << 32U | low;
     }
-    /// Whether it counts at the same rate in all states of the processor.
+    /// Whether the counter counts at the same rate in all power states of the processor.
     static bool hasSteadyCounter() noexcept {
         unsigned a = 0;
         unsigned b = 0;
@@ -133,7 +135,8 @@ private:
     static Key readCounterFirst() noexcept {
         Key ticks = 0;
         Key zero = 0;
-        // A load that needs the reading: the fence that follows orders it before later loads.
+        // Ends with a load that depends on the reading. The fence that follows orders this load
+        // before later ones.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -158,14 +161,15 @@ private:
         Source source = Source::undecided;
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
-        // Relaxed: as above. If another thread was first, `source` holds its choice.
+        // Relaxed, as above. If another thread was first, `source` is its choice.
         if (source_.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
             source = found;
         }
         return source == Source::counter;
     }
 
-    /// The kernel watches the counters of all cores. It stops using them when they disagree.
+    /// Whether the kernel keeps time by the counter. The kernel compares the counters of all cores,
+    /// and stops using them when they disagree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;
@@ -185,7 +189,7 @@ private:
 #endif
     }
 
-    // Initialised at compile time, so usable before dynamic initialisation.
+    // Initialised at compile time, so static objects may log in their constructors.
     inline static std::atomic<Source> source_{Source::undecided};
 };
 

@@ -8,17 +8,18 @@
 
 namespace sluice::log::detail {
 
-/// Tells whether a thread has ended, even without its destructors.
+/// Tells whether a thread has died without running its destructors.
 ///
-/// It tells a dead thread from a slow one. A thread dies without its destructors by the raw system
-/// call exit, for example.
+/// It distinguishes a dead thread from a slow one. A thread dies without its destructors if it
+/// calls the raw system call exit, for example.
 ///
-/// The thread holds a robust mutex while it lives. The kernel marks the mutex when its holder ends,
-/// also if a new thread has the same number. Other threads only try to lock it, so it belongs to no
-/// lock order.
+/// The thread holds a robust mutex while it lives. When the holder ends, the kernel marks the
+/// mutex, even if a new thread gets the same thread number. Other threads only try to lock the
+/// mutex, so it cannot cause a deadlock.
 ///
-/// The thread itself calls begin() and end(), in pairs. One other thread at a time calls hasDied().
-/// On a system without robust mutexes no thread is found dead. No allocation, no exceptions.
+/// Threads: the thread itself calls begin() and end(), in pairs. One other thread at a time calls
+/// hasDied(). It allocates nothing and throws nothing. On a system without robust mutexes hasDied()
+/// is always false.
 ///
 /// Tests: tests/unit/log/thread_liveness_test.cpp.
 class ThreadLiveness {
@@ -33,7 +34,8 @@ public:
     void begin() noexcept { (void)::pthread_mutex_trylock(&mutex_); }
     void end() noexcept { (void)::pthread_mutex_unlock(&mutex_); }
 
-    /// Whether the thread has ended without end(). Then the object is ready for another begin().
+    /// Whether the thread has died without calling end(). If so, the object is ready for another
+    /// begin().
     [[nodiscard]] bool hasDied() noexcept {
         const int result = ::pthread_mutex_trylock(&mutex_);
         if (result == EOWNERDEAD) {
@@ -45,7 +47,7 @@ public:
         return result == EOWNERDEAD;
     }
 
-    /// In the child of a fork: no thread holds the mutex.
+    /// Called in the child of a fork. No thread holds the mutex afterwards.
     void resetInChild() noexcept { make(); }
 
 private:

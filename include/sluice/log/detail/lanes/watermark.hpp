@@ -13,11 +13,12 @@
 
 namespace sluice::log::detail {
 
-/// Finds the watermark: the back end can see each record of each lane with a smaller key.
+/// Finds the watermark: the back end can see each record with a smaller key, in all lanes.
 ///
 /// docs/algorithms/ordered-log.md has the proof.
 ///
-/// One thread at a time. look() allocates after lanes were added. Tests: those of Intake.
+/// Threads: one thread at a time. Cost: look() visits each lane. It allocates after lanes were
+/// added. Tests: those of Intake.
 template <class Traits>
 class Watermark {
     using Registry = LaneRegistry<Traits>;
@@ -30,8 +31,8 @@ public:
     using Reader = LaneReader<Traits>;
     using Duration = std::chrono::nanoseconds;
 
-    /// The time that a record stays announced before the back end checks whether its thread lives,
-    /// and the time between two such checks.
+    /// If a record stays announced for this long, the back end checks whether its thread lives. It
+    /// checks again after each further interval.
     static constexpr Duration probeInterval = std::chrono::milliseconds(100);
 
     explicit Watermark(Duration maxHold) noexcept : maxHold_(maxHold) {}
@@ -43,19 +44,19 @@ public:
     Watermark(const Watermark&) = delete;
     Watermark& operator=(const Watermark&) = delete;
 
-    /// Looks at each lane and returns the watermark. Records with smaller keys stay visible, and no
-    /// other one appears later, except a record of a thread that was stalled for longer than the
-    /// limit.
+    /// Looks at each lane and returns the watermark. Records with smaller keys are visible from now
+    /// on, and no other record with a smaller key appears later. Exception: a record of a thread
+    /// that was stalled for longer than the limit.
     ///
     /// The processor's counter may start again while the machine sleeps. Older stamps would then
-    /// stay above the watermark for ever. So the watermark of one look is endOfTime, and the back
-    /// end emits all visible records. A record with an old stamp that appears later has the same
-    /// effect.
+    /// stay above the watermark for ever. So the watermark of that look is endOfTime, and the back
+    /// end emits all visible records. If a record with an old stamp appears later, the next look
+    /// has the same result.
     Key look(Registry& registry) {
         recycleLeft(registry);
         const Key now = Traits::Clock::nowThenLook();
-        // The first reading may be too early: no order keeps it behind the loads of the last look.
-        // Such an order holds for the second reading.
+        // Two readings, because the first one may be earlier than the loads of the last look:
+        // nothing orders it after them. The second reading is ordered after them.
         const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
         adopt(registry);
         Key low = now;
@@ -87,14 +88,15 @@ public:
 
     [[nodiscard]] Key get() const noexcept { return watermark_; }
 
-    /// Whether the last look saw a record announced. A look after close() that saw none has seen
+    /// Whether the last look saw an announced record. If a look after close() saw none, it has seen
     /// the last record.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
-    /// Whether the watermark waits for a thread that was announced at two looks.
+    /// Whether the watermark waits for a stalled thread: two looks have seen the same announced
+    /// record of it.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
-    /// Whether one of those threads has gone on since.
+    /// Whether a stalled thread has continued since the last look.
     [[nodiscard]] bool hasStalledGoneOn() const noexcept {
         return any([](const Reader& reader) { return reader.isStalled() && reader.hasChanged(); });
     }
@@ -125,9 +127,9 @@ public:
 
     // ---- Any thread
 
-    /// The maxima over all lanes, and the count of all stalls.
+    /// The maxima over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
-    /// The number of stalls that lasted longer than the limit.
+    /// The number of stalls that lasted longer than `maxHold`.
     [[nodiscard]] std::uint64_t ignoredStalls() const noexcept { return ignoredStalls_.get(); }
     /// The number of threads that died without their destructors.
     [[nodiscard]] std::uint64_t deadThreads() const noexcept { return deadThreads_.get(); }
@@ -137,7 +139,7 @@ private:
 
     struct Stall {
         bool isOn = false;
-        bool isIgnored = false;  ///< it has lasted longer than the limit
+        bool isIgnored = false;  ///< it has lasted longer than maxHold_
         TimePoint since{};
         TimePoint nextProbe{};
     };
@@ -153,7 +155,8 @@ private:
                            [&holds](const Watch& watch) { return holds(watch.reader); });
     }
 
-    /// Whether this reading is earlier than the last look, or than a record that the look saw.
+    /// Whether this reading is earlier than the last look, or than the key of a record that the
+    /// last look saw.
     bool isBehind(Key now) const noexcept {
         return now < before_ || any([now](const Reader& reader) {
                    const Key key = reader.nextKey();
@@ -178,16 +181,16 @@ private:
         return static_cast<Slot&>(watch.reader.lane());
     }
 
-    /// Adds the new lanes. It also checks whether the owner of each lane lives: the lane of a dead
-    /// thread would stay for ever otherwise.
+    /// Adds the new lanes. Then it checks whether the owner of each lane lives. Otherwise the lane
+    /// of a dead thread would stay for ever.
     void adopt(Registry& registry) {
         if (registry.version() == version_) {
             return;
         }
         std::size_t most = 0;
         registry.forEach([&most](Slot&) { ++most; });
-        // So the callback, which runs with the lock, allocates only if many lanes are added
-        // meanwhile.
+        // Allocates now. The callback below runs with the lock, and should not allocate; it does so
+        // only if many lanes are added meanwhile.
         lanes_.reserve(2 * most + 8);
         version_ = registry.visitNew([this](Slot& slot) {
             lanes_.push_back(Watch{Reader(slot), {}});
@@ -197,7 +200,8 @@ private:
         }
     }
 
-    /// The bound of a lane with a stalled record: its thread is preempted, or dead.
+    /// Returns the bound of a lane with a stalled record, whose thread is preempted or dead. After
+    /// maxHold_ the bound no longer holds the watermark back.
     [[gnu::cold, gnu::noinline]] Key hold(Registry& registry, Watch& watch, Key now, Key bound) {
         const TimePoint time = Clock::now();
         Stall& stall = watch.stall;
@@ -237,7 +241,7 @@ private:
         }
     }
 
-    /// Recycles the lanes without an owner that were empty at the last look.
+    /// Recycles the empty lanes whose owners have ended.
     void recycleLeft(Registry& registry) {
         for (std::size_t i = 0; registry.leavers() != 0 && i < lanes_.size();) {
             Watch& watch = lanes_[i];
@@ -254,12 +258,12 @@ private:
 
     const Duration maxHold_;
     std::vector<Watch> lanes_;
-    std::uint64_t version_ = 0;   ///< of the registry: lanes_ has its lanes
-    Key before_ = 0;              ///< the clock at the last look
-    Key watermark_ = 0;           ///< of the last look
+    std::uint64_t version_ = 0;   ///< version of the registry whose lanes are in lanes_
+    Key before_ = 0;              ///< reading of the clock at the last look
+    Key watermark_ = 0;           ///< result of the last look
     bool anyAnnounced_ = false;   ///< at the last look
     bool anyStalled_ = false;     ///< at the last look
-    TimePoint announcedSince_{};  ///< the time of the last look that saw a record announced
+    TimePoint announcedSince_{};  ///< time of the last look that saw an announced record
     Marks marks_;
     Counter ignoredStalls_;
     Counter deadThreads_;

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-// Not inline in the library, which includes each of these headers once.
+// Not inline in the compiled library, which includes each of these headers once.
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
@@ -41,7 +41,7 @@ SLUICE_LOG_INLINE std::shared_ptr<Engine> makeEngine(const backend_options& opti
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Records::leastBytes, Limits::mostBytes);
     if (options.max_hold <= options.max_hold.zero()) {
-        spdlog::throw_spdlog_ex("sluice::log::backend: max_hold: it must be positive");
+        spdlog::throw_spdlog_ex("sluice::log::backend: max_hold in nanoseconds must be at least 1");
     }
     return std::make_shared<Engine>(options);
 }
@@ -68,7 +68,8 @@ SLUICE_LOG_INLINE backend::backend(const backend_options& options)
             engine_->start();
         }
     } catch (const std::system_error& error) {
-        spdlog::throw_spdlog_ex(std::string("sluice::log::backend: no thread: ") + error.what());
+        spdlog::throw_spdlog_ex(std::string("sluice::log::backend: the system refuses a thread: ") +
+                                error.what());
     }
 }
 
@@ -113,7 +114,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserved first: no allocation may happen while the lanes are visited.
+    // Reserved first, because the visit must not allocate: it runs with a lock.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * engine_->records().laneCount() + 16);
     backend_statistics result = engine_->records().statistics([&threads](thread_statistics& lane) {
@@ -128,8 +129,8 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// The end of the program: writes all records. From now on a thread that logs writes its own
-/// records.
+/// Called at the end of the program. Writes all records. From now on each thread that logs writes
+/// its own records.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
     engine_->poll();  // the polling thread of a manual back end may have ended
@@ -140,7 +141,8 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Does not lock if another thread ends the back end and waits for the sink that is the caller.
+/// Locks the end of the back end. A sink only tries to lock: another thread may have the lock and
+/// wait for this sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
     return detail::Engine::isInHarvest() ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
                                          : std::unique_lock<std::mutex>(ending_);

@@ -18,16 +18,17 @@
 #include <mutex>
 #include <utility>
 
-// Not inline in the library, which includes each of these headers once.
+// Not inline in the compiled library, which includes each of these headers once.
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 namespace detail {
 
-/// It is never destroyed, because static objects may log in their destructors.
+/// Holds the default back end. It is never destroyed, because static objects may log in their
+/// destructors.
 class DefaultBackend final : private RegistryMember {
 public:
-    /// All shared libraries have the same object, also those that hide their symbols.
+    /// All shared libraries share this object, also those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
         return *forEver;
@@ -37,8 +38,8 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // Without the lock: a fork() may wait for the thread of the new back end. If two
-            // threads come here, one back end is kept.
+            // It holds no lock here, because a fork() may wait for the thread of the new back end.
+            // If two threads make one at once, one of them is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<std::mutex> lock(mutex_);
             found = backend_ = backend_ ? backend_ : made;
@@ -63,8 +64,9 @@ public:
     }
 
 private:
-    /// spdlog::shutdown() releases spdlog's thread pool. The registry holds this object as if it
-    /// were the pool. So its destructor notices the shutdown. It keeps the former pool.
+    /// Notices spdlog::shutdown(), which releases spdlog's thread pool. spdlog's registry holds
+    /// this object as if it were the pool, so spdlog::shutdown() destroys it. The object keeps the
+    /// former pool alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -78,8 +80,8 @@ private:
     };
 
     void awaitShutdown() {
-        // Not in a sink: it would wait for the registry, and spdlog::shutdown() for the sink.
-        // Relaxed: it is read again below, with the lock.
+        // A sink must not wait for the registry, because spdlog::shutdown() may hold the registry
+        // and wait for the sink. Relaxed: the flag is read again below, with the lock.
         if (isHooked_.load(std::memory_order_relaxed) || HarvestScope::isInside() ||
             hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -92,7 +94,7 @@ private:
         }
     }
 
-    /// The guard is that of the registry's thread pool.
+    /// Puts a hook in the place of the registry's thread pool. The guard locks that place.
     void hook(spdlog::details::registry& registry,
               const std::lock_guard<std::recursive_mutex>& /*guard*/) {
         const auto pool = registry.get_tp();
@@ -101,7 +103,7 @@ private:
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
-    /// spdlog calls it while it holds the registry's lock on its thread pool.
+    /// Called by spdlog when it has released the hook. spdlog holds the lock on its thread pool.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -117,12 +119,13 @@ private:
         }
     }
 
-    /// Two threads that come here at once may both ask for the call, and the second one has no
-    /// effect. None waits for the other, so the child of a fork waits for none that it lacks.
+    /// Registers leave() with atexit(). If two threads call it at once, both may register, and the
+    /// second call of leave() does nothing. Neither waits for the other, so the child of a fork
+    /// never waits for a thread that it does not have.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {
-            // Makes spdlog's registry first, so that it is destroyed later: its loggers find their
-            // back end.
+            // Makes spdlog's registry first, so that it is destroyed after leave(): its loggers
+            // still find their back end.
             static_cast<void>(spdlog::details::registry::instance());
             if (std::atexit([] { instance().leave(); }) == 0) {
                 watchesExit_.store(true, std::memory_order_release);
@@ -130,7 +133,7 @@ private:
         }
     }
 
-    /// The program ends.
+    /// Called at the end of the program.
     void leave() {
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
             if (const std::shared_ptr<backend> last = peek()) {
@@ -141,9 +144,10 @@ private:
 
     DefaultBackend() { BackendRegistry::instance().add(*this); }
 
-    // The child of a fork finds both mutexes free, and spdlog's lock, if this class held it. A sink
-    // that forks does not wait: a thread may wait for spdlog's lock and hold hooking_, while
-    // spdlog::shutdown() waits for the sink.
+    // Around a fork, this class holds hooking_ and mutex_, so the child finds both free, and also
+    // spdlog's lock if this class held it. A sink that forks does not wait for hooking_: another
+    // thread may hold hooking_ and wait for spdlog's lock, while spdlog::shutdown() holds that lock
+    // and waits for the sink.
     bool stopForFork() noexcept override {
         forkGuard_ = std::unique_lock<std::mutex>(hooking_, std::try_to_lock);
         return forkGuard_.owns_lock() || HarvestScope::isInside();
@@ -159,16 +163,19 @@ private:
     void beginRescue() noexcept override {}
     bool isRescued() const noexcept override { return true; }
 
-    std::mutex hooking_;                      ///< held around spdlog's lock in awaitShutdown()
-    std::unique_lock<std::mutex> forkGuard_;  ///< of hooking_, during a fork(); the forking thread
-    std::mutex mutex_;                        ///< guards backend_
+    std::mutex hooking_;  ///< locked before spdlog's lock in awaitShutdown()
+    /// Guard of hooking_ during a fork(); written by the forking thread.
+    std::unique_lock<std::mutex> forkGuard_;
+    std::mutex mutex_;  ///< guards backend_
     std::shared_ptr<backend> backend_;
     std::atomic<bool> watchesExit_{false};
-    std::atomic<bool> hasLeft_{false};   ///< the program ends; written by the thread that ends it
-    std::atomic<bool> isHooked_{false};  ///< written with the registry's lock on its thread pool
+    /// Whether the program ends; written by the thread that ends it.
+    std::atomic<bool> hasLeft_{false};
+    /// Whether the registry holds a hook; written with its lock.
+    std::atomic<bool> isHooked_{false};
 };
 
-/// Makes it before main(), as registryFromTheStart.
+/// Makes the object before main(), for the reason given at registryFromTheStart.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail
@@ -178,7 +185,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // The old one ends with the result, without the lock.
+    // The old back end ends here, while no lock is held.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

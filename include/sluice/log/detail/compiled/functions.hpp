@@ -20,7 +20,7 @@
 #include <string>
 #include <utility>
 
-// Not inline in the library, which includes each of these headers once.
+// Not inline in the compiled library, which includes each of these headers once.
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 

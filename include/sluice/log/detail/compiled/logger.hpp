@@ -23,13 +23,13 @@
 #include <utility>
 #include <vector>
 
-// Not inline in the library, which includes each of these headers once.
+// Not inline in the compiled library, which includes each of these headers once.
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
 namespace detail {
 
-// The first and the last line that spdlog writes of a backtrace.
+// The first and the last line of a backtrace, in the words of spdlog.
 inline constexpr std::string_view traceBegins =
     "****************** Backtrace Start ******************";
 inline constexpr std::string_view traceEnds =
@@ -103,7 +103,8 @@ SLUICE_LOG_INLINE void async_logger::flush_() {
     }
 }
 
-/// The lines of a backtrace keep their times. One call writes all of them, on one thread.
+/// Notices the first and the last line of a backtrace, because the lines between them keep their
+/// times. One call writes all of them, on one thread.
 SLUICE_LOG_INLINE void async_logger::noteTrace(std::string_view text) noexcept {
     if (should_backtrace() && text == detail::traceBegins) {
         detail::CallerState::beginTrace();

@@ -3,9 +3,14 @@
 /// \file
 /// The encoding of the arguments of a deferred call.
 ///
-/// Each codec has three parts: the object that the caller holds while it measures and writes, so
-/// that it measures a string once; the number of bytes; and the value that the back end reads from
-/// the bytes. The bytes of the arguments follow each other without gaps, at no alignment.
+/// Each codec has three parts:
+///
+/// - `Held`: the object that the caller holds while it measures and writes, so that it measures a
+///   string once;
+/// - size(): the number of bytes;
+/// - read(): the value that the back end reads from the bytes.
+///
+/// The bytes of the arguments follow each other without gaps and without alignment.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/log/copy_when_logging.hpp>
@@ -24,12 +29,12 @@
 
 namespace sluice::log::detail {
 
-/// Reads an object from its bytes, and moves `from` behind them.
+/// Returns the object with these bytes, and moves `from` behind them.
 template <class T>
 T readValue(const std::byte*& from) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
     alignas(T) std::byte bytes[sizeof(T)];
-    std::memcpy(bytes, from, sizeof(T));  // begins the life of a T, which needs no constructor
+    std::memcpy(bytes, from, sizeof(T));  // begins the lifetime of a T, which needs no constructor
     from += sizeof(T);
     return *std::launder(reinterpret_cast<const T*>(bytes));
 }
@@ -40,7 +45,7 @@ std::byte* writeValue(std::byte* to, const T& value) noexcept {
     return to + sizeof(T);
 }
 
-/// Copied byte by byte.
+/// The codec of a type whose bytes are copied.
 template <class T>
 struct ValueCodec {
     static_assert(std::is_trivially_copyable_v<T>,
@@ -55,7 +60,7 @@ struct ValueCodec {
     static Decoded read(const std::byte*& from) noexcept { return readValue<T>(from); }
 };
 
-/// The number of characters, then the characters.
+/// The codec of texts: the number of characters, then the characters.
 struct TextCodec {
     using Held = std::string_view;
     using Decoded = std::string_view;
@@ -87,7 +92,8 @@ struct TextCodec {
     }
 };
 
-/// The number of bytes that a user's argument_codec<T> writes, then these bytes.
+/// The codec of a type with an argument_codec of the user: the number of its bytes, then these
+/// bytes.
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
@@ -116,7 +122,7 @@ struct UserCodec {
     }
 };
 
-/// An argument that is not copied.
+/// The codec of an argument that is not copied.
 struct NoCodec {};
 
 template <class T>
@@ -154,14 +160,15 @@ using CodecOfType = std::conditional_t<
     std::conditional_t<isText<T>, TextCodec,
                        std::conditional_t<isPlainValue<T>, ValueCodec<T>, NoCodec>>>;
 
-/// The codec for an argument of a call, given by value or by reference.
+/// The same for an argument that is given by value or by reference.
 template <class Argument>
 using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument>>>;
 
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// The arguments of one call, measured and ready to be written. The object refers to them.
+/// The arguments of one call, measured and ready to be written. The arguments must outlive this
+/// object.
 template <class... Codecs>
 class EncodedArguments {
 public:
@@ -174,7 +181,7 @@ public:
             [](const auto&... held) { return (std::size_t{0} + ... + Codecs::size(held)); }, held_);
     }
 
-    /// Fills exactly size() bytes.
+    /// Writes exactly size() bytes.
     void write(std::byte* to) const noexcept {
         std::apply([to](const auto&... held) mutable { ((to = Codecs::write(to, held)), ...); },
                    held_);
@@ -184,7 +191,8 @@ private:
     std::tuple<typename Codecs::Held...> held_;
 };
 
-/// The decoded values, in the order of the arguments. Views in them refer to the bytes.
+/// Returns the decoded values, in the order of the arguments. Views in them refer to the bytes at
+/// `from`.
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;

@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// Builds a line of a log from short texts and digits, in room that the caller has made.
+/// Builds a line of a log from short texts and digits. The caller has made room for the line.
 ///
-/// A copy may write up to `CachedText::slack` bytes beyond its end. So a short text of any size
+/// A copy may write up to `CachedText::slack` bytes beyond its end, so a short text of any size
 /// costs one or two stores. The next text overwrites these bytes. Only CachedText allocates, for a
 /// text that is not short.
 ///
@@ -21,7 +21,7 @@ namespace sluice::log::detail {
 /// A text that changes seldom and is copied often.
 class CachedText {
 public:
-    /// The room that must follow a copy.
+    /// Bytes. The caller must leave this much room behind a copy.
     static constexpr std::size_t slack = 32;
 
     CachedText() = default;
@@ -35,7 +35,7 @@ public:
 
     std::size_t size() const noexcept { return size_; }
 
-    /// The end of the copy.
+    /// Copies the text and returns the end of the copy.
     char* copyTo(char* to) const noexcept {
         std::memcpy(to, start_, slack);
         if (size_ > slack) {
@@ -50,9 +50,9 @@ private:
     std::string long_;
 };
 
-/// Copies `size` bytes, without reading beyond their end. Returns the end of the copy.
+/// Copies `size` bytes and returns the end of the copy. It does not read beyond the end of `from`.
 inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
-    // Two loads that overlap cover each size from one load to two.
+    // Two loads of n bytes that may overlap copy any size from n to 2 n bytes.
     const auto twice = [&](auto part) {
         auto last = part;
         std::memcpy(&part, from, sizeof part);
@@ -74,7 +74,7 @@ inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
     return to + size;
 }
 
-/// "00" to "99", one behind the other.
+/// The texts "00" to "99", without separators.
 inline constexpr auto digitPairs = [] {
     std::array<char, 200> pairs{};
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -83,7 +83,7 @@ inline constexpr auto digitPairs = [] {
     return pairs;
 }();
 
-/// Writes `value`, which has at most `Digits` digits, with zeros in front. Returns the end.
+/// Writes `value`, which has at most `Digits` digits, with leading zeros. Returns the end.
 template <unsigned Digits>
 char* putDigits(char* to, std::uint32_t value) noexcept {
     for (unsigned i = Digits; i >= 2; i -= 2) {

@@ -15,15 +15,16 @@ namespace sluice::log::detail {
 ///
 /// Each thread has one object, which all shared libraries share. It needs no destructor, so log
 /// calls in other destructors of the thread may use it. A signal handler of the thread may also use
-/// it: each flag is set after its data, and cleared before.
+/// it, because each flag is set after its data and cleared before its data.
 ///
 /// Tests: tests/unit/log/scoped_context_test.cpp, with_test.cpp, logger_test.cpp.
 class CallerState {
 public:
-    /// The flags of a RecordHead that a log call gets from its thread.
+    /// The flags of a RecordHead that come from the thread. See RecordHead::Flags.
     static constexpr std::uint8_t keepsTime = 2;
     static constexpr std::uint8_t hasPairs = 16;
 
+    /// Returns the flags for the next record of this thread.
     static std::uint8_t flags() noexcept {
         return static_cast<std::uint8_t>(state_.flags_ | (mdc() != nullptr ? hasPairs : 0U));
     }
@@ -36,7 +37,8 @@ public:
         return state_.thread_;
     }
 
-    /// Between these two calls the records of the thread keep their given times.
+    /// Between beginOwnTime() and endOwnTime(), the records of the thread keep the times that the
+    /// caller gives. Pairs of calls may be nested.
     static void beginOwnTime() noexcept {
         ++state_.ownTimes_;
         state_.flags_ |= keepsTime;
@@ -48,7 +50,7 @@ public:
         }
     }
 
-    /// Sets the pairs of the next record of this thread. Returns the pairs before.
+    /// Sets the pairs of the next record of this thread. Returns the earlier pairs.
     static PairList setPairs(PairList pairs) noexcept {
         const PairList before = state_.pairs_;
         clearPairFlag();
@@ -57,7 +59,7 @@ public:
         return before;
     }
 
-    /// Sets the context of this thread; null for none. Returns the context before.
+    /// Sets the context of this thread; null for none. Returns the earlier context.
     static const PairBytes* setContext(const PairBytes* context) noexcept {
         const PairBytes* const before = state_.context_;
         clearPairFlag();
@@ -69,12 +71,13 @@ public:
     static const ThreadMdc::Map* mdc() noexcept {
         return state_.isTracing_ ? nullptr : ThreadMdc::findFull();
     }
+    /// The context of this thread; empty for none.
     static PairBytes context() noexcept {
         return state_.context_ == nullptr ? PairBytes() : *state_.context_;
     }
 
-    /// Between these two calls the thread writes the lines of a backtrace. They come from other
-    /// calls, so they have neither the time nor the context of this call.
+    /// Between beginTrace() and endTrace(), the thread writes the lines of a backtrace. These lines
+    /// come from earlier calls, so they get neither the time nor the context of the present call.
     static void beginTrace() noexcept {
         beginOwnTime();
         state_.isTracing_ = true;
@@ -105,18 +108,19 @@ private:
 
     std::uint8_t flags_ = 0;
     bool isTracing_ = false;
-    std::uint32_t thread_ = 0;  ///< 0: not known yet
+    std::uint32_t thread_ = 0;  ///< number of the thread; 0: not known yet
+    /// Calls of beginOwnTime() without their endOwnTime().
     unsigned ownTimes_ = 0;
     PairList pairs_;
     const PairBytes* context_ = nullptr;
-    const PairBytes* hidden_ = nullptr;  ///< the context, while the thread writes a backtrace
+    const PairBytes* hidden_ = nullptr;  ///< the context that returns after a backtrace
 
     static thread_local CallerState state_;
 };
 
 [[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
 
-/// While one lives, the next record of its thread has these pairs.
+/// While a ScopedPairs lives, the next record of its thread has these pairs.
 class ScopedPairs {
 public:
     explicit ScopedPairs(PairList pairs) noexcept : before_(CallerState::setPairs(pairs)) {}

@@ -10,24 +10,27 @@
 
 namespace sluice::log::detail {
 
-/// A message and its pairs. The text of the pairs follows the text of the message.
+/// A message and its pairs. `payload` is the text of the message, followed by the text of the
+/// pairs.
 struct PairedText {
     spdlog::string_view_t payload;
-    std::size_t textSize;  ///< the size of the message without its pairs
+    std::size_t textSize;  ///< bytes of the payload without the text of the pairs
     PairBytes context;
     PairBytes pairs;
 };
 
-/// While one lives, the formatters that its thread calls find the pairs of their message.
+/// While a CurrentPairs lives, the formatters that its thread calls find the pairs of their
+/// message.
 ///
-/// A message of spdlog has no room for pairs. So the sinks get the message with its pairs as text.
-/// A formatter finds the pairs by the address of that text. A copy of the message has no pairs,
-/// only the text.
+/// A message of spdlog has no place for pairs. So the sinks get the message with its pairs as text,
+/// and a formatter finds the pairs by the address of that text. A copy of the message has only the
+/// text.
 ///
 /// Tests: tests/unit/log/json_formatter_test.cpp.
 class CurrentPairs {
 public:
-    /// The messages are in the order of their addresses, and no payload is empty.
+    /// The messages must be in ascending order of the addresses of their payloads, and no payload
+    /// may be empty.
     CurrentPairs(const PairedText* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;
@@ -36,7 +39,7 @@ public:
     CurrentPairs(const CurrentPairs&) = delete;
     CurrentPairs& operator=(const CurrentPairs&) = delete;
 
-    /// Null for a message without pairs.
+    /// Returns the message with this payload. Null for a message without pairs.
     static const PairedText* find(spdlog::string_view_t payload) noexcept {
         for (const CurrentPairs* scope = top_; scope != nullptr; scope = scope->before_) {
             const PairedText* const end = scope->first_ + scope->count_;
@@ -57,7 +60,7 @@ private:
     const std::size_t count_;
     const CurrentPairs* const before_;
 
-    /// All shared libraries have the same variable.
+    /// The innermost object of this thread. All shared libraries share this variable.
     [[gnu::visibility("default")]] inline static thread_local const CurrentPairs* top_ = nullptr;
 };
 

@@ -5,12 +5,13 @@
 
 namespace sluice::log::detail {
 
-/// The faults that can be found in a format string without its specifications. The formatting
-/// library checks all of it. This check comes first, and describes a common fault in one line.
+/// The faults of a format string that this header finds. It does not read the specifications of the
+/// fields. The formatting library checks the whole string; this check comes first and describes a
+/// common fault in one line.
 enum class FormatFault : unsigned char { none, brace, name, tooFew };
 
-/// Reads the number at `at` and moves `at` behind it. A number that no argument can have stays
-/// large.
+/// Reads the number at `at` and moves `at` behind it. A number above 1,000,000 may be cut, but it
+/// stays larger than the number of any argument.
 constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexcept {
     std::size_t number = 0;
     while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
@@ -20,8 +21,9 @@ constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexc
     return number;
 }
 
-/// Moves `at` behind the closing brace of a field that began before it. The formatting library
-/// checks the fields for width and precision in its specification.
+/// Moves `at` behind the closing brace of a field. The field began before `at`. False if it has no
+/// closing brace. Braces inside the field are fields for width or precision; the formatting library
+/// checks them.
 constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     for (std::size_t open = 1; open != 0; ++at) {
         if (at == format.size()) {
@@ -33,6 +35,7 @@ constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     return true;
 }
 
+/// Returns the first fault of a format string for a call with so many arguments.
 constexpr FormatFault findFault(std::string_view format, std::size_t arguments) noexcept {
     std::size_t automatic = 0;
     for (std::size_t at = 0; at < format.size();) {

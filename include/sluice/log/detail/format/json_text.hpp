@@ -35,8 +35,9 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     to.push_back(digits[byte & 0xFU]);
 }
 
-/// The bytes of the UTF-8 character at the front of the text. 0 if there is none: an overlong form,
-/// half of a surrogate pair, a number beyond U+10FFFF, or a part of a character.
+/// Returns the number of bytes of the UTF-8 character at the front of the text. 0 if the text does
+/// not begin with one: an overlong form, half of a surrogate pair, a number beyond U+10FFFF, or a
+/// part of a character.
 inline std::size_t utf8Length(std::string_view text) noexcept {
     const auto at = [&](std::size_t i) -> unsigned {
         return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;

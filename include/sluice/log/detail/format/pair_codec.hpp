@@ -3,8 +3,8 @@
 /// \file
 /// The encoding of key-value pairs.
 ///
-/// A pair is the number of its type, its key, and its value. A text has its size before it. The
-/// pairs follow each other without gaps, at no alignment.
+/// An encoded pair is the number of its type (1 byte), its key, and its value. The size of a text
+/// stands before its characters. The pairs follow each other without gaps and without alignment.
 ///
 /// Tests: tests/unit/log/key_value_test.cpp.
 
@@ -19,13 +19,13 @@
 
 namespace sluice::log::detail {
 
-/// The pairs of a call that has not returned.
+/// The pairs of a log call. It is valid until the call returns.
 struct PairList {
     const key_value* first = nullptr;
     std::size_t count = 0;
 };
 
-/// Encoded pairs.
+/// Encoded pairs and their number of bytes.
 struct PairBytes {
     const std::byte* bytes = nullptr;
     std::size_t size = 0;
@@ -67,7 +67,7 @@ inline std::byte* writePairs(std::byte* to, PairList pairs) noexcept {
     return to;
 }
 
-/// Reads a value of the type with this number.
+/// Reads a value. `index` is the number of its type in key_value::value_type.
 template <std::size_t Index = 0>
 key_value::value_type readPairValue(std::size_t index, const std::byte*& from) noexcept {
     using Value = key_value::value_type;
@@ -80,7 +80,7 @@ key_value::value_type readPairValue(std::size_t index, const std::byte*& from) n
     }
 }
 
-/// Calls visit(const key_value&) for each pair. The pairs refer to the bytes.
+/// Calls visit(const key_value&) for each pair. The texts of a pair refer to the encoded bytes.
 template <class Visit>
 void forEachPair(PairBytes pairs, Visit&& visit) {
     const std::byte* from = pairs.bytes;

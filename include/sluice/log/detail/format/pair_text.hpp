@@ -29,7 +29,7 @@ void appendNumber(spdlog::memory_buf_t& to, T value) {
     spdlog::fmt_lib::format_to(std::back_inserter(to), "{}", value);
 }
 
-/// Whether a text needs quotes, so that a reader finds its end.
+/// Whether a text needs quotes. Without them a reader would not find its end.
 inline bool needsQuotes(std::string_view text) noexcept {
     for (const char c : text) {
         const auto byte = static_cast<unsigned char>(c);
@@ -40,7 +40,7 @@ inline bool needsQuotes(std::string_view text) noexcept {
     return text.empty();
 }
 
-/// Appends a text in quotes, on one line. Bytes that are not ASCII stay unchanged.
+/// Appends a text in quotes, on one line. Bytes that are not ASCII are copied unchanged.
 inline void appendQuoted(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
     for (const char c : text) {

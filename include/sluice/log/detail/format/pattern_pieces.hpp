@@ -3,8 +3,7 @@
 /// \file
 /// Splits a pattern of spdlog into pieces by how often their text changes.
 ///
-/// A piece does not know its text. It keeps its own part of the pattern, and spdlog can write the
-/// text from it.
+/// A piece has no text. It has its part of the pattern, from which spdlog can write the text.
 ///
 /// Tests: tests/unit/log/pattern_formatter_test.cpp.
 
@@ -23,12 +22,12 @@ enum class PieceKind : unsigned char {
     microseconds,  ///< six digits
     nanoseconds,   ///< nine digits
     name,          ///< the name of the logger
-    namePart,      ///< the name in brackets with a blank, if it is not empty
-    level,         ///< the same in each line of a level; colors begin and end in it
+    namePart,      ///< the name in brackets and a space; nothing if the name is empty
+    level,         ///< the same in each line of a level; a colour begins and ends in it
     thread,        ///< the number of the thread
     payload,       ///< the message itself
-    sourcePart,    ///< file and line in brackets with a blank, if they are known
-    contextPart,   ///< the thread's context in brackets with a blank, if there is one
+    sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
+    contextPart,   ///< the thread's mdc in brackets and a space; nothing if it is empty
     other,         ///< spdlog writes it again for each line
 };
 
@@ -36,12 +35,13 @@ struct Piece {
     PieceKind kind;
     std::string pattern;
 
-    /// Whether the part of the line that a console paints begins or ends in it.
+    /// Whether the part of the line that a console colours begins in this piece, and whether it
+    /// ends here.
     bool beginsColor = false;
     bool endsColor = false;
 };
 
-/// The kind of a flag without width.
+/// Returns the kind of a flag without a width.
 inline PieceKind kindOfPlain(char flag) noexcept {
     switch (flag) {
     case 'e':
@@ -64,8 +64,8 @@ inline PieceKind kindOfPlain(char flag) noexcept {
     }
 }
 
-/// The kind of a flag, with or without a width, that does not cut its text. The time zone does not
-/// belong to a second: spdlog reads it every ten seconds, counted from a line.
+/// Returns the kind of a flag that does not cut its text, with or without a width. The time zone is
+/// not of kind `second`: spdlog reads it every ten seconds, counted from some line.
 inline PieceKind kindOfWide(char flag) noexcept {
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
@@ -78,7 +78,7 @@ inline PieceKind kindOfWide(char flag) noexcept {
     return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
 }
 
-/// Collects pieces. Neighbours that spdlog can write together become one piece.
+/// Collects pieces. Neighbours whose text changes equally often become one piece.
 class PieceList {
 public:
     void add(PieceKind kind, std::string_view pattern) {
@@ -123,8 +123,9 @@ private:
     std::vector<Piece> pieces_;
 };
 
-/// The position of the flag of the `%` at `at`, behind `[-=]digits!`; the size of the pattern if it
-/// ends before. As in spdlog, `!` belongs to the width only behind digits.
+/// Returns the position of the flag that belongs to the `%` at `at`. Between them may be
+/// `[-=]digits!`. Returns the size of the pattern or more if the pattern ends before the flag. As
+/// in spdlog, `!` belongs to the width only behind digits.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isDigit = [&] {
         return at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9';
@@ -140,18 +141,19 @@ inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     return hasWidth && at < pattern.size() && pattern[at] == '!' ? at + 1 : at;
 }
 
-/// The kind of a flag, from its `%` on.
+/// Returns the kind of a flag. `source` is the flag from its `%` on.
 inline PieceKind kindOf(std::string_view source) noexcept {
     const char flag = source.back();
     if (source.size() == 2) {
         const PieceKind kind = kindOfPlain(flag);
         return kind != PieceKind::other ? kind : kindOfWide(flag);
     }
-    // A flag that cuts may cut more of the line than it has written.
+    // spdlog may cut more of the line than this flag has written, so it must write the flag itself.
     const bool isCut = source[source.size() - 2] == '!';
     return isCut ? PieceKind::other : kindOfWide(flag);
 }
 
+/// Splits a pattern into pieces.
 inline std::vector<Piece> piecesOf(std::string_view pattern) {
     PieceList pieces;
     std::size_t at = 0;

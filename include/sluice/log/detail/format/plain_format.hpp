@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// Printing of formats that have only text and fields `{}`, like most formats. It does not use the
-/// parser of the formatting library. It takes less than half of its instructions, and its output is
-/// the same.
+/// Prints formats that have only text and fields `{}`, as most formats do. It does not use the
+/// parser of the formatting library. It takes less than half of the library's instructions, and its
+/// output is the same.
 
 #include <spdlog/common.h>
 
@@ -16,7 +16,8 @@
 
 namespace sluice::log::detail {
 
-/// Whether a checked format has only fields `{}`, and prints no brace.
+/// Whether a checked format has only text and fields `{}`. A format that prints a brace is not
+/// plain.
 constexpr bool isPlainFormat(std::string_view format) noexcept {
     for (std::size_t at = 0; at < format.size(); ++at) {
         if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
@@ -26,7 +27,7 @@ constexpr bool isPlainFormat(std::string_view format) noexcept {
     return true;
 }
 
-/// Appends the text of `{}` for a value.
+/// Appends the text that `{}` prints for a value.
 template <class T>
 void appendPlain(spdlog::memory_buf_t& to, T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -47,8 +48,8 @@ public:
     PlainPrinter(spdlog::string_view_t format, spdlog::memory_buf_t& to) noexcept
         : from_(format.data()), end_(format.data() + format.size()), to_(to) {}
 
-    /// Appends the text up to the next field, and the value in the field's position. Without a
-    /// field it appends nothing.
+    /// Appends the text before the next field, then the value. If there is no further field, it
+    /// appends nothing.
     template <class T>
     void append(T& value) {
         const auto* const field = static_cast<const char*>(

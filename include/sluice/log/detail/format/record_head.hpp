@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The parts of a record in a lane: a head, and behind it text or encoded arguments.
+/// The content of a record in a lane: a head, then text or encoded arguments.
 
 #include <sluice/log/detail/format/caller_state.hpp>
 
@@ -15,48 +15,51 @@ namespace sluice::log::detail {
 
 class LoggerState;
 
-/// A call site with arguments that the back end formats. Each site has one constant, which lives as
+/// A call site whose arguments the back end formats. Each site has one constant, which lives as
 /// long as the program.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
     spdlog::string_view_t format;
-    /// Appends the text of encoded arguments. It may throw, like the formatting library.
+    /// Formats the encoded arguments and appends the text. It may throw, like the formatting
+    /// library.
     void (*print)(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record. Trivially copyable. The lane has its key and its size.
+/// The head of a record. It is trivially copyable. The lane stores the key and the size of the
+/// record.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
-        /// A RecordExtra and a name stand before the text.
+        /// A RecordExtra and a name come before the text.
         hasExtra = 1,
-        /// The caller gave the time, or the record is old: the time is printed unchanged.
+        /// The time is printed unchanged: the caller gave it, or the record is a line of a
+        /// backtrace.
         keepsTime = CallerState::keepsTime,
-        /// There is no time: the printed time comes from the stamp.
+        /// The record has no time. The printed time is computed from the stamp.
         hasNoTime = 4,
-        /// The sinks are flushed after it.
+        /// The sinks are flushed after this record.
         flushes = 8,
-        /// RecordPairs stand before everything else.
+        /// RecordPairs come before everything else.
         hasPairs = CallerState::hasPairs
     };
 
     LoggerState* logger;
     const DeferredSite* site;  ///< null: the payload is text
     spdlog::log_clock::time_point time;
-    std::uint32_t thread;  ///< the system's number
+    std::uint32_t thread;  ///< the system's number of the thread
     std::uint8_t level;
     std::uint8_t flags;
 };
 
-/// The parts that few records have: a source location, and a name that differs from the logger's.
+/// The parts that few records have: a source location, and a name that is not the logger's.
 struct RecordExtra {
     spdlog::source_loc source;
     std::size_t nameSize;
 };
 
-/// While one lives, its thread gives its records times of its own.
+/// While an OwnTime lives, the records of its thread keep the times that the caller gives.
 class OwnTime {
 public:
     OwnTime() noexcept { CallerState::beginOwnTime(); }
@@ -73,17 +76,18 @@ inline std::byte* append(std::byte* to, const void* from, std::size_t size) noex
     return to + size;
 }
 
-/// A message in the form that a lane stores.
+/// Writes a message in the form that a lane stores.
 class RecordText {
 public:
-    /// `name` is empty if it is the logger's. The arguments must outlive this object.
+    /// `name` is the name that is printed; empty: the logger's name. The arguments must outlive
+    /// this object.
     RecordText(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
         : message_(message),
           name_(name),
           hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||
                     !message.source.empty() || name.size() != 0) {}
 
-    /// The head of the record. The caller sets the logger.
+    /// Returns the head of the record. The caller sets `logger`.
     RecordHead head() const noexcept {
         RecordHead head;
         head.site = nullptr;

@@ -9,24 +9,26 @@
 
 namespace sluice::log::detail {
 
-/// The pairs of one record in the form that a lane stores, before its text or arguments.
+/// Writes the pairs of one record in the form that a lane stores, before the text or the arguments:
+/// a Prefix, the mdc, the context, the pairs of the call.
 class RecordPairs {
 public:
-    /// The sizes of the three parts that follow.
+    /// The bytes of the three parts that follow it.
     struct Prefix {
         std::size_t mdc;
         std::size_t context;
         std::size_t pairs;
     };
 
-    /// Takes the pairs that the thread has set for its next record, and its context.
+    /// Takes the mdc and the context of the thread, and the pairs that the thread has set for its
+    /// next record.
     static RecordPairs take() noexcept;
 
     std::size_t size() const noexcept {
         return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
     }
 
-    /// Writes the pairs. Returns the end.
+    /// Writes size() bytes. Returns their end.
     std::byte* write(std::byte* to) const noexcept;
 
 private:

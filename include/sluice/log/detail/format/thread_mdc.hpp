@@ -1,11 +1,12 @@
 #pragma once
 
 /// \file
-/// The mdc of a thread: pairs of texts that spdlog prints with each line (since spdlog 1.14).
+/// The mdc (mapped diagnostic context) of a thread: pairs of texts that spdlog prints with each
+/// line, since version 1.14.
 ///
-/// A formatter prints the mdc of the thread that it runs on. So a log call copies the mdc of its
-/// thread, and the back end calls the sinks with that mdc. Without an mdc in spdlog all of this is
-/// empty.
+/// A formatter prints the mdc of the thread that calls it. So a log call copies the mdc of its
+/// thread, and the back end calls the sinks with this copy as its own mdc. If the version of spdlog
+/// has no mdc, these classes do nothing.
 ///
 /// Tests: tests/unit/log/mdc_test.cpp, with a spdlog that has an mdc.
 
@@ -16,7 +17,7 @@
 
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
 #define SLUICE_LOG_HAS_MDC 1
-// A header-only spdlog has included this header already, and some versions cannot be included
+// A header-only spdlog has already included <spdlog/mdc.h>, and some versions cannot be included
 // twice.
 #include <spdlog/pattern_formatter.h>
 #if !defined(SPDLOG_HEADER_ONLY)
@@ -34,12 +35,13 @@
 
 namespace sluice::log::detail {
 
-/// There is none in a signal handler, and after the thread's mdc has been destroyed.
+/// Finds the mdc of the calling thread. There is none in a signal handler, and none after the
+/// thread's mdc has been destroyed.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
 
-    /// The mdc of the calling thread, or null. Making it may allocate.
+    /// Returns the mdc of the calling thread, or null. The first call of a thread may allocate.
     static Map* find() {
 #if SLUICE_LOG_HAS_MDC
         if (!isOver_ && !SignalSafeScope::isActive()) {
@@ -51,7 +53,7 @@ public:
         return nullptr;
     }
 
-    /// Also null for an empty mdc.
+    /// The same, but null for an empty mdc.
     static const Map* findFull() {
         const Map* const mdc = find();
         return mdc == nullptr || mdc->empty() ? nullptr : mdc;
@@ -59,7 +61,7 @@ public:
 
 private:
 #if SLUICE_LOG_HAS_MDC
-    /// Makes the mdc first, so that this object ends before the mdc.
+    /// Its constructor makes the mdc, so this object is destroyed before the mdc is.
     struct EndMark {
         EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
         EndMark(const EndMark&) = delete;
@@ -71,10 +73,10 @@ private:
 #endif
 };
 
-/// While one lives, its thread has the mdc of a log call.
+/// While a ScopedMdc lives, its thread has the mdc of a log call.
 class ScopedMdc {
 public:
-    /// `pairs` are texts. If there is no memory for them, the mdc is empty.
+    /// The values of `pairs` are texts. If there is no memory for them, the mdc is empty.
     explicit ScopedMdc(PairBytes pairs) noexcept : mdc_(ThreadMdc::find()) {
         if (mdc_ != nullptr) {
             mdc_->swap(other_);

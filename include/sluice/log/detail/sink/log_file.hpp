@@ -19,10 +19,11 @@ namespace sluice::log::detail {
 
 /// The file of a file_sink (POSIX). Another program may rename or remove it.
 ///
-/// It opens a file with spdlog's attempts and handlers, and writes to it without stdio.
+/// It opens the file as spdlog does, with spdlog's number of attempts and handlers. It writes
+/// without stdio.
 ///
-/// One thread at a time. Errors are spdlog_ex with the name and the cause. If a file cannot be
-/// opened again, the next write tries again.
+/// Threads: one thread at a time. Errors: spdlog_ex with the name and the cause. If the file cannot
+/// be opened again, the next write tries again.
 ///
 /// Tests: tests/unit/log/log_file_test.cpp, tests/unit/log/file_rotation_test.cpp.
 class LogFile {
@@ -38,13 +39,13 @@ public:
 
     const spdlog::filename_t& filename() const { return file_.filename(); }
 
-    /// Bytes of the file.
+    /// Number of bytes in the file.
     std::size_t size() const noexcept { return size_; }
-    /// The time of the last write before this object opened the file; the present for an empty
-    /// file.
+    /// The time of the last write before this object opened the file. For an empty file, the time
+    /// at which it was opened.
     Time lastWritten() const noexcept { return lastWritten_; }
 
-    /// Writes from `done` on and moves `done` forward.
+    /// Writes the bytes from `done` to `size`. It moves `done` forward, also if it throws.
     void write(const char* data, std::size_t size, std::size_t& done) {
         if (descriptor_ == closed) {
             reopen(false);
@@ -60,15 +61,15 @@ public:
         }
     }
 
-    /// Opens the file of this name again, which may be another file now.
+    /// Opens the file of this name again. It may be another file now.
     void reopen(bool truncate) {
         descriptor_ = closed;
-        // A copy: opening assigns to the file's own name.
+        // A copy, because open() assigns to the string that filename() refers to.
         const spdlog::filename_t name = filename();
         file_.open(name, truncate);
     }
 
-    /// Whether the name belongs to another file or to none.
+    /// Whether the name now belongs to another file, or to none.
     bool isMoved() const noexcept {
         struct ::stat named {};
         struct ::stat own {};
@@ -77,14 +78,14 @@ public:
                named.st_dev != own.st_dev;
     }
 
-    /// Whether the file has been removed, and its text with it.
+    /// Whether the open file has been removed, so that its text is lost.
     bool isRemoved() const noexcept {
         struct ::stat own {};
         return descriptor_ != closed && ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
     }
 
-    /// Renames the file. The next write opens a new one. Returns the new name of the old file. If
-    /// renaming fails, the file stays open.
+    /// Renames the file and returns its new name. The next write opens a new file. If renaming
+    /// fails, the file stays open and is used further.
     spdlog::filename_t rotate(Time time) {
         spdlog::filename_t name = freeName(time);
         if (std::rename(filename().c_str(), name.c_str()) != 0) {
@@ -98,14 +99,15 @@ public:
 private:
     static constexpr int closed = -1;
 
-    // Only spdlog's handlers get the file that spdlog has opened.
+    // Adds the step that learns the file descriptor, because spdlog shows its open file only to
+    // handlers.
     spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
         handlers.after_open = [this, told = std::move(handlers.after_open)](
                                   const spdlog::filename_t& name, std::FILE* file) {
             if (told) {
                 told(name, file);
             }
-            // The text of a handler stands before the first line.
+            // A handler may have written to the file: its text must come before the first line.
             std::fflush(file);
             descriptor_ = ::fileno(file);
             noteSize();
@@ -121,7 +123,7 @@ private:
             size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
     }
 
-    /// The name with date and time, and with a number if there is such a file already.
+    /// Returns the name with date and time. If such a file exists, it adds a number.
     spdlog::filename_t freeName(Time time) const {
         const std::tm local = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
         char text[32];

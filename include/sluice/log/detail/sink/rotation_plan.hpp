@@ -11,7 +11,7 @@
 
 namespace sluice::log::detail {
 
-/// Decides when a file_sink begins a new file. One thread at a time.
+/// Decides when a file_sink begins a new file. Threads: one thread at a time.
 ///
 /// Tests: tests/unit/log/file_rotation_test.cpp.
 class RotationPlan {
@@ -25,32 +25,33 @@ public:
         }
     }
 
-    /// Whether a record of this time belongs to the next file. This file has `bytes` bytes.
+    /// Whether a record of this time belongs to the next file. The present file has `bytes` bytes.
     bool isDue(std::size_t bytes, Time time) const noexcept {
         return (rotation_.max_bytes != 0 && bytes >= rotation_.max_bytes + failedAt_) ||
                time >= nextDay_;
     }
 
-    /// Whether a line is too long for this file, which grows with it from `before` to `after`
-    /// bytes.
+    /// Whether a line is too long for the present file. With the line, the file grows from `before`
+    /// to `after` bytes.
     bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
         return rotation_.max_bytes != 0 && before > failedAt_ &&
                after > rotation_.max_bytes + failedAt_;
     }
 
-    /// The file was changed.
+    /// Called when a new file was begun.
     void done(Time time) {
         failedAt_ = 0;
         skipDays(time);
     }
 
-    /// The file could not be changed. The next attempt is made after as many bytes as a file may
-    /// have, or the next day.
+    /// Called when no new file could be begun. The next attempt is made after max_bytes more, or on
+    /// the next day.
     void failed(std::size_t bytes, Time time) {
         failedAt_ = bytes;
         skipDays(time);
     }
 
+    /// Calls the hook of the user.
     void tell(const spdlog::filename_t& rotated) const {
         if (rotation_.after_rotation) {
             rotation_.after_rotation(rotated);
@@ -82,7 +83,7 @@ private:
 
     file_rotation rotation_;
     Time nextDay_ = Time::max();
-    std::size_t failedAt_ = 0;  ///< bytes of the file at the last failed change
+    std::size_t failedAt_ = 0;  ///< bytes of the file at the last failed attempt; 0: none failed
 };
 
 }  // namespace sluice::log::detail

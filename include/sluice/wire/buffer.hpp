@@ -7,21 +7,32 @@
 namespace sluice::wire {
 
 /// Collects encoded bytes in memory of the caller. It never allocates.
+///
+///     std::array<unsigned char, 256> memory;
+///     wire::Buffer buffer(memory.data(), memory.size());
+///     if (wire::encode(Reading{7, 21.5}, buffer)) {
+///         send(buffer.data(), buffer.size());
+///     }
+///
+/// Threads: one thread at a time. The memory must outlive the buffer.
+///
+/// Tests: tests/unit/wire/buffer_test.cpp.
 class Buffer {
 public:
+    /// `capacity` is the number of bytes at `storage`.
     Buffer(unsigned char* storage, std::size_t capacity) noexcept
         : storage_(storage), capacity_(capacity) {}
 
     [[nodiscard]] const unsigned char* data() const noexcept { return storage_; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Whether append or extend has refused bytes, since the buffer was made.
+    /// Whether append() or extend() has ever refused bytes.
     [[nodiscard]] bool hasOverflowed() const noexcept { return hasOverflowed_; }
 
-    /// Removes the bytes after the first `size` bytes.
+    /// Removes the bytes behind the first `size` bytes. If there are fewer bytes, it does nothing.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
-    /// Returns false, and adds nothing, if the bytes do not fit.
+    /// Appends `count` bytes. If they do not fit, it appends nothing and returns false.
     [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;
@@ -34,8 +45,8 @@ public:
         return true;
     }
 
-    /// Adds `count` bytes, which the caller writes at the returned address. Returns null, and adds
-    /// nothing, if the bytes do not fit.
+    /// Appends `count` bytes that the caller then writes to the returned address. If they do not
+    /// fit, it appends nothing and returns null.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;

@@ -14,11 +14,14 @@
 
 namespace sluice::wire {
 
-/// Turns messages of type T into bytes and back. A bridge uses it for each type.
+/// Turns messages of type T into bytes, and bytes into messages. A bridge uses it for each type.
 ///
-/// - The usual codec is MessagePack: see encode() and decode().
-/// - Messages of protobuf use their own form. The codec finds them by their functions, and needs no
-///   header of protobuf.
+///     wire::Codec<Order>::encode(order, buffer);
+///     const auto error = wire::Codec<Order>::decode(bytes, size, received);
+///
+/// - Most types use MessagePack: see encode() and decode().
+/// - Messages of protobuf use their own form. The codec recognises them by their functions, and
+///   needs no header of protobuf.
 /// - For another form, for example the tables of FlatBuffers, specialise Codec for the type:
 ///
 ///     template <>
@@ -28,12 +31,19 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// - If the message does not fit, or if decode would refuse it, encode returns false and leaves the
-///   size of the buffer unchanged. It must not throw.
-/// - decode gets untrusted bytes. If it refuses them, it returns DecodeError::foreignForm.
-/// - schemaHash names the type, and is the same in all programs.
-/// - A codec may have `static constexpr bool needsSameSchema = true`. Then a bridge refuses the
-///   messages of a program with another schemaHash.
+/// A specialisation keeps these rules:
+///
+/// - encode() appends the message to the buffer. It returns false if the message does not fit, or
+///   if decode() would refuse the message. Then it leaves the size of the buffer unchanged. It must
+///   not throw.
+/// - decode() gets untrusted bytes. If it refuses them, it returns DecodeError::foreignForm.
+/// - schemaHash() identifies the type. It must be the same in all programs.
+/// - A codec may have `static constexpr bool needsSameSchema = true`. Then a bridge refuses
+///   messages from a program with another schemaHash().
+///
+/// Threads: any thread may call the functions; different calls share nothing.
+///
+/// Tests: tests/unit/wire/codec_test.cpp.
 template <class T, class = void>
 struct Codec {
     static constexpr bool needsSameSchema = hasUnnamedFields<T>();
@@ -63,7 +73,7 @@ inline constexpr bool needsSameSchema<C, std::void_t<decltype(C::needsSameSchema
 
 }  // namespace detail
 
-/// The codec of protobuf's messages. It allocates as protobuf does.
+/// The codec of protobuf's messages. It allocates whatever protobuf allocates.
 template <class T>
 struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
     static bool encode(const T& message, Buffer& buffer) {

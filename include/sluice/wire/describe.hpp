@@ -10,7 +10,7 @@
 
 namespace sluice::wire {
 
-/// The argument of describe(): names a type without building an object of it.
+/// The argument of describe(). It names a type without an object of that type.
 template <class T>
 struct Type {};
 
@@ -21,13 +21,30 @@ struct Field {
     Member Class::*member;
 };
 
+/// Names one member of a message, for fields().
 template <class Class, class Member>
 [[nodiscard]] constexpr Field<Class, Member> field(std::string_view name,
                                                    Member Class::*member) noexcept {
     return {name, member};
 }
 
-/// The result of describe(), which must be constexpr. Each field has a name of its own, in UTF-8.
+/// Makes the result of describe(), which names the fields of a message:
+///
+///     struct Reading {
+///         std::uint32_t sensor;
+///         double celsius;
+///     };
+///     constexpr auto describe(sluice::wire::Type<Reading>) {
+///         return sluice::wire::fields(sluice::wire::field("sensor", &Reading::sensor),
+///                                     sluice::wire::field("celsius", &Reading::celsius));
+///     }
+///
+/// Write describe() in the namespace of the message. It must be constexpr. Each field has a name of
+/// its own, in UTF-8. A message has at most 64 fields.
+///
+/// With names, programs may have different fields. An aggregate of 1 to 16 members needs no
+/// describe(): then the position of a member is its name, and both programs must have the same
+/// members.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");
@@ -41,7 +58,7 @@ inline constexpr bool isDescribed = false;
 template <class T>
 inline constexpr bool isDescribed<T, std::void_t<decltype(describe(Type<T>()))>> = true;
 
-/// The name of field `index` of an aggregate without describe(): its number.
+/// The name of field `index` of an aggregate without describe(): the number of the field.
 [[nodiscard]] constexpr std::string_view numberName(std::size_t index) noexcept {
     constexpr std::string_view names = "0 1 2 3 4 5 6 7 8 9 101112131415";
     return names.substr(index * 2, index < 10 ? 1 : 2);
@@ -58,12 +75,13 @@ template <class T>
     }
 }
 
-/// Whether decode() can tell the fields apart by their names.
+/// Whether the names of the fields are UTF-8 and differ from each other.
 template <class... Fields>
 [[nodiscard]] constexpr bool areNamed(const std::tuple<Fields...>& all) noexcept {
     return std::apply(
         [](const auto&... each) {
-            const std::string_view names[] = {{}, each.name...};  // one more: none is an error
+            // One empty name more, because an array of size 0 is an error.
+            const std::string_view names[] = {{}, each.name...};
             for (std::size_t i = 1; i <= sizeof...(each); ++i) {
                 for (std::size_t k = 1; k < i; ++k) {
                     if (names[i] == names[k]) {

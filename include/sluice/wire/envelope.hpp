@@ -7,7 +7,7 @@
 
 namespace sluice::wire {
 
-/// Says why decodeEnvelope() refuses the bytes.
+/// Says why decodeEnvelope() refuses the bytes. toString() returns a sentence for each.
 enum class EnvelopeError : std::uint8_t {
     none,
     tooShort,
@@ -18,6 +18,7 @@ enum class EnvelopeError : std::uint8_t {
     wrongChecksum
 };
 
+/// Returns the meaning of an error as a constant text.
 [[nodiscard]] constexpr const char* toString(EnvelopeError error) noexcept {
     switch (error) {
     case EnvelopeError::none:
@@ -56,23 +57,30 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// The checksum finds damage. It does not stop an attacker, who can compute it too.
+/// The checksum finds damage. It does not stop an attacker, who can compute the checksum, too.
+/// CRC32C is the cyclic redundancy check with the Castagnoli polynomial.
+///
+/// Threads: any thread may call the functions; different calls share nothing.
 struct Envelope {
+    /// Codec::schemaHash() of the message's type.
     std::uint64_t schemaHash = 0;
+    /// A number for the type, which sender and receiver agree on. A bridge computes it from the
+    /// subject and the version.
     std::uint32_t type = 0;
-    /// 0 is low, 1 is medium, 2 is high.
+    /// 0 is low, 1 is medium, 2 is high. decodeEnvelope() refuses other values.
     std::uint8_t priority = 0;
     /// The number of bridges that the message has passed.
     std::uint8_t hopCount = 0;
-    /// The number of the program that published the message.
+    /// The number of the program that published the message. Unique in the fleet.
     std::uint64_t origin = 0;
-    /// Distinguishes the starts of that program. Each start counts its messages from 1.
+    /// A number that differs for each start of that program. Each start counts its messages from 1.
     std::uint32_t incarnation = 0;
-    /// The number of the message among those of one origin, incarnation, type and priority.
+    /// The number of the message among all messages with the same origin, incarnation, type and
+    /// priority.
     std::uint64_t sequence = 0;
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// The time of the message, in nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;
-    /// 0 if the message belongs to no trace.
+    /// The number of the trace that the message belongs to. 0: none.
     std::uint64_t traceId = 0;
     /// Bytes of the payload. decodeEnvelope() sets it; encodeEnvelope() takes it as an argument.
     std::uint32_t length = 0;
@@ -84,7 +92,7 @@ inline constexpr std::uint16_t envelopeVersion = 1;
 
 namespace detail {
 
-/// Writes the low Bytes bytes of the number, the lowest first.
+/// Writes the lowest `Bytes` bytes of the number, the lowest byte first.
 template <std::size_t Bytes>
 void putLittle(unsigned char* to, std::uint64_t number) noexcept {
     for (std::size_t i = 0; i < Bytes; ++i) {
@@ -108,8 +116,8 @@ template <std::size_t Bytes>
 
 }  // namespace detail
 
-/// Writes the envelope into the first 64 bytes of `message`. The payload must already stand behind
-/// them, because the checksum covers it. Does not allocate.
+/// Writes the envelope into the first 64 bytes of `message`. Write the payload behind them before,
+/// because the checksum covers it. `payloadSize` is in bytes. It does not allocate.
 inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
                            std::uint32_t payloadSize) noexcept {
     detail::putLittle<4>(message, envelopeMagic);
@@ -127,8 +135,8 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
 }
 
-/// Reads the envelope of a message of `size` bytes from an untrusted sender. If it returns an
-/// error, `envelope` is unchanged. Does not allocate.
+/// Reads the envelope of a message from an untrusted sender. `size` is the bytes of envelope and
+/// payload. If it returns an error, `envelope` is unchanged. It does not allocate.
 [[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
                                                   Envelope& envelope) noexcept {
     if (size < envelopeSize) {

@@ -19,7 +19,7 @@ namespace sluice::wire {
 
 namespace detail {
 
-/// The value as a document that keeps the order of the fields.
+/// Returns the value as a document that keeps the order of the fields.
 template <class T>
 [[nodiscard]] nlohmann::ordered_json jsonOf(const T& v) {
     if constexpr (std::is_enum_v<T>) {
@@ -195,15 +195,18 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
 
 }  // namespace detail
 
-/// Returns the message as a JSON object, on one line. It is for logs, tools and other languages;
+/// Returns the message as a JSON object, on one line. Use it for logs, tools and other languages.
 /// MessagePack is smaller and faster. It needs nlohmann-json: link sluice::wire_json.
 ///
 ///     const std::string text = wire::toJson(Reading{7, 21.5, "roof"});
 ///     Reading reading;
 ///     if (wire::fromJson(text, reading) != wire::DecodeError::none) { ... }
 ///
-/// An enum is its number. An empty optional is null, and so is a number that is not finite. A text
-/// that is not UTF-8 gets replacement characters. It allocates.
+/// - An enum is its number.
+/// - An empty optional is null. So is a number that is infinite or not a number.
+/// - In a text that is not UTF-8, wrong bytes become replacement characters.
+///
+/// Threads: any thread may call it. Cost: it allocates, and may throw std::bad_alloc.
 template <class T>
 [[nodiscard]] std::string toJson(const T& message) {
     return detail::jsonOf(message).dump(-1, ' ', false,
@@ -212,13 +215,13 @@ template <class T>
 
 /// Reads a message from the text of an untrusted sender.
 ///
-/// The rules are those of decode(), with these differences. Limit the size of the text, because it
-/// takes many times its size in memory.
+/// The rules are those of decode(), with the following differences. Limit the size of the text,
+/// because the text takes many times its size in memory.
 ///
 /// - If a field occurs twice, the last value counts.
-/// - Null becomes a number that is not finite.
-/// - A whole number may be the value of a float or a double.
-/// - A field that T lacks may be nested at any depth.
+/// - Null is read as the number NaN.
+/// - A whole number is accepted for a field of type float or double.
+/// - The value of a field that T does not have may be nested to any depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
     const auto document = nlohmann::json::parse(text, nullptr, false);

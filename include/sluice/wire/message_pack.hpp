@@ -9,12 +9,21 @@
 
 namespace sluice::wire {
 
-/// Appends the message to the buffer as a MessagePack map from field names to values. It does not
-/// allocate. It returns false in two cases, and leaves the size of the buffer unchanged:
+/// Appends the message to the buffer as a MessagePack map from field names to values.
+///
+///     std::array<unsigned char, 256> memory;
+///     wire::Buffer buffer(memory.data(), memory.size());
+///     const bool fits = wire::encode(Reading{7, 21.5}, buffer);
+///     Reading received;
+///     const auto error = wire::decode(buffer.data(), buffer.size(), received);
+///
+/// It returns false in two cases, and then leaves the size of the buffer unchanged:
 ///
 /// - The message does not fit. Then buffer.hasOverflowed() is true.
-/// - decode() would refuse the message: a text is not UTF-8, or maps and sequences are inside each
-///   other more than 32 deep.
+/// - decode() would refuse the message: a text is not UTF-8, or maps and sequences are nested more
+///   than 32 deep.
+///
+/// Threads: one thread at a time uses a buffer and a message. Cost: it does not allocate.
 template <class T>
 [[nodiscard]] bool encode(const T& message, Buffer& buffer) {
     const std::size_t before = buffer.size();
@@ -27,11 +36,12 @@ template <class T>
 
 /// Reads a message from the bytes of an untrusted sender.
 ///
-/// - If the bytes lack a field, the field keeps its value. A field that T lacks is skipped. If T
-///   lacks all fields of the bytes, the bytes belong to another type and are refused.
-/// - An enum takes every number of its underlying type. The caller checks for unknown values.
+/// - If the bytes lack a field, the field keeps its value. A field that T does not have is skipped.
+///   If T has no field of the bytes, the bytes belong to another type and are refused.
+/// - An enum accepts each number of its underlying type. The caller checks for unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - std::string and std::vector allocate memory only for elements that were read.
+/// - std::string and std::vector allocate memory only for elements that were read. Other types
+///   allocate nothing.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

@@ -13,14 +13,14 @@
 namespace sluice::wire {
 namespace detail {
 
-/// FNV-1a over the form of a type. A type may contain itself in a std::vector: there it is left
-/// out.
+/// Computes FNV-1a over the form of a type. A type may contain itself in a std::vector; inside
+/// itself it counts as "...".
 class SchemaHash {
 public:
     [[nodiscard]] constexpr std::uint64_t result() const noexcept { return hash_; }
     [[nodiscard]] constexpr bool hasUnnamedFields() const noexcept { return hasUnnamedFields_; }
 
-    /// `Outer`: the types that contain T.
+    /// Adds the form of T. `Outer` are the types that contain T.
     template <class T, class... Outer>
     constexpr void add() noexcept {
         if constexpr ((std::is_same_v<T, Outer> || ...)) {
@@ -91,16 +91,19 @@ private:
     constexpr void addByte(std::uint64_t byte) noexcept { hash_ = (hash_ ^ byte) * 0x100000001B3U; }
 
     std::uint64_t hash_ = 0xCBF29CE484222325U;
-    bool hasUnnamedFields_ = false;  ///< a type that was added has no describe()
+    bool hasUnnamedFields_ = false;  ///< whether a type that was added has no describe()
 };
 
 }  // namespace detail
 
-/// A number for the names, order and types of the fields of T, the same on every machine, except
-/// for fields of the type char. Types
-/// whose hashes differ may still read each other's messages, if describe() names their fields:
-/// decode() skips unknown fields. The hash reads describe() while compiling, so describe() must be
-/// constexpr.
+/// Returns a number for the names, the order and the types of the fields of T. It is the same on
+/// each machine, except if T has a field of type char, which is signed on some machines.
+///
+///     constexpr std::uint64_t hash = wire::schemaHash<Order>();
+///
+/// Types with different hashes may still read each other's messages if describe() names their
+/// fields, because decode() skips unknown fields. The compiler computes the hash, so describe()
+/// must be constexpr.
 template <class T>
 [[nodiscard]] constexpr std::uint64_t schemaHash() noexcept {
     detail::SchemaHash hash;
@@ -108,8 +111,9 @@ template <class T>
     return hash.result();
 }
 
-/// Whether T, or a type inside it, has no describe(). The positions of its fields are then their
-/// names: a reader with an added field takes one field for another, and decode() cannot know.
+/// Whether T, or a type inside of it, has no describe(). Then the positions of its fields are their
+/// names. If a program adds a field in the middle, a reader takes one field for another, and
+/// decode() cannot notice it.
 template <class T>
 [[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
     detail::SchemaHash hash;

@@ -7,7 +7,8 @@
 
 namespace sluice::wire::detail {
 
-/// Converts to any type, to try how many members an aggregate takes. Never called.
+/// Converts to any type. memberCount() uses it to find how many members an aggregate has. The
+/// conversion is never called.
 struct AnyMember {
     template <class T>
     operator T() const;
@@ -16,6 +17,7 @@ struct AnyMember {
 template <std::size_t>
 using AnyMemberAt = AnyMember;
 
+/// Whether T can be initialised with this many members.
 template <class T, class Indices, class = void>
 inline constexpr bool takesMembers = false;
 template <class T, std::size_t... I>
@@ -23,7 +25,7 @@ inline constexpr bool
     takesMembers<T, std::index_sequence<I...>, std::void_t<decltype(T{AnyMemberAt<I>()...})>> =
         true;
 
-/// The most members, up to 17, that can initialise the aggregate.
+/// The number of members of an aggregate. 17 if it has more than 16.
 template <class T, std::size_t N = 17>
 [[nodiscard]] constexpr std::size_t memberCount() noexcept {
     if constexpr (N == 0 || takesMembers<T, std::make_index_sequence<N>>) {
@@ -33,7 +35,8 @@ template <class T, std::size_t N = 17>
     }
 }
 
-/// References to the members of an aggregate. A count that is wrong does not compile.
+/// Returns references to the members of an aggregate. If memberCount() is wrong, it does not
+/// compile.
 template <class T>
 [[nodiscard]] constexpr auto membersOf(T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();

@@ -14,8 +14,8 @@ namespace sluice::wire::detail {
 
 using CrcTable = std::array<std::uint32_t, 256>;
 
-/// The tables of CRC32C, which has the reflected Castagnoli polynomial. Table n has the CRC of each
-/// byte value with n zero bytes behind it.
+/// Computes the tables of CRC32C, with the reflected Castagnoli polynomial. Table n has the CRC of
+/// each byte value followed by n zero bytes.
 constexpr std::array<CrcTable, 8> makeCrcTables() noexcept {
     std::array<CrcTable, 8> tables{};
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -36,7 +36,8 @@ constexpr std::array<CrcTable, 8> makeCrcTables() noexcept {
 
 inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 
-/// Eight bytes a step: their look-ups do not wait for each other.
+/// Computes the CRC by tables, eight bytes in one step, because eight look-ups do not wait for each
+/// other.
 [[nodiscard]] inline std::uint32_t crc32cByTable(const unsigned char* bytes, std::size_t size,
                                                  std::uint32_t crc) noexcept {
     crc = ~crc;
@@ -61,8 +62,8 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
     return __builtin_cpu_supports("sse4.2");
 }
 
-// The assembler knows the instructions in any build. A build for every processor has no built-in
-// functions for them.
+// Assembler, because in a build for any x86-64 processor the compiler has no built-in functions for
+// these instructions.
 [[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
     __asm__("crc32q %1, %0" : "+r"(sum) : "r"(word));
     return sum;
@@ -95,11 +96,11 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
 
 #endif
 
-/// Bytes of each of the three streams below.
+/// Bytes in each of the three streams of crc32cByInstruction().
 inline constexpr std::size_t crcStream = 168;
 
-/// The sum of each byte of a sum, with crcStream zero bytes behind it. The sum of several bits is
-/// the exclusive or of their sums.
+/// Computes tables for behindStream(): for each byte of a sum, the sum after crcStream zero bytes
+/// more. The result for several bits is the exclusive or of the results for each bit.
 constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
     std::array<std::uint32_t, 32> ofBit{};
     for (std::size_t bit = 0; bit < 32; ++bit) {
@@ -122,6 +123,7 @@ constexpr std::array<CrcTable, 4> makeCrcShift() noexcept {
 
 inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
+/// Returns the sum after crcStream zero bytes more.
 [[nodiscard]] inline std::uint64_t behindStream(std::uint64_t sum) noexcept {
     return crcShift[0][sum & 0xFFU] ^ crcShift[1][(sum >> 8U) & 0xFFU] ^
            crcShift[2][(sum >> 16U) & 0xFFU] ^ crcShift[3][(sum >> 24U) & 0xFFU];
@@ -133,8 +135,9 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
     return word;
 }
 
-/// By the processor's instruction, eight bytes a step. One takes three cycles, and one may begin in
-/// each cycle: so three streams take the time of one.
+/// Computes the CRC by the processor's instruction, eight bytes in one step. The instruction takes
+/// three cycles, and the processor can begin one in each cycle. So three streams take the time of
+/// one.
 [[nodiscard]] inline std::uint32_t crc32cByInstruction(const unsigned char* bytes, std::size_t size,
                                                        std::uint32_t crc) noexcept {
     std::uint64_t sum = ~crc;
@@ -159,8 +162,9 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 
 #endif
 
-/// CRC32C of the bytes. To continue over a second range, pass the result of the first as `crc`.
-/// x86-64 with SSE 4.2, and AArch64, use their instruction, however the program is built.
+/// Returns the CRC32C of the bytes. To continue with a second range, pass the result of the first
+/// range as `crc`. If the processor has an instruction for it (SSE 4.2 on x86-64; AArch64), it is
+/// used in any build.
 [[nodiscard]] inline std::uint32_t crc32c(const unsigned char* bytes, std::size_t size,
                                           std::uint32_t crc = 0) noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -18,7 +18,7 @@ inline constexpr bool isString<std::string> = true;
 template <std::size_t N>
 inline constexpr bool isString<FixedString<N>> = true;
 
-/// A sequence whose length is known only from the message.
+/// A sequence of variable length.
 template <class T>
 inline constexpr bool isSequence = false;
 template <class T, class Allocator>
@@ -47,7 +47,7 @@ constexpr bool holdsNoOptional() noexcept {
 template <class T>
 inline constexpr bool isOptional<std::optional<T>> = holdsNoOptional<T>();
 
-/// MessagePack: maps and arrays inside each other, at most.
+/// The deepest nesting of maps and arrays in MessagePack.
 inline constexpr unsigned maxPackDepth = 32;
 
 /// For static_assert in the last branch of `if constexpr`.

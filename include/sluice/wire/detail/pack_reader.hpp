@@ -67,12 +67,14 @@ private:
         map
     };
 
-    /// The begin of a value. `number` is the value itself, its bits, or its length.
+    /// The first part of a value. `number` is the value itself, the bits of the value, or the
+    /// length of the value.
     struct Head {
         Kind kind = Kind::nil;
         std::uint64_t number = 0;
     };
 
+    /// Reads the head of the next value.
     [[nodiscard]] DecodeError read(Head& head) noexcept {
         if (left_ == 0) {
             return DecodeError::truncated;
@@ -95,7 +97,7 @@ private:
         return DecodeError::none;
     }
 
-    /// The types 0xC0 to 0xDF, whose number follows the type.
+    /// Reads the rest of a head with a type of 0xC0 to 0xDF.
     [[nodiscard]] DecodeError readLong(unsigned type, Head& head) noexcept {
         switch (type) {
         case 0xC0:
@@ -161,6 +163,7 @@ private:
         }
     }
 
+    /// Reads a number of `size` bytes, the highest byte first.
     [[nodiscard]] DecodeError number(Head& head, Kind kind, unsigned size) noexcept {
         if (left_ < size) {
             return DecodeError::truncated;
@@ -173,7 +176,8 @@ private:
         return DecodeError::none;
     }
 
-    /// An extension is skipped like bytes; its type is one byte more.
+    /// Reads the head of an extension. It is skipped like bytes; one byte more holds the type of
+    /// the extension.
     [[nodiscard]] DecodeError extension(Head& head, unsigned size) noexcept {
         const auto error = number(head, Kind::binary, size);
         ++head.number;
@@ -335,7 +339,8 @@ private:
         return isForeign ? DecodeError::noKnownField : DecodeError::none;
     }
 
-    /// Reads the value that follows a key. `seen` has one bit for each field that was read.
+    /// Reads the value that follows a key, into the field of this name. `seen` has one bit for each
+    /// field that was read.
     template <class T>
     [[nodiscard]] DecodeError member(std::string_view key, T& object, std::uint64_t& seen,
                                      unsigned depth) {
@@ -353,7 +358,7 @@ private:
         return found ? error : skip(depth + 1);
     }
 
-    /// Passes over a value that no field wants.
+    /// Skips the next value, because T does not have its field.
     [[nodiscard]] DecodeError skip(unsigned depth) noexcept {
         Head head;
         if (const auto error = read(head); error != DecodeError::none) {

@@ -15,7 +15,8 @@
 namespace sluice::wire::detail {
 
 /// Writes values as MessagePack. Each function returns false if the buffer is full. value() also
-/// returns false for a value that PackReader refuses: a text that is not UTF-8, or deep nesting.
+/// returns false for a value that PackReader would refuse: a text that is not UTF-8, or nesting
+/// deeper than maxPackDepth.
 class PackWriter {
 public:
     explicit PackWriter(Buffer& buffer) noexcept : buffer_(buffer) {}
@@ -49,7 +50,7 @@ public:
     }
 
 private:
-    /// One byte of type, then `size` bytes of the number, the highest first.
+    /// Writes one byte of type, then `size` bytes of the number, the highest byte first.
     [[nodiscard]] bool head(unsigned type, std::uint64_t number, unsigned size) noexcept {
         unsigned char bytes[9] = {static_cast<unsigned char>(type)};
         for (unsigned i = 0; i < size; ++i) {

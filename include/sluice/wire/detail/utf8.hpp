@@ -7,7 +7,7 @@
 
 namespace sluice::wire::detail {
 
-/// True if each byte is a character. Looks at eight bytes at a time.
+/// Whether all bytes are ASCII. Checks eight bytes at a time.
 [[nodiscard]] inline bool isAscii(std::string_view text) noexcept {
     constexpr std::uint64_t upperBits = 0x8080808080808080U;
     std::uint64_t all = 0;
@@ -23,8 +23,8 @@ namespace sluice::wire::detail {
     return (all & upperBits) == 0;
 }
 
-/// The bytes of the character at this position, 1 to 4. 0 if it is not UTF-8: no overlong forms, no
-/// surrogates, nothing above U+10FFFF.
+/// Returns the number of bytes of the character at this position, 1 to 4. Returns 0 if it is not
+/// UTF-8: an overlong form, a surrogate, or a number above U+10FFFF.
 [[nodiscard]] constexpr std::size_t characterSize(std::string_view text, std::size_t at) noexcept {
     const auto first = static_cast<unsigned char>(text[at]);
     if (first < 0x80) {
@@ -48,7 +48,8 @@ namespace sluice::wire::detail {
     return size;
 }
 
-/// True if the text is UTF-8. Most texts are ASCII, which is the fastest to find out.
+/// Whether the text is UTF-8. It checks for ASCII first, because most texts are ASCII and this
+/// check is the fastest.
 [[nodiscard]] inline bool isUtf8(std::string_view text) noexcept {
     if (isAscii(text)) {
         return true;
@@ -64,7 +65,7 @@ namespace sluice::wire::detail {
     return true;
 }
 
-/// The same, for the compiler: memcpy is no constant expression.
+/// The same at compile time, where memcpy is not allowed.
 [[nodiscard]] constexpr bool isUtf8Constant(std::string_view text) noexcept {
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t size = characterSize(text, at);

@@ -10,11 +10,12 @@
 namespace sluice::nats {
 namespace {
 
-/// libnats writes to the socket when it has collected so many bytes.
+/// Bytes. When libnats has collected this many, the call that sends writes to the socket.
 constexpr std::size_t libnatsBuffer = 32768;
-/// At most this many bytes stand before a message in the buffer.
+/// Bytes. In the buffer, at most this many precede a message.
 constexpr std::size_t mostHead = 1024;
 
+/// Splits the URLs at their commas.
 std::vector<std::string> serversIn(const std::string& urls) {
     std::vector<std::string> servers;
     for (std::size_t begin = 0; begin <= urls.size();) {
@@ -25,8 +26,8 @@ std::vector<std::string> serversIn(const std::string& urls) {
     return servers;
 }
 
-/// The URLs without their credentials: an error message must not contain a password. A password may
-/// have a comma.
+/// Returns the URLs without user and password, because an error message must not contain a
+/// password. It cuts at the last `@`, because a password may contain a comma.
 std::string withoutCredentials(const std::string& urls) {
     const std::size_t at = urls.rfind('@');
     return at == std::string::npos ? urls : urls.substr(at + 1);
@@ -76,13 +77,14 @@ void reconnected(natsConnection* connection, void* closure) {
     parts.reconnects.fetch_add(1);
     parts.learnMaxPayload();
     parts.become(LinkState::connected);
-    // Without the mutex: the server may read nothing.
+    // It does not hold the mutex, because a server that reads nothing would stop it.
     for (const std::string& subject : parts.wokenNow()) {
         (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
     }
 }
 
-/// The subject in the server's text: Permissions Violation for Publish to "subject".
+/// Returns the subject in the server's text: Permissions Violation for Publish to "subject". Empty
+/// if there is none.
 std::string_view deniedSubject(std::string_view reason) noexcept {
     constexpr std::string_view before = "Publish to \"";
     const std::size_t at = reason.find(before);
@@ -93,7 +95,8 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
     return subject.substr(0, subject.find('"'));
 }
 
-/// Called by a thread of libnats, also when the server refuses something that was sent before.
+/// Called by a thread of libnats after an error, also if the server refuses a message that was sent
+/// before.
 void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
             void* closure) {
     Link::Parts& parts = of(closure);
@@ -104,7 +107,8 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
     }
     const char* reason = nullptr;
     if (status == NATS_NOT_PERMITTED) {
-        reason = nats_GetLastError(nullptr);  // of this thread: the connection has the latest one
+        // This thread's error; the connection may have a later one.
+        reason = nats_GetLastError(nullptr);
     } else {
         (void)natsConnection_GetLastError(connection, &reason);
     }
@@ -114,8 +118,8 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
     }
 }
 
-/// The last call about a connection. It notifies while it holds the mutex: the owner may destroy
-/// the link as soon as the mutex is free.
+/// The last call of libnats about a connection. It notifies while it holds the mutex, because the
+/// owner may destroy the link as soon as the mutex is free.
 void closed(natsConnection*, void* closure) {
     Link::Parts& parts = of(closure);
     parts.become(LinkState::closed);
@@ -182,7 +186,8 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
         return natsConnection_Publish(connection, subject, bytes, static_cast<int>(size)) ==
                NATS_OK;
     };
-    // libnats writes when its buffer is full. Otherwise one of its threads writes.
+    // If the message fits into the buffer of libnats, a thread of libnats writes it. Otherwise this
+    // call writes, and must not be interrupted.
     const auto fitsIntoBuffer = [&] {
         const int buffered = std::max(0, natsConnection_Buffered(connection));
         return static_cast<std::size_t>(buffered) + size + mostHead <= libnatsBuffer;
@@ -227,7 +232,7 @@ std::uint64_t Link::dropped() const noexcept {
             sum += static_cast<std::uint64_t>(count);
         }
     }
-    // A subscription that has ended has no count.
+    // A subscription that has ended has no count, so the largest sum is kept.
     parts_->dropped = std::max(parts_->dropped, sum);
     return parts_->dropped;
 }
@@ -239,10 +244,10 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     }
     (void)dropped();
     bool isComplete = false;
-    // The flush tells whether the server has all published messages. Draining does not tell it.
+    // The flush tells whether the server has all published messages. Draining does not.
     if (timeout.count() > 0 && flush(timeout) &&
         natsConnection_DrainTimeout(parts.connection, timeout.count()) == NATS_OK) {
-        // wait_for would add a huge timeout to the present time, and the sum would be in the past.
+        // Not wait_for: with a huge timeout its deadline would overflow and be in the past.
         const auto deadline = deadlineAfter<std::chrono::steady_clock>(timeout);
         std::unique_lock lock(parts.mutex);
         isComplete = parts.changed.wait_until(

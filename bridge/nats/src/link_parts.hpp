@@ -1,6 +1,6 @@
 #pragma once
 
-// The inside of a Link, for the sources of the bridge.
+// The part of a Link that uses libnats, for the sources of the bridge.
 #include "told_lines.hpp"
 
 #include <sluice/bridge/nats/link.hpp>
@@ -23,7 +23,8 @@
 
 namespace sluice::nats {
 
-/// Throws with the reason that libnats gives for the last failure of this thread.
+/// If the status is an error, throws std::runtime_error with `what` and the reason that libnats
+/// gives for the last failure of this thread.
 inline void require(natsStatus status, const std::string& what) {
     if (status != NATS_OK) {
         const char* const reason = nats_GetLastError(nullptr);
@@ -33,7 +34,7 @@ inline void require(natsStatus status, const std::string& what) {
     }
 }
 
-/// Ends an object of libnats by its own function.
+/// Destroys an object of libnats by the function of its type.
 template <auto destroy>
 struct Destroy {
     template <class Object>
@@ -43,18 +44,18 @@ struct Destroy {
 };
 using OwnedMessage = std::unique_ptr<natsMsg, Destroy<natsMsg_Destroy>>;
 
-/// A subject that nobody else uses.
+/// Returns a reply subject that nothing else uses.
 inline std::string newInbox() {
     natsInbox* made = nullptr;
-    require(natsInbox_Create(&made), "inbox");
+    require(natsInbox_Create(&made), "cannot create a reply subject");
     const std::unique_ptr<natsInbox, Destroy<natsInbox_Destroy>> owned(made);
     return made;
 }
 
-/// Hears news about messages that were sent. A thread of libnats calls it.
+/// Gets events about messages that were sent. A thread of libnats calls it.
 class LinkListener {
 public:
-    /// The server denies the right to send on this subject.
+    /// The server does not permit the program to send on this subject.
     virtual void denied(std::string_view subject) noexcept = 0;
     /// The link is closed for good.
     virtual void closed() noexcept = 0;
@@ -70,30 +71,33 @@ struct Link::Parts {
     LinkObserver* observer = nullptr;
     detail::ToldLines told;
     std::atomic<LinkState> state{LinkState::connected};
-    /// How often the link was connected again. Written by a thread of libnats.
+    /// The number of times that the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
 
-    /// The largest message that the server accepts, with headers. Written by a thread of libnats.
+    /// The largest message that the server accepts, in bytes with headers. Written by a thread of
+    /// libnats.
     std::atomic<std::size_t> maxPayload{0};
 
     std::mutex mutex;  ///< guards the following
     std::condition_variable changed;
     std::vector<natsSubscription*> subscriptions;
-    std::uint64_t dropped = 0;  ///< messages, as dropped() has found at last
-    std::size_t running = 0;    ///< subscriptions that may still call
-    bool isClosed = false;      ///< libnats makes no further call about the connection
+    std::uint64_t dropped = 0;  ///< the last result of Link::dropped()
+    std::size_t running = 0;    ///< number of subscriptions whose handlers may still run
+    bool isClosed = false;      ///< whether libnats makes no further call about the connection
     /// Subjects that get an empty message when the link is connected again.
     std::vector<std::string> woken;
     std::vector<LinkListener*> listeners;
 
-    /// The handler runs until close() at the latest. Throws when the subject is wrong.
+    /// Subscribes a handler, which runs until close() at the latest. Throws if the subject is
+    /// wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
+    /// Returns a copy of `woken`.
     std::vector<std::string> wokenNow() noexcept {
         try {
             const std::lock_guard guard(mutex);
             return woken;
         } catch (const std::bad_alloc&) {
-            return {};  // the importers notice the silence
+            return {};  // the importers order again after a silence
         }
     }
     void wakeOnReconnect(const std::string& subject) {
@@ -104,7 +108,7 @@ struct Link::Parts {
         const std::lock_guard guard(mutex);
         listeners.push_back(&listener);
     }
-    /// The listener gets no call afterwards.
+    /// After the return the listener gets no call.
     void unlisten(LinkListener& listener) noexcept {
         const std::lock_guard guard(mutex);
         listeners.erase(std::remove(listeners.begin(), listeners.end(), &listener),
@@ -119,7 +123,8 @@ struct Link::Parts {
     void learnMaxPayload() noexcept {
         maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));
     }
-    /// The observer gets one line of these parts, at most 511 bytes, unless it has got it lately.
+    /// Tells the observer one line that consists of these parts, except if it was told the same
+    /// line in the last ten minutes. It cuts the line after 511 bytes.
     void tell(detail::ToldLines::Parts parts) noexcept {
         if (observer == nullptr || !told.isNew(parts)) {
             return;

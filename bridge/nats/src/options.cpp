@@ -14,11 +14,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The sum of a longer time and a clock may be beyond its numbers.
+/// Milliseconds: 1 year. A longer time could overflow when it is added to a clock.
 constexpr milliseconds::rep longest = milliseconds(std::chrono::hours(24 * 365)).count();
-/// libnats counts the milliseconds of some waits in 31 bits.
+/// Milliseconds. libnats counts some waits in 31 bits.
 constexpr milliseconds::rep longestInLibnats = std::numeric_limits<std::int32_t>::max();
-/// The server and libnats count the bytes of a message in 31 bits.
+/// Bytes. The server and libnats count the bytes of a message in 31 bits.
 constexpr std::size_t largestMessage = std::size_t{1} << 30U;
 constexpr int mostMessages = 1 << 24;
 
@@ -40,11 +40,11 @@ void requireAtLeast(T least, T value, const char* setting) {
     requireBetween(least, std::numeric_limits<T>::max(), value, setting);
 }
 
-/// The name of a stream is a part of subjects, and of file names of the server.
+/// The name of a stream is a part of subjects, and of file names on the server.
 void requireStreamName(const std::string& name) {
     if (!isPlain(name, ".*>/\\")) {
         throw std::runtime_error("nats: durable.stream is '" + name +
-                                 "'; it must have no space, control character, or any of "
+                                 "'; it must not contain a space, a control character, or one of "
                                  ". * > / \\");
     }
 }
@@ -56,7 +56,8 @@ void requireDurable(const DurableOptions& durable) {
     requireBetween(1, mostMessages, durable.pullBatch, "pullBatch");
     requireTime(1, durable.ackWait, "ackWait");
     requireTime(1, durable.retryWait, "retryWait");
-    requireTime(100, durable.duplicateWindow, "duplicateWindow");  // the server's limit
+    // The least value that the server accepts.
+    requireTime(100, durable.duplicateWindow, "duplicateWindow");
     requireTime(1, durable.redeliverAfter, "redeliverAfter");
     requireTime(0, durable.forgetAfter, "forgetAfter");
     requireAtLeast<std::int64_t>(1, durable.streamBytes, "streamBytes");

@@ -37,7 +37,7 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
         Link& link = priority == Priority::high ? high : rest;
         detail::openStream(link.parts(), durable, priority);
         const std::string folder = durable.outboxFolder + "/" + toString(priority);
-        // A former process may have kept messages of a priority that is no longer kept.
+        // A former process with another onDiskFrom may have left messages of this priority.
         if (!durable.outboxFolder.empty() &&
             (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
             files_[i] = std::make_unique<detail::OutboxFile>(folder);
@@ -57,12 +57,13 @@ void Outbox::replay(Priority priority) {
     files_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
         Reservation reservation;
         wire::Envelope envelope;
-        // High messages may use all of the outbox: a former process may have filled it.
+        // Reserved as high messages, which may use the whole outbox, because a former process may
+        // have filled it.
         if (reserve(Priority::high, reservation) != SendResult::ok ||
             size > reservation.capacity() ||
             wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
-            throw std::runtime_error("nats: the outbox does not take a message of its folder: "
-                                     "raise outboxMessages and maxMessageSize");
+            throw std::runtime_error("nats: the outbox has no room for a message of its folder: "
+                                     "raise outboxMessages or maxMessageSize");
         }
         std::memcpy(reservation.data(), bytes, size);
         counts_.replayed.fetch_add(1);
@@ -73,8 +74,8 @@ void Outbox::replay(Priority priority) {
                           envelope.sequence}});
     });
     if (!files_[i]->foreignFile().empty()) {
-        rest_.tell({"nats: the outbox leaves alone a file that is not its own: ",
-                    files_[i]->foreignFile()});
+        rest_.tell(
+            {"nats: the outbox ignores a file that is no segment: ", files_[i]->foreignFile()});
     }
     if (!files_[i]->hasSegment()) {
         tellDisk();
@@ -82,7 +83,7 @@ void Outbox::replay(Priority priority) {
 }
 
 void Outbox::tellDisk() noexcept {
-    rest_.tell({"nats: the disk of the outbox takes no more messages"});
+    rest_.tell({"nats: the disk of the outbox accepts no more messages"});
 }
 
 Outbox::~Outbox() {
@@ -93,7 +94,7 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
     if (isClosedFor(priority)) {
         return SendResult::closed;
     }
-    // Relaxed: it is a count. The pool orders the memory.
+    // Relaxed: only a count. The pool orders the memory.
     std::uint64_t held = counts_.held.load(std::memory_order_relaxed);
     do {
         if (held >= roomOf(priority)) {
@@ -102,8 +103,8 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
     } while (!counts_.held.compare_exchange_weak(held, held + 1));
     reservation = Reservation();
     reservation.counts_ = &counts_;
-    reservation.buffer_ = pool_.tryAcquire();  // there is a buffer for each
-    if (isClosedFor(priority)) {  // close() may have begun, and not have seen the reservation
+    reservation.buffer_ = pool_.tryAcquire();  // the pool has a buffer for each place
+    if (isClosedFor(priority)) {  // close() may have begun without seeing this reservation
         reservation = Reservation();
         return SendResult::closed;
     }
@@ -112,8 +113,9 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
 
 SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
                                 Reservation& reservation) noexcept {
-    // It sleeps until several places are free. Otherwise it would sleep again for each message. A
-    // multiple of `step`, because the end of a reservation notifies then.
+    // Sleeps until several places are free. Otherwise it would sleep again for each message.
+    // `enough` is a multiple of `step`, because the end of a reservation notifies at multiples of
+    // `step`.
     const std::size_t enough = (roomOf(priority) - 1) / counts_.step * counts_.step;
     const auto ready = [&] { return isClosedFor(priority) || counts_.held.load() <= enough; };
     SendResult result = reserve(priority, reservation);
@@ -154,7 +156,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
 void Outbox::fill(NatsStatistics& statistics) const noexcept {
     statistics.resent = counts_.resent;
     statistics.replayed = counts_.replayed;
-    // In this order no moment shows more answers than messages.
+    // Read in this order, so that the answers are never more than the messages.
     statistics.acknowledged = counts_.acknowledged;
     statistics.undeliverable = counts_.undeliverable;
     statistics.accepted = counts_.accepted;
@@ -165,7 +167,7 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
 
 bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
-    counts_.freed.notifyAll();  // reserveUntil() returns `closed`
+    counts_.freed.notifyAll();  // so that reserveUntil() returns `closed`
     const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
     const auto isCutOff = [this] {
         return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view magic = "SLUICEO1";
 constexpr std::size_t headSize = 16;
 constexpr std::size_t recordHead = 12;
-/// append begins a new segment after so many bytes.
+/// Bytes. After this many, append() begins a new segment.
 constexpr std::size_t segmentSize = std::size_t{4} * 1024 * 1024;
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
@@ -48,8 +48,8 @@ void put(unsigned char* to, std::uint64_t number, std::size_t bytes) noexcept {
     }
 }
 
-/// The number of done messages stands twice, the second time inverted. A damaged number is 0: then
-/// the messages are sent again, and the server drops them.
+/// Reads the number of done messages. It is stored twice, the second time inverted. A damaged
+/// number counts as 0: then the messages are sent again, and the server drops them.
 std::uint64_t getDone(const unsigned char* from) noexcept {
     const std::uint64_t done = get(from, 4);
     return get(from + 4, 4) == (done ^ 0xFFFFFFFFU) ? done : 0;
@@ -60,7 +60,7 @@ void putDone(unsigned char* to, std::uint64_t done) noexcept {
     put(to + 4, done ^ 0xFFFFFFFFU, 4);
 }
 
-/// False if the file cannot be read; errno says why.
+/// Reads the whole file. False if it cannot be read; errno says why.
 bool readAll(int file, std::vector<char>& content) {
     struct stat status {};
     if (fstat(file, &status) != 0) {
@@ -91,7 +91,7 @@ std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
     return wire::detail::crc32c(bytes, size, crc);
 }
 
-/// The name of a segment in its folder. A string would allocate, also when a message is appended.
+/// The file name of a segment. It is no std::string, because append() must not allocate for it.
 class SegmentName {
 public:
     explicit SegmentName(std::uint64_t number) noexcept {
@@ -105,7 +105,7 @@ private:
     std::array<char, 32> text_;
 };
 
-/// The number of the segment with this name. 0 if no segment has this name.
+/// Returns the number of the segment with this file name. 0 if no segment has such a name.
 std::uint64_t numberOf(const std::string& name) noexcept {
     std::uint64_t number = 0;
     (void)std::from_chars(name.data(), name.data() + name.size(), number);
@@ -124,7 +124,7 @@ OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
     }
     if (flock(folderFile_, LOCK_EX | LOCK_NB) != 0) {
         close(folderFile_);
-        throw std::runtime_error("nats: another process uses the outbox " + folder_);
+        throw std::runtime_error("nats: another process uses the outbox folder " + folder_);
     }
 }
 
@@ -155,7 +155,7 @@ void OutboxFile::replay(const Visitor& visit) {
     for (const std::uint64_t number : numbers) {
         load(guard, number, visit);
     }
-    // It does not append to a segment of a former process: the tail may be damaged.
+    // It begins a new segment, because the tail of a former one may be damaged.
     const int error = begin(guard);
     if (error != 0 && error != ENOSPC && error != EDQUOT) {
         errno = error;
@@ -184,7 +184,8 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
     };
     std::vector<Found> found;
     std::size_t at = headSize;
-    const bool isBegun = content.size() >= headSize;  // otherwise its process was killed before
+    // Otherwise the process was killed before it wrote the head.
+    const bool isBegun = content.size() >= headSize;
     if (isBegun && !std::equal(magic.begin(), magic.end(), content.begin())) {
         close(segment.file);
         throw std::runtime_error("nats: the outbox cannot read " + path +
@@ -208,7 +209,7 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
         at += recordHead + subjectSize + size;
     }
     if (segment.done > segment.messages) {
-        segment.done = 0;  // damaged: a message that is sent again is dropped, a lost one is not
+        segment.done = 0;  // damaged: all are sent again, and the server drops duplicates
     }
     for (std::size_t i = segment.done; i < found.size(); ++i) {
         auto subject = std::find(subjects_.begin(), subjects_.end(), found[i].subject);
@@ -261,7 +262,7 @@ int OutboxFile::begin(const Guard& /*guard*/) noexcept {
 bool OutboxFile::write(Guard& guard, std::string_view subject, const unsigned char* bytes,
                        std::size_t size) noexcept {
     const auto isFull = [this] { return hasSegment_ && segments_.back().size >= segmentSize; };
-    // A thread that waits for the disk calls fdatasync, and notifies.
+    // Some thread that waits for the disk calls fdatasync, and then notifies.
     flushed_.wait(guard, [&] { return oldest_ == nullptr || !isFull(); });
     if ((isFull() || !hasSegment_) && begin(guard) != 0) {
         return false;
@@ -278,7 +279,8 @@ bool OutboxFile::write(Guard& guard, std::string_view subject, const unsigned ch
     const ssize_t done = pwritev(segment.file, parts.data(), static_cast<int>(parts.size()),
                                  static_cast<off_t>(segment.size));
     if (done < 0 || static_cast<std::size_t>(done) != total) {
-        // The next message overwrites the part that was written; otherwise it is a damaged tail.
+        // Removes the part that was written. If that fails, the next message overwrites it, or it
+        // is a damaged tail.
         (void)!ftruncate(segment.file, static_cast<off_t>(segment.size));
         return false;
     }

@@ -2,31 +2,33 @@
 
 // OutboxFile: the messages of one priority on a disk, until the server has stored them.
 //
-// Threads: any thread calls append. The lane's thread calls freeOldest. The owner calls replay
-// before both.
+// Threads: any thread may call append(). The lane's thread calls freeOldest(). The owner calls
+// replay() before both.
 //
-// The folder has segments, which are numbered files: "1.outbox", "2.outbox". append writes a
-// message to the newest segment, and pushes it when it is on the disk. Several threads that append
-// at once share one fdatasync, and the thread that has called it pushes the messages of all.
-// freeOldest writes the number of done messages into the segment. It removes a segment when all of
-// its messages are done. Files with other names are left alone.
+// The folder has segments, which are numbered files: "1.outbox", "2.outbox". append() writes a
+// message to the newest segment, and pushes the message when it is on the disk. If several threads
+// append at once, they share one fdatasync: the thread that calls fdatasync pushes the messages of
+// all of them. freeOldest() writes the number of done messages into the segment. When all messages
+// of a segment are done, it removes the segment. It never changes files with other names.
 //
-// A segment ends at 4 MiB. A flush that fails ends it too: the disk may lack the messages behind
-// the last good flush. They are cut off and refused, and the next message begins a segment. Without
-// a segment, because the disk is full, each message tries to begin one.
+// A segment ends at 4 MiB. It also ends when a flush fails, because the disk may lack the messages
+// behind the last good flush. These messages are cut off and refused, and the next message begins a
+// new segment. If the disk is full, there is no segment, and each message tries to begin one.
 //
-// Segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Record: length of the
-// subject and of the message, 4 bytes each; CRC32C of all other bytes of the record, 4 bytes; the
-// subject; the message. All little-endian. A damaged record ends its segment: the tail of a segment
-// is damaged when the process was killed while it wrote. A segment that begins otherwise is refused
-// and kept.
+// Form of a segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Form of a
+// record: 4 bytes length of the subject; 4 bytes length of the message; 4 bytes CRC32C of all other
+// bytes of the record; the subject; the message. All numbers are little-endian. A damaged record
+// ends its segment: if the process is killed while it writes, the tail of the segment is damaged. A
+// segment that begins with other bytes is refused and kept.
 //
-// The count of done messages is not flushed: after a power cut done messages are sent again.
+// The number of done messages is not flushed. So after a power cut some done messages are sent
+// again.
 //
-// Allocation: append may allocate for a new segment, and refuses the message if there is no memory.
+// Allocation: append() may allocate for a new segment. If there is no memory, it refuses the
+// message.
 //
-// Invariants: messages are appended in the order in which `push` is called, and freed in that
-// order. The folder has the messages that are not done, and at most a segment more.
+// Invariants: messages are pushed and freed in the order in which they were appended. The folder
+// has all messages that are not done, and at most one segment of done ones.
 
 #include <condition_variable>
 #include <cstddef>
@@ -42,27 +44,27 @@ namespace sluice::nats::detail {
 
 class OutboxFile {
 public:
-    /// Creates the folder. Throws std::runtime_error with one line, also when another process uses
-    /// the folder.
+    /// Creates the folder. Throws std::runtime_error with one line if the folder cannot be used, or
+    /// if another process uses it.
     explicit OutboxFile(std::string folder);
     OutboxFile(const OutboxFile&) = delete;
     OutboxFile& operator=(const OutboxFile&) = delete;
     ~OutboxFile();
 
-    /// Visits the messages that a former process left, oldest first. The subject stays valid.
-    /// Throws std::runtime_error with one line if a file cannot be read, or if no file can be
-    /// written for another reason than a full disk.
+    /// Calls the visitor for each message that a former process left, the oldest first. The subject
+    /// stays valid as long as this object. Throws std::runtime_error with one line if a file cannot
+    /// be read. It also throws if no file can be written, except if the disk is full.
     using Visitor =
         std::function<void(const char* subject, const unsigned char* bytes, std::size_t size)>;
     void replay(const Visitor& visit);
 
-    /// The path of a file that is no segment, if replay has found one.
+    /// The path of a file that is no segment. Empty if replay() has found none.
     [[nodiscard]] const std::string& foreignFile() const noexcept { return foreignFile_; }
-    /// False after replay if the disk is full.
+    /// Whether append() has a segment. False after replay() if the disk is full.
     [[nodiscard]] bool hasSegment() const noexcept { return hasSegment_; }
 
-    /// Writes a message, waits for the disk, and has push() called: by this thread or by another
-    /// one. False if the disk refuses the message: then nobody calls push().
+    /// Writes a message and waits until it is on the disk. Then this thread or another one calls
+    /// push(). False if the disk refuses the message: then push() is not called.
     template <class Push>
     [[nodiscard]] bool append(std::string_view subject, const unsigned char* bytes,
                               std::size_t size, Push&& push) noexcept {
@@ -79,57 +81,63 @@ public:
         return message.isOnDisk;
     }
 
-    /// The oldest message is done.
+    /// Called when the oldest message is done: stored by the server, or undeliverable.
     void freeOldest() noexcept;
 
 private:
     using Guard = std::unique_lock<std::mutex>;
 
     struct Segment {
-        std::uint64_t number = 0;  ///< the name of the file
+        std::uint64_t number = 0;  ///< number in the name of the file
         int file = -1;
         std::uint64_t messages = 0;
-        std::uint64_t done = 0;  ///< of the messages
+        std::uint64_t done = 0;  ///< how many of the messages are done
         std::size_t size = 0;    ///< bytes of the file
     };
 
-    /// A message that has been written and is not known to be on the disk. Its thread owns it.
+    /// A message that was written, and may not be on the disk yet. It lives on the stack of its
+    /// thread.
     struct Waiting {
         void (*push)(void* closure) = nullptr;
         void* closure = nullptr;
         Waiting* next = nullptr;
         bool isAnswered = false;
-        bool isOnDisk = false;  ///< the answer
+        bool isOnDisk = false;  ///< the answer: whether it is on the disk
     };
 
+    /// Reads a segment of a former process, and visits the messages that are not done.
     void load(const Guard& guard, std::uint64_t number, const Visitor& visit);
-    /// Begins a segment. Returns 0 or an error of the system.
+    /// Begins a segment. Returns 0, or the errno of the failure.
     [[nodiscard]] int begin(const Guard& guard) noexcept;
-    /// Waits for a flush before it begins a segment.
+    /// Writes a message to the newest segment. If it has to begin a segment, it first waits for the
+    /// running flush.
     [[nodiscard]] bool write(Guard& guard, std::string_view subject, const unsigned char* bytes,
                              std::size_t size) noexcept;
-    /// Unlocks during fdatasync.
+    /// Waits until the message is answered. Unlocks during fdatasync.
     void waitForDisk(Guard& guard, Waiting& message) noexcept;
-    /// The answer of the oldest messages, up to the last one or, without it, of all.
+    /// Answers the oldest messages, up to `last`. If `last` is null, answers all.
     void answer(const Guard& guard, const Waiting* last, bool isOnDisk) noexcept;
-    /// The flush has failed.
+    /// Called after a failed flush: ends the segment and refuses the messages that were not
+    /// flushed.
     void endSegment(const Guard& guard) noexcept;
+    /// Removes the oldest segments whose messages are all done, except the newest segment.
     void removeDone(const Guard& guard) noexcept;
     void remove(Segment& segment) const noexcept;
 
     const std::string folder_;
-    int folderFile_ = -1;               ///< locked as long as the process uses the folder
-    std::deque<std::string> subjects_;  ///< of the messages that replay has visited
-    std::string foreignFile_;           ///< written by replay
+    int folderFile_ = -1;  ///< descriptor of the folder, with a lock as long as the process uses it
+    std::deque<std::string> subjects_;  ///< subjects of the messages that replay() has visited
+    std::string foreignFile_;           ///< see foreignFile(); written by replay()
     std::mutex mutex_;                  ///< guards the following
     std::condition_variable flushed_;
-    std::deque<Segment> segments_;  ///< ascending
-    std::uint64_t nextNumber_ = 1;  ///< of the next segment
-    bool hasSegment_ = false;       ///< append writes to the last segment
-    std::size_t onDisk_ = 0;        ///< bytes of that segment that have been flushed
-    Waiting* oldest_ = nullptr;     ///< the messages behind them, in the order of the file
-    Waiting* newest_ = nullptr;     ///< the last of these
-    bool isFlushing_ = false;       ///< a thread is inside fdatasync
+    std::deque<Segment> segments_;  ///< in ascending order of their numbers
+    std::uint64_t nextNumber_ = 1;  ///< number of the next segment
+    bool hasSegment_ = false;       ///< whether append() writes to the last segment
+    std::size_t onDisk_ = 0;        ///< bytes of the last segment that have been flushed
+    /// Oldest message that is not flushed; a list in the order of the file.
+    Waiting* oldest_ = nullptr;
+    Waiting* newest_ = nullptr;  ///< newest message of that list
+    bool isFlushing_ = false;    ///< whether a thread is inside fdatasync
 };
 
 }  // namespace sluice::nats::detail

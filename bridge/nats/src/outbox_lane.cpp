@@ -12,14 +12,15 @@
 namespace sluice::nats::detail {
 namespace {
 
-/// The server's code for a message that is too large for its stream.
+/// The server's error code for a message that is too large for its stream.
 constexpr std::string_view tooLargeForStream = "\"err_code\":10054";
 
 std::string_view textOf(natsMsg* message) noexcept {
     return {natsMsg_GetData(message), static_cast<std::size_t>(natsMsg_GetDataLength(message))};
 }
 
-/// A short text of parts. printf would take longer than the rest of a send.
+/// Builds a short text from parts. At most 127 bytes. printf would take longer than the rest of a
+/// send.
 class ShortText {
 public:
     ShortText& add(std::string_view part) noexcept {
@@ -53,7 +54,8 @@ OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
       window_(options.durable.inFlight),
       nextLook_(Clock::now()) {
     natsSubscription* const answers = link_.subscribe(inbox_ + ".*", &answered, this);
-    (void)natsSubscription_SetPendingLimits(answers, -1, -1);  // the window limits them
+    // No limit: the window limits the number of answers.
+    (void)natsSubscription_SetPendingLimits(answers, -1, -1);
 }
 
 void OutboxLane::start() {
@@ -63,9 +65,9 @@ void OutboxLane::start() {
 }
 
 void OutboxLane::push(Record&& record) noexcept {
-    // The ring has a slot for each message that the outbox has room for.
+    // The ring has a slot for each place of the outbox, so it has room.
     const PushResult result = ring_.tryPush(std::move(record));
-    SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has places");
+    SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has room for");
     (void)result;
     pushed_.notifyAll();
 }
@@ -83,7 +85,7 @@ void OutboxLane::stop() noexcept {
 OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
     const std::string_view text = textOf(message);
     if (text.find("\"error\"") == std::string_view::npos) {
-        // Only an empty message says that there is no stream.
+        // An empty message says that no stream takes the subject.
         return text.find("\"seq\"") != std::string_view::npos ? Answer::stored : Answer::again;
     }
     return text.find(tooLargeForStream) != std::string_view::npos ? Answer::never : Answer::again;
@@ -101,12 +103,12 @@ void OutboxLane::answer(natsMsg* message) noexcept {
     if (answer != Answer::stored) {
         const std::string_view text = textOf(message);
         link_.tell({"nats: the server does not store messages: ",
-                    text.empty() ? "no stream takes them" : text});
+                    text.empty() ? "no stream accepts them" : text});
     }
     const Guard guard(mutex_);
     Slot& slot = slotAt(guard, name);
     if (slot.position < oldest_ || name / window_.size() < slot.epoch) {
-        return;  // the message of this answer has left its slot
+        return;  // an answer to an earlier message of this slot
     }
     if (slot.answer == Answer::waiting) {
         slot.answer = answer;
@@ -117,15 +119,15 @@ void OutboxLane::answer(natsMsg* message) noexcept {
     }
 }
 
-/// The lane's thread does the work: it may have to wait for the socket, and the calling thread
-/// serves all connections of the program.
+/// Called by the thread that serves all connections of the program, so it must not wait for the
+/// socket. It only notes the subject; the lane's thread does the rest.
 void OutboxLane::denied(std::string_view subject) noexcept {
     {
         const std::lock_guard guard(deniedMutex_);
         try {
             denied_.emplace_back(subject);
         } catch (const std::bad_alloc&) {
-            return;  // the message is sent again, and denied again
+            return;  // the message will be sent again and denied again, so nothing is lost
         }
     }
     isDenied_.store(true);
@@ -133,7 +135,8 @@ void OutboxLane::denied(std::string_view subject) noexcept {
     freed_.notifyAll();
 }
 
-/// The server does not answer a message that it denies.
+/// Marks the messages on denied subjects as undeliverable, because the server does not answer a
+/// message that it denies.
 void OutboxLane::giveUpDenied(const Guard& guard) noexcept {
     if (!isDenied_.exchange(false)) {
         return;
@@ -144,7 +147,7 @@ void OutboxLane::giveUpDenied(const Guard& guard) noexcept {
         if (!slot.isDone() && std::find(denied_.begin(), denied_.end(),
                                         slot.record.message.subject) != denied_.end()) {
             slot.answer = Answer::never;
-            slot.isSentAgain = true;  // an answer to it may still come
+            slot.isSentAgain = true;  // so that a late answer does not count for the next message
         }
     }
     denied_.clear();
@@ -158,8 +161,8 @@ void OutboxLane::run() noexcept {
         collect(guard);
         sendAgain(guard, now);
         sendNew(guard, now);
-        // Without a message, the thread waits for a push or a stop, otherwise also for time and
-        // link.
+        // If the lane has no message, the thread waits for a push or a stop. Otherwise it also
+        // waits for the time and the link.
         const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
         const bool isFull = !hasRoom(guard);
         const auto until = now + (isIdle ? std::chrono::milliseconds(std::chrono::minutes(1))
@@ -198,7 +201,7 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
     if (link_.state.load() != LinkState::connected) {
         return;
     }
-    // The server may have lost messages that were on their way when the link broke.
+    // The messages that were on their way when the link broke may be lost.
     const std::uint64_t reconnects = link_.reconnects.load();
     const bool isNewLink = std::exchange(reconnects_, reconnects) != reconnects;
     if (!isNewLink && now < nextLook_) {
@@ -212,9 +215,10 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
                                ? isNewLink || now - slot.sentAt >= options_.ackWait
                                : false;
         if (isDue && slot.answer == Answer::waiting && !isNewLink) {
-            // A server whose disk is full does not answer at all.
-            link_.tell({"nats: the server does not answer, and messages are sent again: its log "
-                        "says why"});
+            // Tells the observer that the server does not answer. A server whose disk is full, for
+            // example, does not answer at all.
+            link_.tell({"nats: the server does not answer, and messages are sent again: see the "
+                        "log of the server"});
         }
         if (isDue) {
             counts_.resent.fetch_add(1);
@@ -249,7 +253,7 @@ void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noe
     const natsStatus status = transmit(guard, slot);
     if (status == NATS_MAX_PAYLOAD) {
         link_.tell({"nats: a message on ", slot.record.message.subject,
-                    " is larger than the server takes"});
+                    " is larger than the server accepts"});
     }
     if (status != NATS_OK) {
         slot.answer = status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again;

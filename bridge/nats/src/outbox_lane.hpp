@@ -2,26 +2,28 @@
 
 // OutboxLane: sends each message of one priority until the server has answered.
 //
-// Threads: any thread calls push. The owner calls start and stop. The lane's thread sends the first
-// messages, and messages again. A thread of libnats calls `answered`, and sends the messages that
-// the answer has made room for: to wake the lane's thread for each answer takes longer than to
-// send.
+// Threads: any thread may call push(). The owner calls start() and stop(). The lane's thread sends
+// the first messages, and sends messages again. A thread of libnats calls answered(), and sends the
+// messages that the answer has made room for. To wake the lane's thread for each answer would take
+// longer than to send.
 //
-// A message waits in the ring, in the order of push. A sending thread moves the oldest one into a
-// slot of the window when the window has room, and sends it. Positions in the window are unbounded
-// numbers; the slot is the position modulo the size.
+// A message waits in the ring, in the order of push(). When the window has room, a sending thread
+// moves the oldest message into a slot of the window and sends it. Positions in the window are
+// unbounded numbers. The slot of a position is the position modulo the size of the window.
 //
-// The reply subject names the slot and an epoch. The same subjects return, because the server takes
-// 1 us longer for a subject that it has not seen lately. A message that is sent once has one
-// answer. A message that was sent again may have more, so a new epoch begins when it leaves its
-// slot. An answer to an earlier try counts: the message keeps the epoch of its first try. An answer
-// to an earlier message in the slot has an earlier epoch, and does not count.
+// The reply subject contains the number of the slot and an epoch. So the same subjects are used
+// again, because the server takes 1 us longer for a subject that it has not seen lately. A message
+// that is sent once has one answer. A message that was sent again may have several, so a new epoch
+// begins when it leaves its slot. An answer to any send of the message counts, because the message
+// keeps the epoch of its first send. An answer to an earlier message of the slot has an earlier
+// epoch, and does not count.
 //
-// A slot becomes free when its message is done and all older slots are free. The lane's thread
-// sends a message without an answer again after ackWait, and a refused one after retryWait.
+// A slot becomes free when its message is done and all older slots are free. If a message has no
+// answer, the lane's thread sends it again after ackWait. If the server has refused it, the lane's
+// thread sends it again after retryWait.
 //
-// The mutex guards the window. A thread holds it while it sends. A server that reads nothing stops
-// both sending threads, and no thread that pushes.
+// The mutex guards the window. A thread holds it while it sends. If the server reads nothing, both
+// sending threads stop; the threads that push do not.
 //
 // Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
@@ -50,15 +52,16 @@ public:
         Outbox::Message message{};
     };
 
-    /// `file` may be null.
+    /// `file` keeps the messages on a disk; it may be null.
     OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
     OutboxLane(const OutboxLane&) = delete;
     OutboxLane& operator=(const OutboxLane&) = delete;
     ~OutboxLane() { stop(); }
 
-    /// Begins to send. Before start() the server does not answer, so the lane may be destroyed
-    /// while the link is open.
+    /// Begins to send. Before start() no answers come, so the lane may be destroyed while the link
+    /// is open.
     void start();
+    /// Hands a message over to the sending threads. Does not wait.
     void push(Record&& record) noexcept;
     /// Ends the lane's thread. The lane keeps its messages until the destructor.
     void stop() noexcept;
@@ -74,15 +77,15 @@ private:
     static constexpr std::size_t headerSize = 128;
 
     enum class Answer : unsigned char {
-        waiting,  ///< the message is sent
-        again,    ///< the server refused it, or it could not be sent: it is sent again
-        stored,   ///< the server has it. The slot may be used again.
-        never     ///< the server will not take it. The slot may be used again.
+        waiting,  ///< the message was sent, and has no answer yet
+        again,    ///< the server refused it, or it could not be sent; it is sent again
+        stored,   ///< the server has stored it; the slot may be used again
+        never     ///< the server will never accept it; the slot may be used again
     };
 
     struct Slot {
         std::uint64_t position = 0;
-        std::uint64_t epoch = 0;  ///< of the first try
+        std::uint64_t epoch = 0;  ///< epoch of the first send
         bool isSentAgain = false;
         Answer answer = Answer::waiting;
         Clock::time_point sentAt;
@@ -92,6 +95,7 @@ private:
         }
     };
 
+    /// Reads the kind of an answer from its JSON text.
     static Answer readAnswer(natsMsg* message) noexcept;
 
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
@@ -101,8 +105,11 @@ private:
 
     void run() noexcept;
     void giveUpDenied(const Guard& guard) noexcept;
+    /// Frees the oldest slots whose messages are done.
     void collect(const Guard& guard) noexcept;
+    /// Sends again the messages that are due.
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
+    /// Sends messages of the ring while the window has room.
     void sendNew(const Guard& guard, Clock::time_point now) noexcept;
     void send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept;
     [[nodiscard]] natsStatus transmit(const Guard& guard, const Slot& slot) const noexcept;
@@ -125,15 +132,16 @@ private:
     std::atomic<bool> isStopped_{false};
     std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
     std::vector<std::string> denied_;    ///< subjects that the server has denied lately
-    std::atomic<bool> isDenied_{false};  ///< whether there are any
+    std::atomic<bool> isDenied_{false};  ///< whether denied_ has any
     std::mutex mutex_;                   ///< guards the following
     std::vector<Slot> window_;
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
-    std::uint64_t next_ = 1;    ///< the position behind the newest one
+    std::uint64_t next_ = 1;    ///< position of the next message: one behind the newest
     std::uint64_t epoch_ = 0;
     std::uint64_t reconnects_ = 0;
-    Clock::time_point nextLook_;       ///< the time of the next check in sendAgain
-    std::atomic<bool> isFull_{false};  ///< written under the mutex: the window has no room
+    Clock::time_point nextLook_;  ///< the time of the next check in sendAgain
+    /// Whether the window has no room; written while mutex_ is held.
+    std::atomic<bool> isFull_{false};
     std::thread thread_;
 };
 

@@ -17,12 +17,13 @@
 namespace sluice::nats {
 namespace {
 
-/// An order expires after this time. Then the server says how many messages it did not send.
+/// An order expires after this time. The server then tells how many messages of the order it did
+/// not send.
 constexpr std::chrono::seconds expiry{30};
-/// While it has no message, the server says so often that it still has the order.
+/// While the server has an order and no message, it sends a heartbeat after this time.
 constexpr std::chrono::seconds heartbeat{2};
-/// After so long without a message and a heartbeat, the server has lost the order: it was killed,
-/// and another server leads the stream now.
+/// If neither a message nor a heartbeat comes for this time, the server has lost the order: it was
+/// killed, for example, and another server leads the stream now.
 constexpr std::chrono::milliseconds patience{5'000};
 
 const char* headerOf(natsMsg* message, const char* key) noexcept {
@@ -35,7 +36,7 @@ const char* headerOf(natsMsg* message, const char* key) noexcept {
 struct Pull::Parts {
     struct Waiting {
         OwnedMessage message;
-        std::uint64_t due = 0;  ///< acknowledged when the receiver has handled so many
+        std::uint64_t due = 0;  ///< acknowledged when receiver.handled() has reached this number
     };
 
     Parts(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
@@ -49,8 +50,9 @@ struct Pull::Parts {
         open();
         inbox = newInbox();
         require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
-                "inbox");
-        (void)natsSubscription_SetPendingLimits(subscription, -1, -1);  // orders limit it
+                "cannot subscribe to replies");
+        // No limit: the orders limit it.
+        (void)natsSubscription_SetPendingLimits(subscription, -1, -1);
         link.wakeOnReconnect(inbox);
         const SignalBlock block;
         thread = std::thread([this] { run(); });
@@ -70,7 +72,8 @@ struct Pull::Parts {
         }
         isStopped.store(true);
         stopped.notifyAll();
-        // Both wake the thread. Draining lets it first take the messages that have arrived.
+        // Draining and unsubscribing both wake the thread. With draining, it first takes the
+        // messages that have arrived.
         if (timeout.count() <= 0 ||
             natsSubscription_DrainTimeout(subscription, timeout.count()) != NATS_OK) {
             (void)natsSubscription_Unsubscribe(subscription);
@@ -81,8 +84,7 @@ struct Pull::Parts {
 
     void run() noexcept {
         while (true) {
-            // After a stop the receiver gets the messages that have arrived, until libnats has
-            // none.
+            // After a stop it orders no more, and the receiver gets the messages that have arrived.
             if (!isStopped.load() && ordered <= options.pullBatch / 2) {
                 order();
             }
@@ -149,13 +151,13 @@ struct Pull::Parts {
             if (const char* const status = headerOf(message, "Status"); status != nullptr) {
                 takeStatus(message, status);
             } else {
-                ordered = 0;  // the link is connected again, and the server has forgotten the order
+                ordered = 0;  // the link was connected again, so the server has forgotten the order
             }
             return;
         }
         --ordered;
         if (waitingCount() == waiting.size()) {
-            return;  // the server sends it again
+            return;  // no answer: the server sends it again later
         }
         const Verdict verdict =
             receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
@@ -167,7 +169,8 @@ struct Pull::Parts {
             ++acceptedCount;
             waitForHandlers(std::move(owned));
         } else if (verdict == Verdict::repeated) {
-            // Repetitions leave room for all messages that the server sends without an answer.
+            // Duplicates use half of the ring only. The other half has room for all messages that
+            // the server sends without an answer.
             if (waitingCount() < waiting.size() / 2) {
                 waitForHandlers(std::move(owned));
             }
@@ -189,7 +192,8 @@ struct Pull::Parts {
         }
     }
 
-    /// The server does not know the consumer, or cannot serve it: creates it again, after a pause.
+    /// Called if the server does not know the consumer or cannot serve it. Creates the consumer
+    /// again, after a pause.
     void recover(const char* reason) noexcept {
         ordered = 0;
         (void)stopped.awaitUntil([this] { return isStopped.load(); },
@@ -213,16 +217,16 @@ struct Pull::Parts {
     std::atomic<bool> isStopped{false};
     EventCount stopped;
     natsSubscription* subscription = nullptr;
-    // Written by the pull's thread.
-    std::string next;                       ///< subject of the orders
-    int ordered = 0;                        ///< messages that the server may still send
-    EventCount::Clock::time_point heardAt;  ///< of the last order, message or heartbeat
-    /// A ring of the messages that wait for handlers. The server sends messages for half of its
-    /// places without an answer.
+    // The following are written by the pull's thread.
+    std::string next;  ///< subject to which orders are sent
+    int ordered = 0;   ///< messages that the server may still send for the order
+    EventCount::Clock::time_point heardAt;  ///< time of the last order, message or heartbeat
+    /// A ring of the messages that wait for handlers. Without an answer, the server sends messages
+    /// for half of its places at most.
     std::vector<Waiting> waiting;
-    std::uint64_t waitingBegin = 0;   ///< messages that have left the ring
-    std::uint64_t waitingEnd = 0;     ///< messages that have entered the ring
-    std::uint64_t acceptedCount = 0;  ///< messages that the receiver has accepted
+    std::uint64_t waitingBegin = 0;   ///< number of messages that have left the ring
+    std::uint64_t waitingEnd = 0;     ///< number of messages that have entered the ring
+    std::uint64_t acceptedCount = 0;  ///< number of messages that the receiver has accepted
     std::thread thread;
 };
 

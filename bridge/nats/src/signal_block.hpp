@@ -5,10 +5,10 @@
 
 namespace sluice::nats {
 
-/// While one exists, the calling thread runs no signal handlers, except for its own faults. Threads
-/// that it starts meanwhile run none at all.
+/// While a SignalBlock lives, its thread runs no signal handlers, except for its own faults.
+/// Threads that it starts meanwhile inherit this for their whole life.
 ///
-/// A handler that interrupts a write of libnats leaves half a message on the connection. The server
+/// If a handler interrupts a write of libnats, half a message remains on the connection. The server
 /// then reads garbage, and libnats closes the link for good.
 class SignalBlock {
 public:
@@ -25,6 +25,7 @@ public:
     ~SignalBlock() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 private:
+    /// The signals that were blocked before.
     sigset_t before_;
 };
 

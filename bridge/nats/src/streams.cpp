@@ -21,9 +21,9 @@ std::int64_t nanoseconds(std::chrono::milliseconds time) {
     return std::chrono::nanoseconds(time).count();
 }
 
-/// The text as a part of a consumer's name, which must not have dots. A dot becomes an underscore,
-/// unless underscores are kept. Any other sign becomes its number, so that different texts stay
-/// different: two imports with one consumer would share its messages.
+/// Returns the text as a part of a consumer's name, which must not contain dots. A dot becomes an
+/// underscore, except if underscores are kept. Any other sign becomes its number. So different
+/// texts stay different: two imports with one consumer would share its messages.
 std::string inName(const std::string& text, std::string_view kept) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     const bool isDotUnderscore = kept.find('_') == std::string_view::npos;
@@ -71,8 +71,9 @@ void openStream(Link::Parts& link, const DurableOptions& options, Priority prior
     wanted.Name = name.c_str();
     wanted.Subjects = texts.data();
     wanted.SubjectsLen = static_cast<int>(subjects.size());
-    // A message goes when each importer has acknowledged it. A full stream refuses: that is the
-    // back-pressure. One limit only, because servers have acknowledged too early with two.
+    // A message leaves the stream when each importer has acknowledged it. A full stream refuses
+    // messages: that is the back-pressure. The stream has one limit only, because servers have
+    // acknowledged too early if there were two.
     wanted.Retention = js_InterestPolicy;
     wanted.Discard = js_DiscardNew;
     wanted.MaxBytes = options.streamBytes;

@@ -10,18 +10,20 @@
 
 namespace sluice::nats::detail {
 
+/// Returns the name of the stream of this priority.
 std::string streamOf(const DurableOptions& options, Priority priority);
 
-/// "<stream>.<priority>.<subject>": each of the two streams takes its priorities.
+/// Returns "<stream>.<priority>.<subject>". Each of the two streams accepts the subjects of its
+/// priorities.
 std::string durableSubject(const DurableOptions& options, Priority priority,
                            const std::string& subject);
 
-/// Creates the stream of the priority, or finds it as it must be. Throws std::runtime_error with
-/// one line.
+/// Creates the stream of the priority. If it exists with the same settings, it does nothing. Throws
+/// std::runtime_error with one line if the server refuses.
 void openStream(Link::Parts& link, const DurableOptions& options, Priority priority);
 
-/// The same for the consumer of a subject, which the server remembers by the importer's name.
-/// Returns the consumer's name.
+/// Does the same for the consumer of a subject. Returns the name of the consumer, which contains
+/// the importer's name.
 std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
                          const std::string& subject);
 

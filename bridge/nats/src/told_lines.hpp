@@ -11,14 +11,15 @@
 
 namespace sluice::nats::detail {
 
-/// Remembers the lines that an observer was told, so that it hears the same line once in ten
-/// minutes, however often its cause comes. Any thread uses it. It does not allocate: the program
-/// may have no memory left. Beyond 32 lines it forgets the oldest one.
+/// Remembers the lines that an observer was told. So the observer gets the same line once in ten
+/// minutes, however often its cause occurs. Any thread may use it. It does not allocate, because
+/// the program may have no memory left. If there are more than 32 lines, it forgets the oldest one.
 class ToldLines {
 public:
     using Parts = std::initializer_list<std::string_view>;
 
-    /// Whether the line of these parts was not told lately. It counts as told then.
+    /// Whether the line of these parts was not told in the last ten minutes. If so, it now counts
+    /// as told.
     bool isNew(Parts parts) noexcept {
         std::size_t hash = 0;
         for (const std::string_view part : parts) {
@@ -42,6 +43,7 @@ private:
     using Clock = std::chrono::steady_clock;
     struct Line {
         std::size_t hash;
+        /// The time from which on the line is new again.
         Clock::time_point forgotten;
     };
 

@@ -110,8 +110,9 @@ private:
 struct CountingObserver : LinkObserver {
     void changed(const char*, LinkState) noexcept override {}
     void trouble(const char* line) noexcept override {
-        lines +=
-            std::string_view(line) == "nats: the disk of the outbox takes no more messages" ? 1 : 0;
+        lines += std::string_view(line) == "nats: the disk of the outbox accepts no more messages"
+                     ? 1
+                     : 0;
     }
     std::atomic<int> lines{0};
 };

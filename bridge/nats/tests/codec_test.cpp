@@ -98,7 +98,8 @@ TEST(CodecTest, ATextThatIsNotUtf8IsRefusedAtOnceAndIsOneLine) {
         EXPECT_EQ(outlet.send({"caf\xC3\xA9"}), SendResult::ok);
     }
     EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
-    EXPECT_EQ(notes.count("nats: note: the codec refuses a message: a text may not be UTF-8"), 2);
+    EXPECT_EQ(notes.count("nats: note: the codec refuses a message; perhaps a text is not UTF-8"),
+              2);
     EXPECT_TRUE(sender.bridge.close(patience));
 }
 

@@ -345,7 +345,7 @@ TEST(DurableTest, WrongSettingsAreOneLine) {
     NatsOptions options = durableOptionsFor(server, "receiver");
     options.durable.name.clear();
     EXPECT_EQ(failureOfImport(options),
-              "nats: durable.name is empty, but position is to be imported durably");
+              "nats: durable.name is empty, but position has a durable import");
     EXPECT_EQ(failureOfImport(optionsFor(server)),
               "nats: durable.stream is empty, but position has the durable profile");
     options.durable.outboxMessages = 3;

@@ -118,7 +118,7 @@ TEST(FolderTest, AFolderThatIsInUseIsOneLine) {
     const TemporaryFolder folder;
     const Station first(withFolder(server, folder / "outbox"));
     EXPECT_EQ(failureOf(withFolder(server, folder / "outbox")),
-              "nats: another process uses the outbox " + folder / "outbox/high");
+              "nats: another process uses the outbox folder " + folder / "outbox/high");
 }
 
 /// Changes one byte of a file.
@@ -180,8 +180,8 @@ TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
     leaveFive(server, folder / "outbox");
     NatsOptions options = withFolder(server, folder / "outbox");
     options.durable.outboxMessages = 4;
-    EXPECT_EQ(failureOf(options), "nats: the outbox does not take a message of its folder: raise "
-                                  "outboxMessages and maxMessageSize");
+    EXPECT_EQ(failureOf(options), "nats: the outbox has no room for a message of its folder: raise "
+                                  "outboxMessages or maxMessageSize");
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
@@ -227,7 +227,7 @@ TEST(FolderTest, AFullDiskAtTheStartIsOneLineAndIsCounted) {
     NatsOptions options = withFolder(server, disk.path() + "/outbox");
     options.observer = &notes;
     Station sender(options);
-    const std::string line = "nats: the disk of the outbox takes no more messages";
+    const std::string line = "nats: the disk of the outbox accepts no more messages";
     EXPECT_EQ(notes.count(line), 1);
     auto outlet = sender.bridge.outlet<Position>(durable);
     EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), SendResult::notOnDisk);
@@ -251,7 +251,7 @@ TEST(FolderTest, AFileWithAnotherNameIsOneLine) {
     NatsOptions options = withFolder(server, folder / "outbox");
     options.observer = &notes;
     Station sender(options);
-    EXPECT_EQ(notes.count("nats: the outbox leaves alone a file that is not its own: " + copy), 1);
+    EXPECT_EQ(notes.count("nats: the outbox ignores a file that is no segment: " + copy), 1);
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().replayed, 5U);
 }

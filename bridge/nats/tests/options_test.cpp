@@ -98,7 +98,7 @@ TEST(OptionsTest, AStreamHasANameOfOneWord) {
           std::string("a/b"), std::string("a\\b"), std::string("a\tb"), std::string("a\x7F")}) {
         EXPECT_EQ(failureOf([&](NatsOptions& o) { o.durable.stream = name; }),
                   "nats: durable.stream is '" + name +
-                      "'; it must have no space, control character, or any of . * > / \\");
+                      "'; it must not contain a space, a control character, or one of . * > / \\");
     }
     const std::string line =
         failureOf([](NatsOptions& o) { o.durable.stream = "flotte-1_\xC3\xA9"; });

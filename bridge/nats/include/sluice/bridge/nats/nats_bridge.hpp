@@ -30,19 +30,24 @@
 namespace sluice::nats {
 
 /// Sends messages of one type to other processes, and returns a result for each. The bridge owns
-/// it.
+/// the connection, so it must outlive the outlet.
+///
+///     auto outlet = bridge.outlet<Alarm>({"fleet.alarm"});
+///     const SendResult result = outlet.send(Alarm{7}, Priority::high);
 template <class T>
 class Outlet {
 public:
-    /// Any thread in the durable profile. In the core profile one thread at a time sends on a
-    /// route: all its outlets, and the bus' consumer if the route is exported. The local bus does
-    /// not see the message.
+    /// Sends a message. The local bus does not see it.
+    ///
+    /// Threads: in the durable profile any thread may call it. In the core profile one thread at a
+    /// time sends on a route. That includes all outlets of the route, and the bus' consumer if the
+    /// route is exported.
     SendResult send(const T& message, Priority priority = Priority::medium,
                     std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock());
     }
 
-    /// The same, but waits for room in the outbox: for at most `timeout`, or until close(). The
+    /// The same, but it waits for room in the outbox, for at most `timeout` or until close(). The
     /// core profile has no outbox, so there it is the same as send().
     ///
     ///     outlet.sendFor(5s, Alarm{7}, Priority::high);
@@ -60,8 +65,8 @@ private:
     detail::Exporter<T>& exporter_;
 };
 
-/// Carries messages of chosen types between a bus and buses of other processes, through
-/// a NATS server.
+/// Carries messages of chosen types between a bus and the buses of other processes, through a NATS
+/// server.
 ///
 ///     sluice::nats::NatsBridge bridge(bus, {"nats://robot-7:4222"});
 ///     bridge.importType<Order>({"fleet.order"});
@@ -69,33 +74,38 @@ private:
 ///
 /// Guarantee: each route has a profile.
 ///
-/// - core: at most once (core NATS). An importer sees that a message is missing when it receives a
-///   later one with the same subject and priority, of the same start of the sender. It counts the
-///   missing message as a gap. It does not see losses before its first message and after its last.
+/// - core: at most once (core NATS). When an importer receives a message, it sees whether earlier
+///   messages with the same subject and priority are missing, and counts them as gaps. It does not
+///   see losses before its first message and after its last one, nor losses of another run of the
+///   sender.
 /// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
 ///   stored it. The server keeps the message until the bus of each importer has accepted it.
 ///   Importers drop duplicates. If the process ends without close(), the messages in the outbox are
 ///   lost, except if the outbox has a folder.
 ///
-/// The wire::Codec of a type encodes its messages, with an envelope in front. So sender and
+/// The wire::Codec of a type encodes its messages, and an envelope comes first. So sender and
 /// receivers may be built differently, and each may have fields that the other one does not know.
 ///
-/// Threads: the owner calls exportType, outlet, importType and close, one thread at a time. Any
-/// thread calls statistics and state. The bus' consumer encodes exported messages, in a handler. An
-/// outlet sends on the caller's thread. Each import and priority has a thread of its own, which
-/// publishes the imported messages. A durable import waits for room in the bus. With
-/// BusOverflow::block each import waits for room, and so does close(): another thread must consume
-/// the bus meanwhile.
+/// Threads:
 ///
-/// Loops: a bus needs Traits::origins. An imported message has an origin, and no bridge exports it
-/// again. A bridge drops messages of its own origin. Two bridges of one bus must have the same
-/// origin in their options.
+/// - The owner calls exportType(), outlet(), importType(), flush() and close(), one thread at a
+///   time.
+/// - Any thread may call statistics() and state().
+/// - The bus' consumer encodes exported messages, in a handler. An outlet encodes on the caller's
+///   thread.
+/// - Each import and priority has a thread of its own, which publishes the imported messages.
+/// - A durable import waits for room in the bus. With BusOverflow::block each import waits for
+///   room, and close() waits for the import. So another thread must consume the bus meanwhile.
+///
+/// Loops: the bus needs Traits::origins. An imported message has an origin, and no bridge exports
+/// it again. A bridge drops messages of its own origin. If one bus has two bridges, both must have
+/// the same `origin` in their options.
 ///
 /// Priority: high messages have a connection of their own, and in the durable profile a stream of
 /// their own. The subject names the priority: fleet.order.high, or `<stream>.high.fleet.order`.
 ///
-/// Allocation: none for each message on the bus' side. An importer allocates once for each start of
-/// an origin, up to maxOrigins.
+/// Allocation: exporting and importing a message allocates nothing on the side of the bus. An
+/// importer allocates once for each run of a sender, up to maxOrigins.
 ///
 /// Lifetime: the bus outlives the bridge. The destructor closes without waiting for the server.
 ///
@@ -108,8 +118,8 @@ class NatsBridge {
     static constexpr bool isTellingImports = Header::hasPriority && Header::hasSender;
 
 public:
-    /// Throws std::runtime_error with one line if the server cannot be reached or refuses, or if a
-    /// setting is wrong.
+    /// Connects to the server. Throws std::runtime_error with one line if no server can be reached,
+    /// if the server refuses, or if a setting is out of range.
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
         if (options_.origin == 0) {
@@ -124,8 +134,8 @@ public:
     ~NatsBridge() { (void)close(std::chrono::milliseconds(0)); }
 
     /// Sends each message of type T that the bus handles from now on. A message that cannot be sent
-    /// is counted, and is a gap for the importers. Throws std::runtime_error if the bus has no room
-    /// for another handler.
+    /// is counted, and is a gap for the importers. Throws std::runtime_error with one line if the
+    /// route is wrong, or if the bus has no room for another handler.
     template <class T>
     void exportType(const NatsRoute& route) {
         detail::Exporter<T>& exporter = addExporter<T>(route);
@@ -134,20 +144,23 @@ public:
                 exportOne(exporter, message, header);
             }));
         if (!handlers_.back()) {
-            throw std::runtime_error("nats: no room for a handler that exports " + route.subject);
+            throw std::runtime_error("nats: the bus has no room for the handler that exports " +
+                                     route.subject);
         }
     }
 
-    /// Makes an outlet, which sends messages of type T to other processes without the bus. A
-    /// message that it refuses is no gap, except if the disk refused it.
+    /// Returns an outlet, which sends messages of type T to other processes without the bus. A
+    /// message that the outlet refuses is no gap for the importers, except if the disk refused it.
+    /// Throws std::runtime_error with one line if the route is wrong.
     template <class T>
     [[nodiscard]] Outlet<T> outlet(const NatsRoute& route) {
         return Outlet<T>(addExporter<T>(route));
     }
 
-    /// Publishes each message of type T that arrives from now on. A durable import continues where
-    /// the importer of this name stopped. A bridge imports a subject once in each profile. When
-    /// importType has thrown because of the server, end the bridge and make another one.
+    /// Publishes into the bus each message of type T that arrives from now on. A durable import
+    /// continues where the importer of this name stopped. A bridge imports a subject once in each
+    /// profile. Throws std::runtime_error with one line if the route is wrong or the server
+    /// refuses. If the server was the reason, destroy the bridge and make another one.
     template <class T>
     void importType(const NatsRoute& route) {
         requireImport<T>(route);
@@ -179,13 +192,14 @@ public:
             }
         }
         if (!rest_.flush(std::chrono::seconds(2)) || !high_.flush(std::chrono::seconds(2))) {
-            throw std::runtime_error("nats: the server does not answer");
+            throw std::runtime_error("nats: the server has not answered within 2 seconds");
         }
     }
 
-    /// Stops exporting and importing. False if a link was cut before all messages were sent and
-    /// handled, or if the outbox was not empty in time. Each of these steps may take `timeout`. May
-    /// be called repeatedly, but not by a handler of the bus.
+    /// Stops exporting and importing. Returns false if a link was cut before all messages were sent
+    /// and handled, or if the outbox did not become empty in time. The outbox, each durable import
+    /// and each link may take up to `timeout`. It may be called repeatedly, but not by a handler of
+    /// the bus.
     bool close(std::chrono::milliseconds timeout) noexcept {
         handlers_.clear();
         const bool isOutboxEmpty = outbox_ == nullptr || outbox_->close(timeout);
@@ -197,8 +211,8 @@ public:
         return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
     }
 
-    /// Whether the server has all messages that were sent on core routes. It waits for at most
-    /// `timeout` for each link. The owner calls it, before close().
+    /// Waits until the server has all messages that were sent on core routes, for at most `timeout`
+    /// for each link. False if the time passed first. The owner calls it, before close().
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept {
         const bool isRestSent = rest_.flush(timeout);
         return high_.flush(timeout) && isRestSent;
@@ -228,7 +242,8 @@ public:
     }
 
 private:
-    /// Throws with one line if the bridge cannot have this route.
+    /// Checks a route. Throws std::runtime_error with one line if the bridge cannot have this
+    /// route.
     template <class T>
     void require(const NatsRoute& route) {
         if (route.profile == Profile::durable && outbox_ == nullptr) {
@@ -237,7 +252,9 @@ private:
         }
         if (!detail::isSubject(route.subject)) {
             throw std::runtime_error("nats: '" + route.subject +
-                                     "' is not the subject of one type");
+                                     "' is no subject: it is empty, has an empty "
+                                     "part, or has a space, a control character, or one of "
+                                     "* > \" \\");
         }
         const std::size_t size =
             detail::subjectOf(route, options_.durable.stream, Priority::medium).size();
@@ -256,17 +273,18 @@ private:
             subjects_.emplace(detail::typeOf(route), route.subject).first->second;
         if (known != route.subject) {
             throw std::runtime_error("nats: the subjects " + known + " and " + route.subject +
-                                     " have the same number: rename one, or raise its version");
+                                     " have the same type number: rename one, or raise its "
+                                     "schemaVersion");
         }
     }
 
-    /// The same for an import, of which the bridge then knows.
+    /// The same for an import. Also notes the import, so that a second one is refused.
     template <class T>
     void requireImport(const NatsRoute& route) {
         require<T>(route);
         if (route.profile == Profile::durable && options_.durable.name.empty()) {
             throw std::runtime_error("nats: durable.name is empty, but " + route.subject +
-                                     " is to be imported durably");
+                                     " has a durable import");
         }
         if (route.untilHandled && detail::isDropping<Header>) {
             throw std::runtime_error("nats: " + route.subject +
@@ -306,9 +324,11 @@ private:
         return exporter;
     }
 
-    /// Subscribes a handler that runs after the present handlers of the bus.
+    /// Subscribes a handler that runs after all present handlers of the bus, and counts the handled
+    /// messages.
     template <class T>
-    void noteHandled([[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
+    void noteHandled(
+        [[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
         if constexpr (isTellingImports) {
             handlers_.push_back(
                 bus_.template subscribe<T>([importers](const T&, const Header& header) {
@@ -318,12 +338,13 @@ private:
                     }
                 }));
             if (!handlers_.back()) {
-                throw std::runtime_error("nats: no room for a handler that acknowledges");
+                throw std::runtime_error(
+                    "nats: the bus has no room for the handler of untilHandled");
             }
         }
     }
 
-    /// Called by the bus' consumer.
+    /// Sends a message of the bus, except if it was imported. Called by the bus' consumer.
     template <class T>
     void exportOne(detail::Exporter<T>& exporter, const T& message, const Header& header) noexcept {
         if (header.origin != 0) {
@@ -345,7 +366,7 @@ private:
             time = detail::wallClock();
         }
         const SendResult result = exporter.send(message, priority, trace, time);
-        // A message that the disk refuses has used up its sequence.
+        // If the disk has refused the message, its sequence is used already.
         if (result != SendResult::ok && result != SendResult::notOnDisk) {
             exporter.skip(priority);
         }
@@ -357,14 +378,14 @@ private:
     NatsOptions options_;
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
-    detail::WallTime<typename AnyBus::Clock> wallTime_;  ///< the bus' consumer's
+    detail::WallTime<typename AnyBus::Clock> wallTime_;  ///< used by the bus' consumer only
     std::atomic<bool> isClosing_{false};
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
     std::set<std::pair<std::string, Profile>> imports_;
     std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
-    // The links are destroyed before the importers and exporters, because their threads call these.
-    // The handlers are destroyed before the links.
+    // The order of destruction matters: first the handlers, then the links, then the importers and
+    // exporters, because threads of the links call importers and exporters.
     std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;
     std::vector<std::unique_ptr<detail::AnyImporter>> importers_;
     std::unique_ptr<Outbox> outbox_;

@@ -10,82 +10,105 @@
 
 namespace sluice::nats {
 
-/// The durable profile: JetStream keeps messages until each importer has acknowledged them.
+/// The settings of the durable profile, in which JetStream keeps messages until each importer has
+/// acknowledged them.
 struct DurableOptions {
-    /// Name of the fleet's two streams: "<stream>_high" and "<stream>_rest". The bridge creates
-    /// them. Empty: the bridge has no durable profile.
+    /// The name of the fleet's two streams, "<stream>_high" and "<stream>_rest". The bridge creates
+    /// them. The name must not contain a space, a control character, or one of . * > / \\. Empty:
+    /// the bridge has no durable profile.
     std::string stream;
-    /// The name of this program among the importers. It must be unique, and the same after a
-    /// restart: then the program gets the messages that it has missed. Only importers need it.
+    /// The name of this program among the importers of the fleet. It must be unique. If it is the
+    /// same after a restart, the program gets the messages that it has missed. Only importers need
+    /// it.
     std::string name;
 
-    /// Messages that the outbox holds until the server acknowledges them: at least 4.
+    /// The most messages that the outbox holds until the server acknowledges them: 4 to 2^24.
     std::size_t outboxMessages = 1024;
-    /// Folder that keeps messages over a restart of the process. A message is on the disk before it
-    /// is accepted, so its sender waits for the disk. Empty: the outbox is in memory. Each process
-    /// needs a folder of its own.
+    /// The folder that keeps messages over a restart of the process. A message is on the disk
+    /// before it is accepted, so its sender waits for the disk. Empty: the outbox is in memory
+    /// only. Each process needs a folder of its own.
     std::string outboxFolder;
-    /// Messages of this priority and above are kept in the folder. So are those of a lower priority
-    /// whose folder exists.
+    /// The folder keeps messages of this priority and above. It also keeps messages of a lower
+    /// priority if their folder exists already.
     Priority onDiskFrom = Priority::high;
-    /// Messages of one priority that wait for the server's acknowledgement at once: at least 1.
+    /// The most messages of one priority that wait for an acknowledgement at the same time: 1 to
+    /// 2^24.
     std::size_t inFlight = 512;
-    /// A message is sent again when the server has not acknowledged it for so long: at least 1 ms.
+    /// If the server has not acknowledged a message after this time, the message is sent again: 1
+    /// ms to 1 year.
     std::chrono::milliseconds ackWait{2000};
-    /// A message that the server refused is sent again after so long: at least 1 ms.
+    /// If the server refused a message, the message is sent again after this time: 1 ms to 1 year.
     std::chrono::milliseconds retryWait{100};
 
-    std::int64_t streamBytes =
-        std::int64_t{256} * 1024 * 1024;  ///< of each stream; a full stream refuses
-    int replicas = 1;                     ///< servers that store each message
-    /// The server drops a message that it has stored within this time.
+    /// The most bytes of each stream: at least 1. A full stream refuses messages.
+    std::int64_t streamBytes = std::int64_t{256} * 1024 * 1024;
+    int replicas = 1;  ///< number of servers that store each message: at least 1
+    /// If a message arrives twice within this time, the server drops the second one: 100 ms to 1
+    /// year.
     std::chrono::milliseconds duplicateWindow{120'000};
-    /// The server delivers a message again when an importer has not acknowledged it for so long.
+    /// If an importer has not acknowledged a message after this time, the server delivers it again:
+    /// 1 ms to 1 year.
     std::chrono::milliseconds redeliverAfter{30'000};
-    int pullBatch = 256;  ///< messages that an importer asks for at once: at least 1
-    /// The server forgets an importer that has no connection for so long. 0: never, so a program
-    /// that does not start again fills the stream.
+    int pullBatch = 256;  ///< most messages that an importer orders at once: 1 to 2^24
+    /// If an importer has no connection for this time, the server forgets it: up to 1 year. 0: the
+    /// server never forgets it, so a program that does not start again fills the stream.
     std::chrono::milliseconds forgetAfter{0};
 };
 
+/// The settings of a bridge.
+///
+///     sluice::nats::NatsOptions options;
+///     options.url = "nats://robot-7:4222";
+///     options.durable.stream = "fleet";
+///     options.durable.name = "robot-7";
+///     sluice::nats::NatsBridge bridge(bus, options);
+///
+/// The constructor of the bridge refuses a setting that is out of range with a std::runtime_error.
+/// Its one line names the setting, the value and the limit.
 struct NatsOptions : LinkOptions {
-    /// Names the bus among all buses of the fleet. 0: the bridge draws a random number.
+    /// The number of the bus among all buses of the fleet. 0: the bridge draws a random number.
     std::uint64_t origin = 0;
-    /// An importer of one type and priority follows the sequences of so many starts of programs.
-    /// Messages of further starts are delivered, and counted as untracked.
+    /// The most runs of senders whose sequences an importer of one type and priority follows.
+    /// Messages of other senders are delivered too, and counted as untracked.
     std::size_t maxOrigins = 1024;
-    /// The largest encoded message with its envelope, in bytes: 64 to 2^30. Each export on a core
+    /// The largest encoded message, in bytes with its envelope: 64 to 2^30. Each export on a core
     /// route and each message in the outbox has a buffer of this size.
     std::size_t maxMessageSize = std::size_t{64} * 1024;
-    /// Core profile: messages of one import and priority that may wait for the importer. Further
-    /// ones are dropped and counted in `overrun`.
+    /// Core profile: the most messages of one import and priority that wait for the importer: at
+    /// least 1. More messages are dropped and counted in `overrun`.
     int importBacklog = 65'536;
-    /// Bridges that a message may have passed: at least 1.
+    /// The most bridges that a message may have passed: 1 to 255.
     std::uint8_t maxHops = 1;
     DurableOptions durable;
 };
 
+/// The guarantee of a route.
 enum class Profile : unsigned char {
-    core,    ///< at most once
-    durable  ///< at least once, from the outbox to the importer's bus
+    core,    ///< at most once: a message may be lost
+    durable  ///< at least once, from the outbox of the sender to the bus of the importer
 };
 
+/// How the messages of one type travel: their subject on the server, and their guarantee.
 struct NatsRoute {
     std::string subject;
-    /// Change it when the meaning of a field changes: other versions are refused and counted.
+    /// The version of the type. Change it when the meaning of a field changes. An importer refuses
+    /// and counts messages of other versions.
     std::uint32_t schemaVersion = 1;
     Profile profile = Profile::core;
-    /// Durable imports: true acknowledges a message after the return of those handlers that the bus
-    /// had at importType. False acknowledges it as soon as the bus has accepted it. If true, the
-    /// bus' traits set `priorities` and `senders`, the bus drops no message, and `sender` of the
-    /// imported messages is a number of the bridge.
+    /// Durable imports: when the importer acknowledges a message. False: as soon as the bus has
+    /// accepted it. True: after those handlers have returned that the bus had at importType(). True
+    /// has these conditions:
+    ///
+    /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of the
+    ///   imported messages to numbers of its own.
+    /// - The bus must not drop messages.
     bool untilHandled = false;
 };
 
 namespace detail {
 
-/// Returns the options. Throws std::runtime_error with one line that names the setting, its value
-/// and the limit, if a bridge cannot work with a setting.
+/// Returns the options. If a setting is out of range, it throws std::runtime_error with one line
+/// that names the setting, its value and the limit.
 const NatsOptions& checked(const NatsOptions& options);
 
 }  // namespace detail

@@ -17,14 +17,14 @@
 
 namespace sluice::nats {
 
-/// The result of sending a message.
+/// The result of a send.
 enum class [[nodiscard]] SendResult : unsigned char {
-    ok,          ///< durable: the outbox keeps it until the server has stored it
-    congested,   ///< no room for its priority: the server is slow or not connected
-    notOnDisk,   ///< the disk is full or broken
-    tooLarge,    ///< larger than maxMessageSize, or than the server accepts
-    closed,      ///< the bridge is closed, or libnats has closed the link for good
-    unencodable  ///< the codec refuses it: a text is not UTF-8, for example
+    ok,          ///< sent. Durable: the outbox keeps it until the server has stored it
+    congested,   ///< refused: no room for its priority, because the server is slow or not connected
+    notOnDisk,   ///< refused: the disk of outboxFolder is full or broken
+    tooLarge,    ///< refused: larger than maxMessageSize, or than the server accepts
+    closed,      ///< refused: the bridge is closed, or libnats has closed the link for good
+    unencodable  ///< refused by the codec: a text is not UTF-8, for example
 };
 
 namespace detail {
@@ -32,15 +32,15 @@ namespace detail {
 class OutboxFile;
 class OutboxLane;
 
-/// The counts of an outbox, which its lanes share.
+/// The counts of an outbox. Its lanes share them.
 struct OutboxCounts {
     explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
 
-    /// A waiting thread is woken once for so many messages that leave the outbox: to wake it for
-    /// each would cost more than the message.
+    /// Waiting threads are woken once for this many messages that leave the outbox. To wake them
+    /// for each message would cost more than the message.
     const std::size_t step;
-    std::atomic<std::uint64_t> held{0};  ///< reservations, and messages in the outbox
+    std::atomic<std::uint64_t> held{0};  ///< reservations and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> acknowledged{0};
     std::atomic<std::uint64_t> undeliverable{0};
@@ -59,30 +59,33 @@ struct OutboxCounts {
 ///         result = outbox.commit(std::move(reservation), size, message);
 ///     }
 ///
-/// Threads: any thread calls reserve, reserveUntil, commit and the counts. The owner calls close.
-/// For each priority one thread of the outbox sends, and one thread of libnats receives
-/// acknowledgements.
+/// Threads: any thread may call reserve(), reserveUntil(), commit() and the counts. The owner calls
+/// close(). For each priority, one thread of the outbox sends, and one thread of libnats receives
+/// the acknowledgements.
 ///
-/// Room: all priorities share room for `outboxMessages` messages. Low messages may use 60 % of it,
-/// medium messages 80 %, high messages all. So low messages are refused first.
+/// Room: all priorities share the room for `outboxMessages` messages. Low messages may use 60 % of
+/// it, medium messages 80 %, high messages all. So low messages are refused first.
 ///
-/// Progress: reserve and commit never wait, except for the system call that wakes a sleeping
-/// thread. With outboxFolder, commit waits for the disk. reserveUntil waits for room.
+/// Progress: reserve() and commit() do not wait, except for the system call that wakes a sleeping
+/// thread. With outboxFolder, commit() waits for the disk. reserveUntil() waits for room.
 ///
-/// Allocation: in the constructor alone. The sending threads allocate inside libnats.
+/// Allocation: only the constructor allocates. Exceptions: the sending threads allocate inside
+/// libnats, and commit() may allocate if there is an outboxFolder.
 ///
-/// Order: each priority sends in the order of commit. A message that is sent again may arrive after
-/// later messages, but after at most `inFlight` of them.
+/// Order: each priority sends in the order of commit(). A message that is sent again may arrive
+/// after later messages, but after at most `inFlight` of them.
 ///
-/// Shutdown: after close, reserve returns `closed`. An earlier reservation may still be committed.
-/// Its message counts as abandoned if the server does not acknowledge it in time.
+/// Shutdown: after close(), reserve() returns `closed`. An earlier reservation may still be
+/// committed. If the server does not acknowledge its message in time, the message counts as
+/// abandoned.
 ///
 /// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
 ///
 /// Tests: bridge/nats/tests/durable_test.cpp. docs/decisions/bridge.md has the states.
 class Outbox {
 public:
-    /// Names a message to the server. `subject` must live until the outbox is destroyed.
+    /// The parts that identify a message for the server. `subject` must live until the outbox is
+    /// destroyed.
     struct Message {
         Priority priority;
         const char* subject;
@@ -131,30 +134,33 @@ public:
 
     using Place [[deprecated("Outbox::Reservation")]] = Reservation;
 
-    /// Creates the streams. Throws std::runtime_error with one line if the server refuses. The
-    /// links must be closed before the outbox is destroyed.
+    /// Creates the streams. Throws std::runtime_error with one line if the server refuses, or if
+    /// the folder cannot be used. Close the links before the outbox is destroyed.
     Outbox(Link& rest, Link& high, const NatsOptions& options);
     Outbox(const Outbox&) = delete;
     Outbox& operator=(const Outbox&) = delete;
     ~Outbox();
 
+    /// Reserves room for one message. Does not wait. Returns `ok`, `congested` or `closed`.
     SendResult reserve(Priority priority, Reservation& reservation) noexcept;
-    /// The same, but waits for room until the deadline, or until close().
+    /// The same, but it waits for room until the deadline, or until close().
     SendResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
                             Reservation& reservation) noexcept;
-    /// Whether the server accepts messages of this size.
+    /// Whether the server accepts a message of this many bytes.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
-    /// Sends the first `size` bytes of the reservation. Returns `ok` or `notOnDisk`.
+    /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
+    /// they are on the disk before. Returns `ok` or `notOnDisk`.
     SendResult commit(Reservation&& reservation, std::size_t size, const Message& message) noexcept;
     [[deprecated("Outbox::commit")]] SendResult put(Reservation&& reservation, std::size_t size,
                                                     const Message& message) noexcept {
         return commit(std::move(reservation), size, message);
     }
 
-    /// Refuses new messages and waits until the server has stored all others. False if the timeout
-    /// came first: then the other messages are abandoned.
+    /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
+    /// passed first: then the remaining messages are abandoned.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
+    /// A message of this priority is accepted while the outbox holds fewer messages than this.
     [[nodiscard]] std::size_t roomOf(Priority priority) const noexcept {
         return rooms_[static_cast<std::size_t>(priority)];
     }
@@ -162,17 +168,20 @@ public:
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
+    /// Puts the messages that a former process left in the folder into the lane.
     void replay(Priority priority);
     /// Whether the outbox or the link of the priority is closed.
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
-    /// The observer gets one line, until the disk takes a message again.
+    /// Tells the observer that the disk accepts no message: one line until the disk accepts one
+    /// again.
     void tellDisk() noexcept;
 
     Link::Parts& rest_;
     Link::Parts& high_;
     detail::OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
-    std::atomic<bool> isEnded_{false};  ///< the other messages are abandoned; set by close
+    /// Whether the remaining messages are abandoned; set by close().
+    std::atomic<bool> isEnded_{false};
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;
     std::array<std::unique_ptr<detail::OutboxFile>, priorityCount> files_;

@@ -12,13 +12,16 @@ namespace sluice::nats {
 /// Receives the messages of one subject and priority from a stream. NatsBridge owns one for each
 /// durable import and priority.
 ///
-/// Threads: the owner calls the constructor and stop. The pull's own thread calls the receiver, and
-/// sends its verdict to the server. The server delivers a message without a verdict again after
-/// `redeliverAfter`.
+/// Threads: the owner calls the constructor and stop(). The pull's own thread calls the receiver
+/// and sends the verdict to the server. If the verdict of a message is missing, the server delivers
+/// the message again after `redeliverAfter`.
 ///
-/// The thread orders `pullBatch` messages. It orders again when half of them have come, when the
-/// order has expired, when the link is connected again, and when the server says nothing for five
-/// seconds.
+/// The thread orders `pullBatch` messages from the server. It orders again in these cases:
+///
+/// - half of them have arrived;
+/// - the order has expired;
+/// - the link is connected again;
+/// - the server has sent nothing for five seconds.
 ///
 /// Tests: bridge/nats/tests/durable_test.cpp.
 class Pull {
@@ -30,8 +33,8 @@ public:
     Pull& operator=(const Pull&) = delete;
     ~Pull();
 
-    /// Passes the messages that have arrived to the receiver, for at most `timeout`. Then it ends
-    /// the thread. The link must be open.
+    /// Passes the messages that have already arrived to the receiver, for at most `timeout`. Then
+    /// it ends the thread. Call it while the link is open.
     void stop(std::chrono::milliseconds timeout) noexcept;
 
 private:

@@ -5,42 +5,46 @@
 
 namespace sluice::nats {
 
-/// Each number counts messages, except `gaps`, which counts missing sequences, and `resent`.
+/// The counts of a bridge. Each number counts messages, with two exceptions: `gaps` counts missing
+/// sequences, and `resent` counts sends. These sums hold:
 ///
-///     sent + unsent + congested + notOnDisk + notAgain   exported messages
+///     exported messages = sent + unsent + congested + notOnDisk + notAgain
 ///     accepted = acknowledged + undeliverable + abandoned + held
 ///     received = delivered + refused + looped + malformed + otherSchema + tooManyHops + late
 ///              + duplicates
 struct NatsStatistics {
-    std::uint64_t sent = 0;  ///< libnats or the outbox accepted it
-    /// The message was too large, or its codec refused it, or libnats did: no connection for too
-    /// long.
+    std::uint64_t sent = 0;  ///< libnats or the outbox accepted the message
+    /// The message was not sent: it was too large, its codec refused it, or libnats refused it
+    /// because there was no connection for too long.
     std::uint64_t unsent = 0;
-    std::uint64_t notAgain = 0;  ///< imported before, so not exported
+    std::uint64_t notAgain = 0;  ///< not exported, because another bridge had imported it
 
     std::uint64_t congested = 0;      ///< the outbox had no room for its priority
     std::uint64_t accepted = 0;       ///< the outbox accepted it
     std::uint64_t acknowledged = 0;   ///< the server has stored it
     std::uint64_t undeliverable = 0;  ///< the server will never accept it
-    std::uint64_t abandoned = 0;      ///< still in the outbox when the bridge had to close
-    std::uint64_t replayed = 0;       ///< accepted by a former process, and found in the folder
-    std::uint64_t notOnDisk = 0;      ///< the disk refused it, so the outbox refused it
+    std::uint64_t abandoned = 0;      ///< still in the outbox when close() ran out of time
+    std::uint64_t replayed = 0;       ///< found in the folder, where a former process left it
+    std::uint64_t notOnDisk = 0;      ///< refused by the outbox, because the disk refused it
     std::uint64_t held = 0;           ///< in the outbox now
-    std::uint64_t resent = 0;         ///< times that a message was sent again
+    std::uint64_t resent = 0;         ///< number of times that a message was sent again
 
-    std::uint64_t received = 0;      ///< a server delivered it, and an importer has looked at it
-    std::uint64_t delivered = 0;     ///< the local bus accepted it
-    std::uint64_t refused = 0;       ///< the local bus had no room or was closed, or no memory
-    std::uint64_t looped = 0;        ///< of this bridge's own origin
-    std::uint64_t malformed = 0;     ///< without an envelope, damaged, or with wrong fields
-    std::uint64_t otherSchema = 0;   ///< of another version, subject or type
-    std::uint64_t tooManyHops = 0;   ///< it has passed more bridges than maxHops
-    std::uint64_t late = 0;          ///< core profile: not beyond the last sequence
-    std::uint64_t duplicates = 0;    ///< durable profile: delivered before
-    std::uint64_t gaps = 0;          ///< sequences that are missing now
-    std::uint64_t untracked = 0;     ///< of an origin beyond maxOrigins
-    std::uint64_t overrun = 0;       ///< core profile: dropped before the importer: it is too slow
-    std::uint64_t clockSetBack = 0;  ///< its origin's clock had been set back by a second or more
+    std::uint64_t received = 0;   ///< delivered by the server and seen by an importer
+    std::uint64_t delivered = 0;  ///< accepted by the local bus
+    std::uint64_t refused = 0;  ///< the local bus had no room or was closed, or there was no memory
+    std::uint64_t looped = 0;   ///< dropped, because its origin is this bridge
+    /// Dropped: without an envelope, damaged, or with unreadable fields.
+    std::uint64_t malformed = 0;
+    std::uint64_t otherSchema = 0;  ///< dropped: of another version, subject or type
+    std::uint64_t tooManyHops = 0;  ///< dropped: it has passed more bridges than maxHops
+    std::uint64_t late = 0;         ///< core profile: dropped, because a later one had arrived
+    std::uint64_t duplicates = 0;   ///< durable profile: dropped, because it was delivered before
+    std::uint64_t gaps = 0;         ///< sequences that are missing now
+    /// Delivered without a check for duplicates: an origin beyond maxOrigins.
+    std::uint64_t untracked = 0;
+    std::uint64_t overrun = 0;  ///< core profile: dropped, because the importer was too slow
+    /// Arrived after its sender's clock was set back by 1 s or more.
+    std::uint64_t clockSetBack = 0;
 
     /// Calls f(name, value) for each number, for example to show them as metrics.
     template <class F>
@@ -66,7 +70,7 @@ inline void add(Count& count, std::uint64_t n = 1) noexcept {
     count.fetch_add(n, std::memory_order_relaxed);
 }
 
-/// Written by the exporting threads and the importing threads.
+/// The counts that the exporting and the importing threads write.
 struct Counters {
     Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
     Count delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0}, tooManyHops{0},

@@ -8,16 +8,19 @@
 
 namespace sluice::nats::detail {
 
-/// Finds messages of one origin that were received before, by their sequences. With `mayReturn`, a
-/// missing sequence may arrive later. Otherwise only a sequence beyond the newest one is fresh.
+/// Finds messages of one run of a sender that were received before, by their sequences. With
+/// `mayReturn`, a missing sequence may arrive later. Otherwise only a sequence beyond the newest
+/// one is fresh.
 ///
-/// One thread uses it. It allocates in its constructor alone.
+/// Threads: one thread at a time. Cost: only the constructor allocates.
 ///
-/// Invariants: the missing ranges are disjoint, ascending, and lie before the newest sequence. At
-/// most maxRanges are kept; the oldest one is dropped, except the one that begins with sequence 0.
-/// A sequence before the newest one that lies in no range was received, unless it lies before the
-/// end of a dropped range: then nobody knows, and it counts as fresh. A message may so be handled
-/// twice, and none is lost.
+/// Invariants: the missing ranges are disjoint and ascending, and lie before the newest sequence.
+/// At most maxRanges are kept. If there are more, the oldest one is dropped, except the range that
+/// begins with sequence 0.
+///
+/// A sequence before the newest one that lies in no range was received. Exception: before the end
+/// of a dropped range this is unknown, and the sequence counts as fresh. So a message may be
+/// handled twice, and none is lost.
 class DuplicateFilter {
 public:
     static constexpr std::size_t maxRanges = 64;
@@ -28,18 +31,20 @@ public:
         }
     }
 
-    /// False if it was received.
+    /// Whether this sequence was not received before.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
         return isBeyondNewest(sequence) || sequence < forgotten_ ||
                rangeOf(sequence) != missing_.end();
     }
 
+    /// Whether this sequence is greater than all received ones.
     [[nodiscard]] bool isBeyondNewest(std::uint64_t sequence) const noexcept {
         return isEmpty_ || sequence > newest_;
     }
 
-    /// Takes a fresh sequence. Returns by how much the number of missing sequences changes. Those
-    /// before the first one do not count: they may have been sent before anybody listened.
+    /// Notes that a fresh sequence was received. Returns the change of the number of missing
+    /// sequences. Sequences before the first one do not count, because they may have been sent
+    /// before this program listened.
     std::int64_t add(std::uint64_t sequence) noexcept {
         if (isEmpty_) {
             isEmpty_ = false;
@@ -59,7 +64,7 @@ public:
         }
         const auto range = missing_.begin() + std::distance(missing_.cbegin(), rangeOf(sequence));
         if (range == missing_.end()) {
-            return 0;  // of a dropped range, or not fresh
+            return 0;  // it lies in a dropped range, or it is not fresh
         }
         const Range whole = *range;
         *range = {whole.begin, sequence};
@@ -72,7 +77,7 @@ public:
     }
 
 private:
-    /// From begin up to, and without, end.
+    /// The sequences from `begin` to before `end`.
     struct Range {
         std::uint64_t begin;
         std::uint64_t end;
@@ -98,7 +103,8 @@ private:
     }
 
     void insertAt(Ranges::iterator where, Range range) noexcept {
-        missing_.insert(where, range);  // there is room for one more than maxRanges
+        // The constructor has reserved room for one more than maxRanges.
+        missing_.insert(where, range);
         if (missing_.size() > maxRanges) {
             const auto oldest = missing_.begin() + (missing_.front().begin == 0 ? 1 : 0);
             forgotten_ = std::max(forgotten_, oldest->end);
@@ -108,9 +114,10 @@ private:
 
     bool mayReturn_;
     bool isEmpty_ = true;
-    std::uint64_t first_ = 0;  ///< meaningless while it is empty, like the following
+    /// The first received sequence; undefined while isEmpty_, like newest_.
+    std::uint64_t first_ = 0;
     std::uint64_t newest_ = 0;
-    std::uint64_t forgotten_ = 0;  ///< the highest end of a range that was dropped
+    std::uint64_t forgotten_ = 0;  ///< the highest end of the dropped ranges
     Ranges missing_;
 };
 

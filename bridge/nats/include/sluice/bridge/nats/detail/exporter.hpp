@@ -26,7 +26,7 @@ namespace sluice::nats::detail {
 struct ExportContext {
     Link& rest;
     Link& high;
-    Outbox* outbox;  ///< null without a durable profile
+    Outbox* outbox;  ///< null: the bridge has no durable profile
     Counters& counters;
     const std::string& stream;
     std::uint64_t origin;
@@ -35,16 +35,18 @@ struct ExportContext {
     LinkObserver* observer;  ///< may be null
 };
 
-/// The last sequence of each priority. All exporters of a route share them: importers and the
-/// server tell messages of one origin and type apart by the sequence alone.
+/// The last sequence of each priority. All exporters of a route share it, because importers and the
+/// server distinguish messages of one origin and type by the sequence alone.
 using RouteSequences = std::array<std::atomic<std::uint64_t>, priorityCount>;
 
 struct AnyExporter {
     virtual ~AnyExporter() = default;
 };
 
-/// Sends the messages of one type on one route. In the core profile one thread at a time sends on a
-/// route. In the durable profile any number of threads send.
+/// Sends the messages of one type on one route.
+///
+/// Threads: in the core profile one thread at a time sends on a route. In the durable profile any
+/// number of threads send.
 template <class T>
 class Exporter final : public AnyExporter {
 public:
@@ -64,8 +66,8 @@ public:
 
     using Deadline = EventCount::Clock::time_point;
 
-    /// `time` in nanoseconds since 1970-01-01 UTC. In the durable profile it waits for room until
-    /// the deadline; without one it does not wait.
+    /// Sends a message and counts the result. `time` is in nanoseconds since 1970-01-01 UTC. In the
+    /// durable profile it waits for room until the deadline; without a deadline it does not wait.
     SendResult send(const T& message, Priority priority, std::uint64_t trace, std::int64_t time,
                     std::optional<Deadline> deadline = std::nullopt) noexcept {
         const SendResult result = profile_ == Profile::durable
@@ -75,13 +77,13 @@ public:
         const bool isDurable = profile_ == Profile::durable;
         if (result == SendResult::tooLarge) {
             trouble_.tellOnce(Trouble::tooLarge,
-                              "a message is larger than maxMessageSize, or than the server takes");
+                              "a message is larger than maxMessageSize or than the server accepts");
         } else if (result == SendResult::congested) {
-            trouble_.tellOnce(Trouble::congested, "the server is slow or away, and messages are "
-                                                  "refused");
+            trouble_.tellOnce(Trouble::congested, "the server is slow or not connected, and "
+                                                  "messages are refused");
         } else if (result == SendResult::unencodable) {
             trouble_.tellOnce(Trouble::unencodable,
-                              "the codec refuses a message: a text may not be UTF-8");
+                              "the codec refuses a message; perhaps a text is not UTF-8");
         }
         add(result == SendResult::ok                       ? counters.sent
             : result == SendResult::notOnDisk              ? counters.notOnDisk
@@ -90,7 +92,7 @@ public:
         return result;
     }
 
-    /// Uses up a sequence for a message that was not sent, so that importers see the gap.
+    /// Skips one sequence for a message that was not sent, so that importers see a gap.
     void skip(Priority priority) noexcept { (void)nextSequence(priority); }
 
     [[nodiscard]] Counters& counters() const noexcept { return context_.counters; }
@@ -133,7 +135,7 @@ private:
             return form;
         }
         Link& link = priority == Priority::high ? context_.high : context_.rest;
-        // One thread at a time sends in this profile.
+        // Relaxed: in this profile one thread at a time sends.
         std::atomic<std::uint64_t>& last = sequences_[indexOf(priority)];
         const std::uint64_t sequence = last.load(std::memory_order_relaxed) + 1;
         encodeHead(bytes_.data(), body, priority, trace, time, sequence);
@@ -147,7 +149,8 @@ private:
         return SendResult::ok;
     }
 
-    /// Sets `size` if the result is `ok`. Otherwise the result is `tooLarge` or `unencodable`.
+    /// Encodes the message behind the room for its envelope. Sets `size` if the result is `ok`.
+    /// Otherwise the result is `tooLarge` or `unencodable`.
     static SendResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
                                  std::size_t& size) noexcept {
         wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
@@ -184,7 +187,7 @@ private:
     const Profile profile_;
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     std::array<std::string, priorityCount> subjects_;
-    std::vector<unsigned char> bytes_;  ///< core profile: the envelope, and the message behind it
+    std::vector<unsigned char> bytes_;  ///< core profile: buffer for the envelope and the message
     Trouble trouble_;
 };
 

@@ -38,7 +38,7 @@ struct ImportContext {
     LinkObserver* observer;  ///< may be null
 };
 
-/// Whether a bus with this header drops messages that it has accepted.
+/// Whether a bus with this header may drop messages that it has accepted.
 template <class Header>
 inline constexpr bool isDropping = false;
 template <class Traits>
@@ -47,22 +47,26 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[1] == BusOverflow::dropOldest ||
     Traits::overflow[2] == BusOverflow::dropOldest;
 
-/// The number of an import that acknowledges what was handled. The bus carries it with each message
-/// of the import, as the upper part of `sender`. The lower part is the number of the message. So
-/// the handler that notes the message tells it from those of other bridges, and from earlier ones.
+/// The number of an import with untilHandled. The bus carries it with each message of the import,
+/// as the upper part of `sender`. The lower part is the number of the message. So the handler that
+/// notes a message distinguishes it from messages of other bridges and of earlier imports.
 ///
-/// Numbers repeat after 255 imports, and a bus has room for fewer than 2^24 messages.
+/// Import numbers repeat after 255 imports. The lower part has 24 bits, because a bus has room for
+/// fewer than 2^24 messages.
 class ImportNumber {
 public:
     ImportNumber() noexcept : bits_((made_.fetch_add(1) % 255 + 1) << countBits) {}
 
+    /// Returns the `sender` of the message with this number.
     [[nodiscard]] std::uint32_t senderOf(std::uint64_t count) const noexcept {
         return bits_ | (static_cast<std::uint32_t>(count) & countMask);
     }
+    /// Whether a message with this `sender` belongs to this import.
     [[nodiscard]] bool isOf(std::uint32_t sender) const noexcept {
         return (sender & ~countMask) == bits_;
     }
-    /// The count of the message, which is not below `before`.
+    /// Returns the full number of a message. It is at least `before`, the number of an earlier
+    /// message.
     static std::uint64_t countOf(std::uint32_t sender, std::uint64_t before) noexcept {
         return before + ((sender - static_cast<std::uint32_t>(before)) & countMask);
     }
@@ -71,6 +75,7 @@ private:
     static constexpr unsigned countBits = 24;
     static constexpr std::uint32_t countMask = (1U << countBits) - 1;
 
+    /// Imports of this process that have a number.
     inline static std::atomic<std::uint32_t> made_{0};
     std::uint32_t bits_;
 };
@@ -79,8 +84,10 @@ struct AnyImporter : Receiver {
     virtual ~AnyImporter() = default;
 };
 
-/// Publishes the messages of one type and priority. One thread uses it: the thread of its
-/// subscription or of its pull.
+/// Publishes the imported messages of one type and priority into the bus.
+///
+/// Threads: one thread uses it, the thread of its subscription or of its pull. Exceptions: the bus'
+/// consumer calls noteHandled(), and any thread may call handled().
 template <class T, class AnyBus>
 class Importer final : public AnyImporter {
     static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
@@ -95,11 +102,11 @@ public:
           trouble_(context.observer, route.subject + "." + toString(priority)) {}
 
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
-    /// Called by the bus' consumer, after the handlers of an imported message. Earlier messages of
-    /// this importer have left the bus, too.
+    /// Called by the bus' consumer after all handlers of an imported message have returned. Earlier
+    /// messages of this importer have left the bus, too.
     void noteHandled(std::uint32_t sender) noexcept {
         if (number_.isOf(sender)) {
-            // Relaxed: the consumer wrote it.
+            // Relaxed: only the consumer writes it.
             handled_.store(number_.countOf(sender, handled_.load(std::memory_order_relaxed)));
         }
     }
@@ -120,7 +127,8 @@ public:
             return countedAs(counters.looped, Verdict::taken);
         }
         if (envelope.hopCount > context_.maxHops) {
-            trouble_.tellOnce(Trouble::tooManyHops, "messages have passed too many bridges");
+            trouble_.tellOnce(Trouble::tooManyHops,
+                              "messages have passed more bridges than maxHops");
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         std::optional<T> message;
@@ -133,18 +141,20 @@ public:
         }
         Start* const start = startOf(envelope);
         if (start != nullptr && !start->duplicates.isFresh(envelope.sequence)) {
-            // Its first copy may wait for its handlers: then nobody else would have the message.
+            // The first copy may still wait for its handlers. So the server must keep the message
+            // until they have returned.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              untilHandled_ ? Verdict::repeated : Verdict::taken);
         }
-        // In the core profile a message that the bus refuses also counts as received.
+        // In the core profile a message that the bus refuses counts as received, so it is no gap.
         const bool isAccepted = publish(envelope, std::move(*message));
         if (start != nullptr && (isAccepted || profile_ == Profile::core)) {
             note(*start, envelope);
         }
         if (!isAccepted) {
             if (profile_ == Profile::core) {
-                trouble_.tellOnce(Trouble::refused, "the bus has no room, and messages are lost");
+                trouble_.tellOnce(Trouble::refused,
+                                  "the bus has no room, and imported messages are lost");
             }
             return countedAs(counters.refused, Verdict::later);
         }
@@ -153,15 +163,16 @@ public:
     }
 
 private:
-    /// A program that sends, from its start to its end.
+    /// What the importer knows about one run of a sending program.
     struct Start {
         DuplicateFilter duplicates;
-        std::int64_t newestTime;  ///< of its last message in order, by its own clock
+        std::int64_t newestTime;  ///< time of its newest message, by the sender's clock
     };
-    using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation
+    using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
 
-    /// Threads of one sender stamp and count in different orders: that is no set clock.
-    static constexpr std::uint64_t clockTolerance = 1'000'000'000;  ///< nanoseconds
+    /// Nanoseconds. Two threads of a sender may stamp and count in different orders, so a small
+    /// step back is no clock that was set.
+    static constexpr std::uint64_t clockTolerance = 1'000'000'000;
 
     static Verdict countedAs(Count& count, Verdict verdict) noexcept {
         add(count);
@@ -169,16 +180,16 @@ private:
     }
 
     Verdict refuseGarbage() noexcept {
-        trouble_.tellOnce(Trouble::malformed, "garbage arrives");
+        trouble_.tellOnce(Trouble::malformed, "unreadable messages arrive, and are dropped");
         return countedAs(context_.counters.malformed, Verdict::never);
     }
     Verdict refuseSchema() noexcept {
-        trouble_.tellOnce(Trouble::otherSchema, "another version or type arrives");
+        trouble_.tellOnce(Trouble::otherSchema, "messages of another version or type arrive");
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
     enum class Reading : unsigned char { ok, unreadable, noMemory };
-    /// A message whose constructor or codec throws is unreadable.
+    /// Decodes the message. If the constructor or the codec throws, the message is unreadable.
     static Reading read(const unsigned char* data, std::size_t size,
                         std::optional<T>& message) noexcept {
         try {
@@ -192,8 +203,9 @@ private:
         }
     }
 
-    /// Null beyond maxOrigins, or if there is no memory. Called before the bus gets the message: so
-    /// no allocation can fail after the bus has accepted the message.
+    /// Returns the entry of the sender's run, and makes it if it is new. Null if there are
+    /// maxOrigins entries or no memory. It is called before the bus gets the message, so that no
+    /// allocation can fail after the bus has accepted the message.
     Start* startOf(const wire::Envelope& envelope) noexcept {
         const Name name(envelope.origin, envelope.incarnation);
         const auto known = starts_.find(name);
@@ -206,34 +218,37 @@ private:
                 return &starts_.emplace(name, std::move(made)).first->second;
             }
         } catch (const std::bad_alloc&) {
-            // As beyond maxOrigins.
+            // Treated as if there were maxOrigins entries.
         }
         add(context_.counters.untracked);
         return nullptr;
     }
 
+    /// Notes the sequence and the time of an accepted message.
     void note(Start& start, const wire::Envelope& envelope) noexcept {
         const bool isNewest = start.duplicates.isBeyondNewest(envelope.sequence);
         const std::int64_t change = start.duplicates.add(envelope.sequence);
-        add(context_.counters.gaps, static_cast<std::uint64_t>(change));  // modulo 2^64
+        // A decrease is added modulo 2^64.
+        add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
             trouble_.tellOnce(Trouble::gap, "messages are missing");
         }
         if (!isNewest) {
             return;
         }
-        // Unsigned, because the difference of any two times may be beyond the signed numbers.
+        // Unsigned, because the difference of two arbitrary times may overflow a signed number.
         const auto back = static_cast<std::uint64_t>(start.newestTime) -
                           static_cast<std::uint64_t>(envelope.time);
         if (envelope.time < start.newestTime && back >= clockTolerance) {
             add(context_.counters.clockSetBack);
-            trouble_.tellOnce(Trouble::clock, "the clock of a sender has been set back");
+            trouble_.tellOnce(Trouble::clock,
+                              "the clock of a sender has been set back by 1 s or more");
         }
         start.newestTime = envelope.time;
     }
 
-    /// In the durable profile it waits for room until the bridge closes: then the stream keeps the
-    /// message.
+    /// Publishes the message into the bus. In the durable profile it waits for room until the
+    /// bridge closes; the stream then keeps the message.
     bool publish(const wire::Envelope& envelope, T&& message) noexcept {
         PublishOptions options;
         options.priority = priority_;
@@ -259,8 +274,8 @@ private:
     const bool untilHandled_;
     const Priority priority_;
     const ImportNumber number_;
-    std::uint64_t accepted_ = 0;             ///< messages that the bus has accepted
-    std::atomic<std::uint64_t> handled_{0};  ///< the last one of them that was handled
+    std::uint64_t accepted_ = 0;             ///< number of messages that the bus has accepted
+    std::atomic<std::uint64_t> handled_{0};  ///< number of the last message that was handled
     std::map<Name, Start> starts_;
     Trouble trouble_;
 };

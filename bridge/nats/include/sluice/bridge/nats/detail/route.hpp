@@ -12,13 +12,14 @@
 
 namespace sluice::nats::detail {
 
-/// Never 0: that would be a message of this process.
+/// Shortens the origin of an envelope to the 32 bits of a bus header. The result is never 0,
+/// because 0 marks a message of this process.
 inline std::uint32_t shortOrigin(std::uint64_t origin) noexcept {
     const auto folded = static_cast<std::uint32_t>(origin ^ (origin >> 32));
     return folded == 0 ? 1 : folded;
 }
 
-/// The type in the envelope: one number for a subject and a version.
+/// Returns the number of the type in the envelope: FNV-1a over the subject and the version.
 inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
     std::uint32_t hash = 2166136261U;
     const auto mix = [&hash](std::uint32_t value) { hash = (hash ^ value) * 16777619U; };
@@ -29,13 +30,14 @@ inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
     return hash;
 }
 
+/// Returns the subject of a route and priority on the server.
 inline std::string subjectOf(const NatsRoute& route, const std::string& stream, Priority priority) {
     return route.profile == Profile::durable
                ? stream + "." + toString(priority) + "." + route.subject
                : route.subject + "." + toString(priority);
 }
 
-/// Whether the text has no space, no control character, and none of these signs.
+/// Whether the text has no space, no control character, and none of `signs`.
 inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
     return std::none_of(text.begin(), text.end(), [signs](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -43,17 +45,19 @@ inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
     });
 }
 
-/// Whether the subject is one of a message: tokens with dots between them, no wildcard, no space,
-/// no control character, and no sign that the server changes when it names a subject that it
-/// denies.
+/// Whether the text can be the subject of a message: tokens with dots between them, no wildcard, no
+/// space, no control character, no quotation mark and no backslash. In the text that names a denied
+/// subject, the server changes the last two.
 inline bool isSubject(const std::string& subject) noexcept {
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos && isPlain(subject, "*>\"\\");
 }
 
-/// libnats cuts the text in which the server names a denied subject.
+/// The most bytes of a subject. libnats cuts the text that names a denied subject, so a longer
+/// subject could not be recognised.
 inline constexpr std::size_t longestSubject = 200;
 
+/// Returns a random number. It is never 0.
 inline std::uint64_t drawNumber() {
     std::random_device device;
     return (std::uint64_t{device()} << 32) | device() | 1U;

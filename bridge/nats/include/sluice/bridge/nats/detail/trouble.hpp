@@ -10,7 +10,9 @@
 
 namespace sluice::nats::detail {
 
-/// Tells the observer one line about each kind of trouble of a route. Any thread calls it.
+/// Tells the observer about trouble on a route: one line for each kind of trouble.
+///
+/// Threads: any thread may call it.
 class Trouble {
 public:
     enum Kind : unsigned {
@@ -25,10 +27,12 @@ public:
         unencodable = 1U << 8U
     };
 
-    /// The observer may be null. It gets each line behind the name of the route.
+    /// The observer may be null. Each line begins with the name of the route.
     Trouble(LinkObserver* observer, std::string route)
         : observer_(observer), route_(std::move(route)) {}
 
+    /// Tells the observer about this kind, if it has not been told yet. A line has at most 255
+    /// bytes.
     void tellOnce(Kind kind, const char* text) noexcept {
         // Relaxed: the bits order nothing. The load keeps repeated trouble cheap.
         if (observer_ == nullptr || (told_.load(std::memory_order_relaxed) & kind) != 0 ||
@@ -43,7 +47,7 @@ public:
 private:
     LinkObserver* const observer_;
     const std::string route_;
-    std::atomic<unsigned> told_{0};  ///< the kinds that the observer knows
+    std::atomic<unsigned> told_{0};  ///< bits of the kinds that the observer was told
 };
 
 }  // namespace sluice::nats::detail

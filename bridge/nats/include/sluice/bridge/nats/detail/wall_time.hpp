@@ -5,15 +5,17 @@
 
 namespace sluice::nats::detail {
 
-/// Nanoseconds since 1970-01-01 UTC.
+/// The present time in nanoseconds since 1970-01-01 UTC.
 inline std::int64_t wallClock() noexcept {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-/// Turns the time stamps of a bus into nanoseconds since 1970-01-01 UTC. It compares the two clocks
-/// at most once a millisecond: to read a clock costs half as much as all else that a bridge does
-/// for a small message. For one thread at a time.
+/// Converts the time stamps of a bus into nanoseconds since 1970-01-01 UTC. It compares the two
+/// clocks at most once a millisecond, because reading a clock costs half as much as everything else
+/// that a bridge does for a small message.
+///
+/// Threads: one thread at a time.
 template <class Clock>
 class WallTime {
 public:
@@ -30,8 +32,8 @@ public:
 
 private:
     bool isCompared_ = false;
-    Stamp stamp_;            ///< the moment of the last comparison by the one clock
-    std::int64_t wall_ = 0;  ///< and by the other
+    Stamp stamp_;            ///< the last comparison: the reading of Clock
+    std::int64_t wall_ = 0;  ///< the last comparison: nanoseconds since 1970-01-01 UTC
 };
 
 }  // namespace sluice::nats::detail

@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// Whether Derived has a public `handle` for each message.
+/// Whether Derived has a public function `handle` for each message.
 template <class Derived, class Header, class MessageList>
 inline constexpr bool handlesAll = false;
 template <class Derived, class Header, class... Ts>
@@ -32,7 +32,8 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Calls `handlerFailed` of the class with the caught exception, if there is one.
+/// Called in a catch block. Passes the caught exception to `handlerFailed` of the class, if the
+/// class has this function.
 template <class Derived>
 void tellFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -49,7 +50,7 @@ template <class Derived>
 inline constexpr bool
     hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
 
-/// Calls `ended` of the class, if there is one.
+/// Calls `ended` of the class, if the class has this function.
 template <class Derived>
 void tellEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {

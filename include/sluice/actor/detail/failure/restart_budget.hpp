@@ -5,7 +5,8 @@
 
 namespace sluice::detail {
 
-/// The restarts that the traits of an active object still allow. The object's thread uses it.
+/// Counts the restarts that the traits of an active object still allow. Only the object's thread
+/// uses it.
 template <class Traits>
 class RestartBudget {
     using Clock = typename Traits::Platform::Clock;
@@ -14,7 +15,8 @@ class RestartBudget {
                   "restartBackOff is at least 0 and at most maxRestartBackOff");
 
 public:
-    /// Takes one restart. Returns the wait before it; nothing if the limit is reached.
+    /// Counts one restart. Returns the time to wait before it. Empty if the limit of restarts is
+    /// reached.
     std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
         if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
             begin_ = now;
@@ -26,14 +28,14 @@ public:
         }
         ++used_;
         const auto wait = backOff_;
-        // Compared with the half first: doubling the longest durations overflows.
+        // Compares with the half, because doubling a very long duration would overflow.
         backOff_ = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
         return wait;
     }
 
 private:
-    typename Clock::time_point begin_{};  ///< the first restart of the period
-    unsigned used_ = 0;                   ///< restarts since then
+    typename Clock::time_point begin_{};  ///< time of the first restart in the present period
+    unsigned used_ = 0;                   ///< restarts in the present period
     std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
 };
 

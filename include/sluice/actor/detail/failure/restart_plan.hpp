@@ -9,9 +9,9 @@
 
 namespace sluice::detail {
 
-/// The time at which an object on an executor restarts. It handles no message until then, and
-/// blocks no thread. The thread that runs the object uses it; any thread calls restarts(). Without
-/// OnFailure::restart it is empty.
+/// The time at which an object on an executor restarts. Until then the object handles no message,
+/// and blocks no thread. The thread that runs the object uses this class; any thread may call
+/// restarts(). Without OnFailure::restart it is empty.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -27,13 +27,15 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// Called after a handler or a restart has thrown. False if the limit of restarts is reached.
+    /// Called after a handler or a restart has thrown. Plans the next restart. False if the limit
+    /// of restarts is reached.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();
         time_ = isPlanned_ ? deadlineAfter(now, *wait) : TimePoint::max();
         return isPlanned_;
     }
+    /// Called after a successful restart.
     void restarted() noexcept {
         isPlanned_ = false;
         restarts_.add(1);

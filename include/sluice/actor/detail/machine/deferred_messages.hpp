@@ -9,16 +9,19 @@
 
 namespace sluice::detail {
 
-/// The messages that a state machine has deferred, the oldest first. `Message` is a variant.
+/// The messages that a state machine has deferred, the oldest first. `Message` is a variant of
+/// their types.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
 public:
-    /// False if Capacity messages are deferred already.
+    /// Adds a message. False if Capacity messages are deferred already.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         return messages_.emplaceBack(std::in_place_type<M>, message);
     }
+    /// Called when the state has changed: the messages are due.
     void noteChange() noexcept { hasChanged_ |= messages_.size() != 0; }
+    /// Discards all messages, and counts them.
     void clear() {
         discarded_ += messages_.size();
         messages_.clear();
@@ -31,8 +34,9 @@ public:
     /// Whether comeBack() has messages to offer.
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
-    /// Calls `offer(message)` for each message. After each further change of state it begins with
-    /// the oldest message again. Out of line, because most calls find no deferred message.
+    /// Offers each deferred message again, by offer(message). If an offer changes the state, it
+    /// begins with the oldest message again. Out of line, because most calls find no deferred
+    /// message.
     template <class Offer>
     [[gnu::noinline]] void comeBack(const Offer& offer) {
         while (hasChanged_) {
@@ -44,8 +48,8 @@ public:
     }
 
 private:
-    /// Removes an offered message, except if the message stays deferred. If its function throws,
-    /// the message is removed, too, and the next call of comeBack() offers the others.
+    /// Removes an offered message, except if the message stays deferred. If offer() throws, the
+    /// message is removed, too, and the next call of comeBack() offers the others.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -76,10 +80,10 @@ private:
 
     FixedVector<Message, Capacity> messages_;
     std::size_t discarded_ = 0;
-    bool hasChanged_ = false;  ///< the state has changed since these messages were offered
+    bool hasChanged_ = false;  ///< whether the state has changed since the messages were offered
 };
 
-/// For a machine that defers nothing.
+/// The same for a machine that defers nothing.
 template <std::size_t Capacity>
 class DeferredMessages<std::variant<>, Capacity> {
 public:

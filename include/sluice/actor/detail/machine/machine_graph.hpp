@@ -18,9 +18,12 @@ constexpr std::string_view nameOf(Do<Function> /*action*/) noexcept {
     return functionName<Function>();
 }
 
-/// Prints a machine as text for Graphviz. A state is a node `s<number>`. A state with others inside
-/// is a cluster. An arrow from or to a cluster begins or ends at its border. A point has an arrow
-/// to the initial state of a state.
+/// Prints a machine as text for Graphviz.
+///
+/// - A state is a node `s<number>`.
+/// - A state with inner states is a cluster.
+/// - An arrow from or to a cluster begins or ends at its border.
+/// - A point has an arrow to the initial state of a cluster, or of the machine.
 template <class Table, class... Rows>
 class MachineGraph {
 public:
@@ -48,7 +51,8 @@ private:
     static constexpr std::array<std::string_view, none> names = namesOf(typename Table::States{});
     static constexpr std::array<bool, none> histories = historiesOf(typename Table::States{});
 
-    /// The innermost initial state of a state.
+    /// Returns the innermost initial state of a state: follows `Initial` to a state without inner
+    /// states.
     static constexpr std::size_t leafOf(std::size_t state) noexcept {
         while (Table::initials[state] != none) {
             state = Table::initials[state];
@@ -71,7 +75,7 @@ private:
         write(std::string_view(&digits[begin], digits.size() - begin));
     }
 
-    /// Text between quotation marks.
+    /// Writes text that stands between quotation marks.
     template <class Write>
     static void quoted(Write& write, std::string_view text) {
         for (std::size_t special = text.find_first_of("\"\\"); special != std::string_view::npos;
@@ -84,7 +88,8 @@ private:
         write(text);
     }
 
-    /// The point of `state`, or of the whole machine, and its arrow.
+    /// Writes the point of `state` and its arrow. If `state` is `none`, it is the point of the
+    /// whole machine.
     template <class Write>
     static void initial(Write& write, std::size_t state, std::size_t target) {
         write("  ");
@@ -126,7 +131,8 @@ private:
         }
     }
 
-    /// Names only borders that the arrow crosses: Graphviz warns of others.
+    /// Writes the borders at which an arrow begins and ends. Only borders that the arrow crosses,
+    /// because Graphviz warns of others.
     template <class Write>
     static void border(Write& write, std::size_t from, std::size_t to) {
         if (isCluster(from) && !Table::contains(from, to)) {

@@ -16,7 +16,7 @@ struct TypeList {
     static constexpr std::size_t size = sizeof...(Ts);
     template <class T>
     static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
-    /// The number of types before T; `size` if T is not in the list.
+    /// The index of T in the list; `size` if T is not in the list.
     template <class T>
     static constexpr std::size_t indexOf() noexcept {
         std::size_t index = 0;
@@ -27,7 +27,8 @@ struct TypeList {
 
 // ---- States
 
-/// False for a class that is declared and not defined: its parent could not be seen.
+/// Whether State is a complete class. An incomplete class is refused, because its `Parent` is not
+/// known.
 template <class State, class = void>
 inline constexpr bool isState = false;
 template <class State>
@@ -61,7 +62,7 @@ template <class State>
 inline constexpr bool hasHistory<State, std::void_t<decltype(State::hasHistory)>> =
     State::hasHistory;
 
-/// Calls `State::enter`, if there is one, with the context or with nothing.
+/// Calls `State::enter`, if it exists, with the context or without an argument.
 template <class State, class Context, class = void>
 inline constexpr bool entersWithContext = false;
 template <class State, class Context>
@@ -100,7 +101,7 @@ void callExit([[maybe_unused]] Context& context) {
     }
 }
 
-/// The list with a state, its parents, and its initial states.
+/// Adds a state, its parents and its initial states to a list.
 template <class List, class State,
           bool IsThere = List::template contains<State> || std::is_void_v<State>>
 struct WithState {
@@ -169,11 +170,11 @@ struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
         std::conditional_t<isNew, std::variant<Ms..., Message>, std::variant<Ms...>>,
         Rows...>::Type;
 };
-/// One of the messages that rows defer. `std::variant<>` if there are none.
+/// A variant of the messages that rows defer. `std::variant<>` if no row defers.
 template <class... Rows>
 using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
 
-/// Calls a guard or an action with the arguments that it takes.
+/// Calls a guard or an action with the arguments that it accepts: context, message, both, or none.
 template <auto Function, class Context, class Message>
 decltype(auto) callWith(Context& context, const Message& message) {
     using F = decltype(Function);
@@ -206,7 +207,7 @@ void acts(Do<Function> /*action*/, Context& context, const Message& message) {
 
 // ---- The table
 
-/// The checked contents of a table.
+/// The states and rows of a machine, checked when it is compiled.
 template <class First, class... Rows>
 struct MachineTable {
     using States = typename WithStates<TypeList<>, First, typename RowOf<Rows>::Source...,
@@ -229,7 +230,7 @@ struct MachineTable {
     static constexpr Indices initialsOf(TypeList<Sts...> /*states*/) noexcept {
         return {indexOf<Initial<Sts>>...};
     }
-    /// Of each state, the number of its parent, or `size`.
+    /// For each state, the index of its parent. `size` if it has none.
     static constexpr Indices parents = parentsOf(States{});
     static constexpr Indices initials = initialsOf(States{});
 
@@ -243,8 +244,9 @@ struct MachineTable {
         return false;
     }
 
-    /// The innermost state that contains both. If one of two states contains the other one, the
-    /// outer one; for twice the same state, its parent. `size` is the whole machine.
+    /// Returns the innermost state that contains both states. If one of them contains the other
+    /// one, this is the outer one. If they are the same state, it is the parent. `size` stands for
+    /// the whole machine.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -262,7 +264,7 @@ struct MachineTable {
         return false;
     }
 
-    /// Whether each state with children names its initial state.
+    /// Whether each state with inner states has an initial state.
     static constexpr bool hasInitials() noexcept {
         for (std::size_t state = 0; state != size; ++state) {
             const std::size_t parent = parents[state];
@@ -282,7 +284,7 @@ struct MachineTable {
         return true;
     }
 
-    /// Marks an entered state, its parents, and its initial states.
+    /// Marks a state, its parents and its initial states as reached.
     static constexpr void enter(std::array<bool, size>& reached, std::size_t state) noexcept {
         for (std::size_t steps = 0; state != size && steps <= size; ++steps) {
             for (std::size_t each = state; each != size && !reached[each]; each = parents[each]) {
@@ -313,7 +315,8 @@ struct MachineTable {
         return true;
     }
 
-    /// Whether an earlier row of the same state and message has no guard.
+    /// Whether a row is never used, because an earlier row of the same state and message has no
+    /// guard.
     static constexpr bool hasHiddenRow() noexcept {
         const std::array<std::size_t, sizeof...(Rows) + 1> sources{
             indexOf<typename RowOf<Rows>::Source>..., size};

@@ -5,7 +5,8 @@
 
 namespace sluice::detail {
 
-/// The part behind "What = " of the compiler's text about a template's argument.
+/// Returns the name of a template argument in the compiler's text `function`. `what` is the text
+/// before the name, such as "Type = ".
 constexpr std::string_view argumentIn(std::string_view function, std::string_view what) noexcept {
     const std::size_t begin = function.find(what) + what.size();
     std::size_t depth = 0;
@@ -20,7 +21,7 @@ constexpr std::string_view argumentIn(std::string_view function, std::string_vie
     return function.substr(begin);
 }
 
-/// Without the namespaces and classes in front. Those of template arguments stay.
+/// Removes the namespaces and classes before a name. Those of template arguments stay.
 constexpr std::string_view lastName(std::string_view name) noexcept {
     std::size_t begin = 0;
     std::size_t depth = 0;
@@ -33,17 +34,17 @@ constexpr std::string_view lastName(std::string_view name) noexcept {
     return name.substr(begin);
 }
 
-/// The name of a type, as a person writes it.
+/// Returns the name of a type, without namespaces.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
     return lastName(argumentIn(__PRETTY_FUNCTION__, "Type = "));
 }
 
-/// The name of a function, as a person writes it.
+/// Returns the name of a function, without namespaces and classes.
 template <auto Function>
 constexpr std::string_view functionName() noexcept {
     std::string_view name = argumentIn(__PRETTY_FUNCTION__, "Function = ");
-    // g++ writes `&Robot::stop`, clang the same; both in brackets where the type needs them.
+    // g++ and clang write `&Robot::stop`, sometimes in brackets.
     while (!name.empty() && (name.back() == ')' || name.back() == ' ')) {
         name.remove_suffix(1);
     }

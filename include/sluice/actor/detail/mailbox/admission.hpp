@@ -5,10 +5,10 @@
 
 namespace sluice::detail {
 
-/// Counts one more, if the limit allows it. A refusal changes nothing, so it takes no room from
-/// another thread.
+/// Increments the count if it is below the limit. A refused call does not change the count even for
+/// a moment, so it takes no room from another thread.
 ///
-/// Relaxed: no data follows a count.
+/// Relaxed: no other data depends on the count.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);

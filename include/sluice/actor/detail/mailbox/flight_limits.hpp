@@ -13,15 +13,15 @@
 
 namespace sluice::detail {
 
-/// Whether messages may leave the mailbox without being handled.
+/// Whether the mailbox may drop accepted messages.
 template <class Traits>
 inline constexpr bool drops = Traits::overflow[0] == BusOverflow::dropOldest ||
                               Traits::overflow[1] == BusOverflow::dropOldest ||
                               Traits::overflow[2] == BusOverflow::dropOldest;
 
-/// The number of posted and not handled messages of each type that has a limit.
+/// Counts the messages in flight, posted and not yet handled, of each type that has a limit.
 ///
-/// Relaxed, all: no data follows a count.
+/// Relaxed, all: no other data depends on a count.
 template <class MessageList, class Traits>
 class FlightLimits;
 
@@ -33,8 +33,9 @@ class FlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool areThere = ((limit<Ts> != 0) || ...);
 
-    /// Posts by publish(), which returns a PublishResult, if the limit of the type allows it.
-    /// Otherwise returns refused(). After `ok` of publish(), land() follows.
+    /// Calls publish() and returns its PublishResult. If the limit of the type is reached, it
+    /// returns refused() instead. If publish() has returned `ok`, land() must follow when the
+    /// message has been handled.
     template <class T, class Publish, class Refused>
     PublishResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {
@@ -46,7 +47,7 @@ public:
             struct Flight {
                 FlightLimits& limits;
                 bool isOn = false;
-                ~Flight() {  // also when a constructor throws
+                ~Flight() {  // also if a constructor of the message throws
                     if (!isOn) {
                         limits.land<T>();
                     }
@@ -57,7 +58,7 @@ public:
             return result;
         }
     }
-    /// A message has been handled, or discarded.
+    /// Called when a message of this type has been handled or discarded.
     template <class T>
     void land() noexcept {
         if constexpr (limit<T> != 0) {

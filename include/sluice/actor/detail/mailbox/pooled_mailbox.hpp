@@ -7,29 +7,37 @@ namespace sluice::detail {
 /// A message on its way to an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// In a mailbox: an older message, or the state before the message.
+    /// While the node is in a mailbox: the next older message, or the state below the oldest one.
     typename Platform::template Cell<void*> older;
-    MailboxNode* next = nullptr;  ///< written by the consumer
+    MailboxNode* next = nullptr;  ///< the next message in TakenMessages; written by the consumer
 };
 
-/// The mailbox of an object on an executor: a stack of messages that its consumer takes as a whole.
-/// One word is both the newest message and the state of the object. So one atomic step adds a
-/// message and tells whether the object must be scheduled.
+/// The mailbox of an object on an executor: a stack of messages. Its consumer takes the whole stack
+/// at once. One word is both the newest message and the state of the object. So one atomic step
+/// adds a message and tells whether the object must be scheduled.
 ///
-/// States: *ended*: refuses messages. *Idle*: no messages, and no thread has the object. *Busy*: no
-/// new messages, and the object is scheduled or running. Or a message on top of idle or busy. The
-/// thread that changes idle to another state schedules the object. The thread that runs the object
-/// is its only consumer.
+/// The word is one of these:
+///
+/// - *ended*: the mailbox refuses messages;
+/// - *idle*: there are no messages, and no thread has the object;
+/// - *busy*: there are no new messages, and the object is scheduled or running;
+/// - a message, with older messages below it, and idle or busy below the oldest one.
+///
+/// The thread that changes idle to another state schedules the object. The thread that runs the
+/// object is its only consumer.
 ///
 /// Progress: push() is lock-free; a stopped thread delays no other thread. The other functions take
 /// one step.
 ///
-/// Edges: E1 message: the writes of the poster -> push() releases -> takeAll() acquires. E2 object:
-/// the writes of its consumer -> goIdle() releases -> push() goes on with the same word ->
-/// takeAll() of the next consumer acquires. E3 end: the last use of the object -> end() releases ->
-/// hasEnded() acquires.
+/// Edges:
 ///
-/// Origin: the stack of R. K. Treiber (1986), taken whole, as in CAF.
+/// - E1 message: the writes of the poster -> push() releases -> takeAll() acquires.
+/// - E2 object: the writes of its consumer -> goIdle() releases -> push() continues with the same
+///   word -> takeAll() of the next consumer acquires.
+/// - E3 end: the last use of the object -> end() releases -> hasEnded() acquires.
+///
+/// Origin: the stack of R. K. Treiber (1986). The consumer takes it as a whole, as in the library
+/// CAF.
 template <class Platform>
 class PooledMailbox {
 public:
@@ -37,10 +45,10 @@ public:
 
     enum class Pushed : unsigned char { queued, first, refused };
 
-    /// Adds a message. After `first` the caller schedules the object. `refused`: it has ended, or
-    /// has not begun.
+    /// Adds a message. After `first` the caller must schedule the object. `refused`: the object has
+    /// ended, or has not begun.
     [[nodiscard]] Pushed push(Node& node) noexcept {
-        void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+        void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
         if (newest == &marks_[ended]) {
             return Pushed::refused;
         }
@@ -57,10 +65,10 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Changes ended to idle, before other threads may push.
+    /// Changes ended to idle. Called before other threads may push.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
 
-    /// Changes idle back to ended, if no thread has pushed.
+    /// Changes idle back to ended. Called only if no thread has pushed.
     void cancelBegin() noexcept {
         newest_.store(&marks_[ended], std::memory_order_relaxed);  // relaxed: as begin()
     }
@@ -88,9 +96,10 @@ public:
         }
     }
 
-    /// False if a message has come: then the object is still busy.
+    /// Changes busy to idle. False if a message has come: then the object stays busy.
     [[nodiscard]] bool goIdle() noexcept { return leave(idle); }  // E2
-    [[nodiscard]] bool end() noexcept { return leave(ended); }    // E3
+    /// The same, but changes busy to ended.
+    [[nodiscard]] bool end() noexcept { return leave(ended); }  // E3
 
 private:
     enum State : unsigned char { idle, busy, ended };
@@ -102,27 +111,28 @@ private:
     }
 
     typename Platform::template Atomic<void*> newest_{&marks_[ended]};
-    char marks_[3]{};  ///< the addresses are the states
+    char marks_[3]{};  ///< the address of each element is a state
 };
 
-/// A message without content, which announces news in another place. It is in a mailbox at most
-/// once, also if it is sent several times.
+/// A message without content. It tells the object that there is news in another place. It is in a
+/// mailbox at most once, even if it is sent several times.
 ///
-/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 reuse: the consumer's last
-/// use of the node -> wasTaken() -> the next send() that uses it.
+/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 reuse: last use of the
+/// node by the consumer -> wasTaken() -> the next send() that uses the node.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
     using Node = MailboxNode<Platform>;
 
 public:
-    /// True if the caller schedules the object.
+    /// Sends it. True if the caller must schedule the object.
     [[nodiscard]] bool send(Mailbox& mailbox) noexcept {
         return !isSent_.exchange(true, std::memory_order_acq_rel) &&  // E1, E2
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
+    /// Whether a node that was taken is this message.
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
-    /// Called by the consumer that has taken it, before it reads the news.
+    /// The consumer calls it when it has taken the message, before it reads the news.
     void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:

@@ -22,7 +22,7 @@
 
 namespace sluice::detail {
 
-/// An object as its executor sees it, and the parts that only an object with an alarm has.
+/// The base of an object that its executor knows. An object with an alarm has more members.
 template <class Traits, bool HasAlarm = hasAlarm<Traits>>
 class PooledTask : protected ExecutorTask {
 protected:
@@ -36,36 +36,36 @@ protected:
     ~PooledTask() = default;
 
     MailboxSignal<typename Traits::Platform> alarmNews_;
-    /// The time to which the executor's alarm is set; time_point::min() if it may have been due
+    /// The time to which the executor's alarm is set. time_point::min() if the alarm may have fired
     /// since. Written by the consumer.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
 };
 
 /// The mailbox of an object on an executor, and its posting functions.
 ///
-/// Edges: E1 start: executor and mailbox written by begin() -> closing_ released .. acquired -> a
-/// post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
-/// The others are those of PooledMailbox and MailboxSignal.
+/// Edges: E1 start: begin() writes the executor and the mailbox -> closing_ released .. acquired ->
+/// a post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
+/// The other edges are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       public RoomRequests<PooledPosting<MessageList, Traits>, Traits>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Posts a message, which it copies or moves. Never waits. The default priority is medium. Here
-    /// and below, the options may be a Priority alone.
+    /// Posts a message: copies or moves it into the mailbox. It never waits. The default priority
+    /// is medium. `options` may be a Priority.
     template <class T, class Options = PublishOptions>
     PublishResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    /// The same as post(), with the name that ActiveObject has.
+    /// The same as post(), under the name that ActiveObject uses.
     template <class T, class Options = PublishOptions>
     PublishResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
 
-    /// Builds a T. The arguments are used only if the message is accepted, or if the object is
-    /// stopped at the same time.
+    /// Posts a T, which it builds from the arguments. If the message is refused, it does not touch
+    /// the arguments, except if the object is stopped at the same time.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -94,21 +94,24 @@ public:
 
     // ---- Any thread
 
-    /// Whether a handler of this object calls this.
+    /// Whether the caller is a handler of this object.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: equal only if this thread wrote it.
+        // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Whether a thread runs the object.
+    /// Whether some thread runs the object.
     [[nodiscard]] bool isAwake() const noexcept {
-        return servedBy_.load(std::memory_order_relaxed) != nullptr;  // relaxed: no data follows
+        // Relaxed: no other data depends on it.
+        return servedBy_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// Whether the object refuses messages: it has not been started, or it has been stopped.
+    /// Whether the object refuses messages, because it was not started or was stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
+    /// Whether the object has ended, and its function `ended` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
         return mailbox_.hasEnded() && !isTelling_.load(std::memory_order_acquire);  // E2 told
     }
-    /// The number of accepted messages that have not been handled. Running posts count, too.
+    /// The number of accepted messages that have not been handled. Posts that are running count,
+    /// too.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);
     }
@@ -121,6 +124,8 @@ protected:
     struct QueuedMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
+    /// The states before the end, in this order. After `draining` the object handles the earlier
+    /// messages; after `discarding` it discards them.
     enum class Closing : unsigned char {
         unstarted,
         no,
@@ -136,13 +141,13 @@ protected:
         return closing_.load(std::memory_order_acquire);  // E1 start
     }
 
-    /// Null before the start.
+    /// The executor. Null before the start.
     [[nodiscard]] Executor* executor() const noexcept {
         return executor_.load(std::memory_order_acquire);  // E1 start
     }
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
-    /// False if it was begun or stopped before.
+    /// Starts the object on an executor. False if it was started or stopped before.
     bool begin(Executor& executor) {
         if (closing() != Closing::unstarted) {
             return false;
@@ -158,7 +163,8 @@ protected:
                                              std::memory_order_relaxed)) {  // E1 start
             return true;
         }
-        // No thread has posted: the object was closed all the time.
+        // Another thread has stopped the object meanwhile. No thread has posted, because the object
+        // was never open.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -168,11 +174,12 @@ protected:
         return false;
     }
 
-    /// Called by the consumer when the mailbox has ended. Calls tell(). Then the object has ended,
-    /// and may have been destroyed. False, without effect, if a message has come.
+    /// Called by the consumer. Ends the mailbox and calls tell(). After the return the object has
+    /// ended, and another thread may have destroyed it. If a message has come, it does nothing and
+    /// returns false.
     template <class Tell>
     bool endTelling(Tell tell) noexcept {
-        // Relaxed: end() of the mailbox releases it.
+        // Relaxed: end() of the mailbox releases this write.
         isTelling_.store(true, std::memory_order_relaxed);
         const bool isEnded = mailbox_.end();
         if (isEnded) {
@@ -182,7 +189,8 @@ protected:
         return isEnded;
     }
 
-    /// False if the object was not started. It cannot be started afterwards.
+    /// Closes the object: it refuses later posts. False if the object was not started; then it
+    /// cannot be started later.
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
@@ -196,23 +204,24 @@ protected:
         return before != Closing::unstarted;
     }
 
-    /// Makes the object check its alarm. True if it must be scheduled for that.
+    /// Makes the object check its alarm. True if the caller must schedule the object.
     bool wake() noexcept { return this->alarmNews_.send(mailbox_); }
-    /// The same, and schedules it. A handler of the object need not call it: the object checks its
-    /// timers before it leaves its thread.
+    /// The same, and schedules the object. In a handler of the object it does nothing, because the
+    /// object checks its timers before it leaves its thread.
     void tell() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
         }
     }
 
+    /// Destroys a message and frees its room.
     void release(QueuedMessage& message) noexcept {
         message.~QueuedMessage();
         executor()->deallocate(&message);
         queued_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    /// Calls take(message) for each new message, the newest first. Returns the other news.
+    /// What takeNew() has found besides messages.
     struct News {
         bool isClosed = false;
         bool isAlarm = false;
@@ -248,18 +257,22 @@ protected:
     HandlerBook<Traits, true> book_;
     FlightLimits<MessageList, Traits> flights_;
     Refusals<Platform, Traits::statistics> refusals_;
-    bool isEnding_ = false;  ///< the object has been closed; written by the consumer
+    /// Whether the consumer has seen that the object is closed; written by the consumer.
+    bool isEnding_ = false;
 
 private:
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
-    Atomic<bool> isTelling_{false};  ///< `ended()` of the class is running; written by the consumer
+    /// Whether `ended()` of the class is running; written by the consumer.
+    Atomic<bool> isTelling_{false};
+    /// Accepted messages that are not handled, and running posts. Any thread writes it.
     Atomic<std::uint32_t> queued_{0};
-    /// The thread that runs the object. Written by that thread.
+    /// The thread that runs the object, or null. Written by that thread.
     Atomic<const void*> servedBy_{nullptr};
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
+    /// The room of a priority: a quarter of the depth is for high messages only.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
     }

@@ -9,7 +9,7 @@
 
 namespace sluice::detail {
 
-/// One of the messages of an object, with its header.
+/// A message of any type in the list of an object, with its header.
 template <class MessageList, class Traits>
 class PostedMessage;
 
@@ -22,7 +22,7 @@ public:
     PostedMessage(std::in_place_type_t<T> type, const PublishOptions& options, Args&&... args)
         : header(headerOf(options)), content_(type, std::forward<Args>(args)...) {}
 
-    /// Calls receive(message, header).
+    /// Calls receive(message, header) with the message in its own type.
     template <class Receive>
     void visit(const Receive& receive) const {
         (void)(receiveIf<Ts>(receive) || ...);

@@ -21,15 +21,16 @@ class Posting : public Requesting<Posting<MessageList, Traits>>,
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Posts a message, which it copies or moves. The default priority is medium. Here and below,
-    /// the options may be a Priority alone.
+    /// Posts a message: copies or moves it into the mailbox. The default priority is medium.
+    /// `options` may be a Priority.
     template <class T, class Options = PublishOptions>
     PublishResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
-    /// Builds a T in its slot. The arguments are used only if the message is accepted.
+    /// Posts a T, which it builds in its slot from the arguments. If the message is refused, it
+    /// does not touch the arguments.
     template <class T, class... Args>
     PublishResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -41,14 +42,14 @@ public:
         });
     }
 
-    /// Never waits for room, with any overflow policy.
+    /// Posts a message. With any overflow policy, it does not wait for room.
     template <class T, class Options = PublishOptions>
     PublishResult tryPost(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Waits for room for at most `timeout`, with any overflow policy. In a handler and before the
-    /// start it does not wait.
+    /// Posts a message. With any overflow policy, it waits for room for at most `timeout`. In a
+    /// handler and before the start it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {
@@ -62,9 +63,9 @@ public:
 
     // ---- Any thread
 
-    /// Whether the object's thread calls this.
+    /// Whether the caller is the object's thread.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: equal only if this thread wrote it.
+        // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
     }
     /// Whether the object refuses messages.
@@ -74,15 +75,15 @@ public:
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return MailboxBus::capacity();
     }
-    /// The accounts of the mailbox.
+    /// The counts of the mailbox.
     [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
 
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// While one lives, its thread is the object's.
+    /// While a Serving lives, its thread is the object's thread.
     struct Serving {
-        // Relaxed, both: only this thread compares equal.
+        // Relaxed, both: other threads only find that the value is not their own.
         explicit Serving(Posting& o) noexcept : object(o) {
             object.servedBy_.store(Traits::Platform::thisThread(), std::memory_order_relaxed);
         }
@@ -93,34 +94,34 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Before the start no thread makes room, so posts do not wait.
+    /// Before the start no thread makes room, so posts must not wait.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {
         return MailboxBus::Clock::now();
     }
-    /// Makes the object's thread check its timers. The wait strategy has the fences.
+    /// Makes the object's thread check its timers. notifyAll() has the fences.
     void tell() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
     FlightLimits<MessageList, Traits> flights_;
 
 private:
-    /// Posts by publish(), if the limit of the type allows it. A refusal also counts in the
-    /// accounts of the mailbox.
+    /// Posts by publish(), if the limit of the type allows it. A refusal because of this limit is
+    /// also counted in the mailbox.
     template <class T, class Options, class Publish>
     PublishResult admit(const Options& options, const Publish& publish) {
         return flights_.template takeOff<T>(publish, [&] {
             if (isClosed()) {
-                return publish();  // it returns the refusal
+                return publish();  // publish() counts and returns the refusal
             }
             mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
             return PublishResult::full;
         });
     }
 
-    /// The object's thread while it runs. Written by that thread.
+    /// The object's thread, or null if it does not run. Written by that thread.
     typename Traits::Platform::template Atomic<const void*> servedBy_{nullptr};
 };
 

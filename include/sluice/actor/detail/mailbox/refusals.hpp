@@ -7,12 +7,14 @@
 
 namespace sluice::detail {
 
-/// The posts that an object on an executor has refused. Any thread counts.
+/// Counts the posts that an object on an executor has refused. Any thread may call any member. If
+/// IsOn is false, it counts nothing.
 ///
-/// Relaxed, all: no data follows a count.
+/// Relaxed, all: no other data depends on a count.
 template <class Platform, bool IsOn>
 class Refusals {
 public:
+    /// Counts the result if it is a refusal, and returns it.
     PublishResult counted(PublishResult result) noexcept {
         if (result != PublishResult::ok) {
             (result == PublishResult::closed ? closed_ : full_)

@@ -4,17 +4,17 @@
 
 namespace sluice::detail {
 
-/// The messages of one object that its consumer has taken out of the mailbox, in order. Message
-/// derives from MailboxNode.
+/// The messages that the consumer of an object has taken out of the mailbox, in the order in which
+/// they are handled. Message derives from MailboxNode.
 template <class Message, class Platform>
 class TakenMessages {
 public:
-    /// Appends a chain of messages.
+    /// Appends a chain of messages, which are linked by `next`.
     void append(Message& first, Message& last) noexcept {
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;
     }
-    /// Null if there is none.
+    /// Removes and returns the oldest message. Null if there is none.
     Message* pop() noexcept {
         auto* const message = static_cast<Message*>(oldest_);
         if (message != nullptr) {

@@ -8,17 +8,17 @@
 
 namespace sluice::detail {
 
-/// A coroutine of an object. It lies in the coroutine's frame. Its functions are those of a
-/// promise, which C++17 does not have.
+/// A coroutine of an object. This part lies in the frame of the coroutine. It has the functions
+/// that a C++20 promise has, because this header compiles as C++17.
 struct CoroutineFrame {
     /// Continues the coroutine until it waits or ends. True if it has ended: then the frame is
-    /// destroyed. It passes an exception of the coroutine on.
+    /// destroyed. Exceptions of the coroutine leave this function.
     bool (*goOn)(CoroutineFrame&);
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
 /// Continues the coroutines of one object: those that other threads have woken, and those whose
-/// deadline has come. Any thread calls Waiting::wake(). The object's thread calls all other
+/// deadline has come. Any thread may call Waiting::wake(). The object's thread calls all other
 /// functions.
 ///
 /// Edges: E1 woken: the writes of the waking thread -> woken_ pushed with release .. taken with
@@ -31,9 +31,10 @@ public:
     /// The base of an object that a coroutine awaits.
     class Waiting : public Waker {
     public:
-        /// Whether the coroutine continues after it was woken. Otherwise it waits again.
+        /// Called after the coroutine was woken. Whether the coroutine continues; otherwise it
+        /// waits again.
         virtual bool isDone() = 0;
-        /// Called at the deadline. False if another thread has woken it.
+        /// Called at the deadline. False if another thread has woken the coroutine meanwhile.
         virtual bool giveUp() = 0;
 
     protected:
@@ -60,11 +61,12 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
-        /// The coroutine that was woken before. Written by the waking thread, then by the object's.
+        /// The coroutine that was woken before this one. Written by the waking thread, then by the
+        /// object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
-    /// Makes the object's thread look: see below.
+    /// A function that makes the object's thread look for woken coroutines. Any thread calls it.
     using Tell = void (*)(CoroutineScheduler&) noexcept;
 
     explicit CoroutineScheduler(Tell tell) noexcept : tell_(tell) {}
@@ -72,9 +74,10 @@ public:
     CoroutineScheduler& operator=(const CoroutineScheduler&) = delete;
     ~CoroutineScheduler() { destroyAll(); }
 
+    /// The number of coroutines that have not ended.
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    /// Starts a coroutine.
+    /// Starts a coroutine, which runs until it waits.
     void start(CoroutineFrame& frame) {
         ++count_;
         goOn(frame);
@@ -82,17 +85,18 @@ public:
 
     /// Whether a woken coroutine has not continued yet.
     [[nodiscard]] bool hasWoken() const noexcept {
-        // Relaxed: a hint, taking acquires.
+        // Relaxed: a hint. takeWoken() acquires.
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// TimePoint::max() if no coroutine waits, TimePoint::min() if one may continue.
+    /// The earliest deadline of the waiting coroutines. TimePoint::max() if no coroutine waits.
+    /// TimePoint::min() if a coroutine may continue now.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
                                       : TimePoint::max();
     }
 
-    /// Continues one coroutine that was woken, or whose deadline has come by readClock(). False if
+    /// Continues one coroutine that was woken, or whose deadline is not after readClock(). False if
     /// there is none.
     template <class ReadClock>
     bool goOnOne(ReadClock readClock) {
@@ -112,13 +116,13 @@ public:
         if (late.giveUp()) {
             goOn(late.frame_);
         } else {
-            insert(late, TimePoint::max());  // another thread has woken it; it is in the list of
-                                             // the woken ones
+            // Another thread has woken it meanwhile, so it is in the list of woken coroutines.
+            insert(late, TimePoint::max());
         }
         return true;
     }
 
-    /// Destroys the frames of all waiting coroutines. No thread wakes one of them afterwards.
+    /// Destroys the frames of all waiting coroutines. Afterwards no thread wakes one of them.
     void destroyAll() noexcept {
         while (earliest_ != nullptr) {
             CoroutineFrame& frame = earliest_->frame_;
@@ -127,20 +131,21 @@ public:
             frame.destroy(frame);
         }
         ready_ = nullptr;
-        woken_.store(nullptr, std::memory_order_relaxed);  // relaxed: no other thread uses it
+        // Relaxed: no other thread uses woken_ any more.
+        woken_.store(nullptr, std::memory_order_relaxed);
     }
 
 private:
     void goOn(CoroutineFrame& frame) {
         struct Count {
             std::size_t& count;
-            bool isEnded = true;  // also when it throws
+            bool isEnded = true;  // also if the coroutine throws
             ~Count() { count -= isEnded ? 1 : 0; }
         } ending{count_};
         ending.isEnded = frame.goOn(frame);
     }
 
-    /// Called by any thread.
+    /// Adds a woken coroutine. Any thread may call it.
     void push(Waiting& waiting) noexcept {
         Waiting* newest =
             woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
@@ -151,7 +156,7 @@ private:
         tell_(*this);
     }
 
-    /// The coroutine that was woken first.
+    /// Removes and returns the coroutine that was woken first. Null if there is none.
     Waiting* takeWoken() noexcept {
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
             Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1 woken
@@ -167,7 +172,8 @@ private:
         return first;
     }
 
-    /// Searches from the end: most coroutines wait as long as those before them.
+    /// Inserts a waiting coroutine in the order of the deadlines. It searches from the end, because
+    /// most coroutines wait equally long.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -189,8 +195,9 @@ private:
     }
 
     const Tell tell_;
-    typename Platform::template Atomic<Waiting*> woken_{nullptr};  ///< the last woken coroutine
-    Waiting* ready_ = nullptr;  ///< taken from woken_; the first woken coroutine
+    /// The coroutine that was woken last; a list by nextWoken_.
+    typename Platform::template Atomic<Waiting*> woken_{nullptr};
+    Waiting* ready_ = nullptr;  ///< the coroutine that was woken first, of those taken from woken_
     Waiting* earliest_ = nullptr;
     Waiting* latest_ = nullptr;
     std::size_t count_ = 0;  ///< coroutines that have not ended

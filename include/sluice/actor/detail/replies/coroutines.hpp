@@ -11,8 +11,8 @@
 
 namespace sluice::detail {
 
-/// An object that may have coroutines which wait, besides timers. Without coroutines, the default,
-/// it adds nothing to the object. Base is Timing.
+/// Adds coroutines to an object with timers. Without coroutines, which is the default, it adds
+/// nothing to the object. Base is Timing.
 template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
 class Coroutines : public Base {
 protected:
@@ -27,7 +27,7 @@ template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;
     using TimePoint = typename Scheduler::TimePoint;
-    /// After so many continued coroutines, the object handles messages.
+    /// After it has continued this many coroutines, the object handles messages.
     static constexpr std::size_t batch = 32;
 
 public:
@@ -38,6 +38,7 @@ public:
     friend Scheduler& coroutineSchedulerOf(Coroutines& object) noexcept {
         return object.scheduler_;
     }
+    /// The clock of the deadlines of coroutines.
     [[nodiscard]] TimePoint coroutineClock() const { return this->now(); }
 
 protected:
@@ -49,9 +50,9 @@ protected:
               this) {}
     ~Coroutines() = default;
 
-    /// Called in a handler: starts a coroutine of the object, which runs until it waits. If the
-    /// object has Traits::maxCoroutines already, or if it is closed, it returns false and the
-    /// coroutine does not run.
+    /// Starts a coroutine of the object, which runs until it waits. Only handlers of the object
+    /// call it. Returns false if the object has Traits::maxCoroutines coroutines already, or if it
+    /// is closed. Then the coroutine does not run.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
         SLUICE_ASSERT(this->isHere(), "a coroutine of an object is started by its handlers");
@@ -63,7 +64,8 @@ protected:
         return true;
     }
 
-    /// Continues coroutines that were woken or whose deadline has come, and fires timers.
+    /// Continues coroutines that were woken or whose deadline has come, and fires timers. Returns
+    /// the number of both.
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
         std::size_t count = 0;
@@ -80,7 +82,7 @@ protected:
         return scheduler_.hasWoken() || Base::hasTimerNews();
     }
 
-    /// At the end of the object: destroys the waiting coroutines.
+    /// Called at the end of the object. Destroys the waiting coroutines.
     void endCoroutines() noexcept { scheduler_.destroyAll(); }
 
 private:

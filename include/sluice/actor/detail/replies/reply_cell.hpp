@@ -10,15 +10,17 @@
 
 namespace sluice::detail {
 
-/// The block that a request and its future share. It has the reply, or the fact that there is none.
-/// The last of the two frees it.
+/// The block that a request and its future share. It holds the reply, or the fact that there is
+/// none. The last of the two users frees it.
 ///
 /// States: waiting, perhaps with a waker; replied; cancelled.
 ///
-/// Edges: E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the
-/// future. E2 end: last use by one of the two -> users_ released -> acquired by the other one. E3
-/// waker: waker written -> state_ released by attach() -> acquired by reply() or cancel(). E4 told:
-/// last use of the waker -> isTold_ released -> acquired by detach().
+/// Edges:
+///
+/// - E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the future.
+/// - E2 end: last use by one of the two users -> users_ released -> acquired by the other one.
+/// - E3 waker: waker written -> state_ released by attach() -> acquired by reply() or cancel().
+/// - E4 told: last use of the waker -> isTold_ released -> acquired by detach().
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -59,17 +61,17 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Calls the waker at the end of the wait. False if the wait has ended. After true, detach()
-    /// follows.
+    /// Registers a waker that is called at the end of the wait. False if the wait has ended
+    /// already. After true, detach() must follow.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
                                               std::memory_order_relaxed);  // E3
     }
-    /// The waker may be destroyed afterwards. False if it was called.
+    /// Removes the waker, which may be destroyed afterwards. False if the waker was called.
     bool detach(Waker& waker) {
         void* expected = &waker;
-        // Relaxed: nothing is passed on.
+        // Relaxed: no other thread depends on this write.
         if (state_.compare_exchange_strong(expected, mark(State::waiting),
                                            std::memory_order_relaxed, std::memory_order_relaxed)) {
             return true;
@@ -77,11 +79,12 @@ public:
         changed_.wait([this] { return isTold_.load(std::memory_order_acquire); });  // E4
         return false;
     }
-    /// Called after `replied`.
+    /// The reply. Valid if state() is `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
 
     // ---- Request and future, each at its end
 
+    /// Ends the use by the request or by the future. The last one frees the cell.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
             delete this;
@@ -105,7 +108,8 @@ private:
         drop();
     }
 
-    char marks_[3]{};  ///< the addresses are the states
+    char marks_[3]{};  ///< the address of each element is a state
+    /// A state, or the address of the waker while the future waits with one.
     Atomic<void*> state_{&marks_[0]};
     Atomic<bool> isTold_{false};
     Atomic<unsigned> users_{2};

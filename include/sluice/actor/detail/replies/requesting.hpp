@@ -10,12 +10,12 @@
 
 namespace sluice::detail {
 
-/// The request functions of an object with `tryPost` and `isHere`.
+/// Adds the function request() to an object. Object has `tryPost` and `isHere`.
 template <class Object>
 class Requesting {
 public:
-    /// Posts a Request<Question, Reply>, which is one of the Messages, and returns the future of
-    /// the reply. See request.hpp. Never waits for room.
+    /// Posts a Request<Question, Reply> and returns the future of the reply. This type must be one
+    /// of the Messages of the object. See request.hpp. It never waits for room.
     template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const Options& options = {}) {

@@ -14,7 +14,7 @@
 
 namespace sluice::detail {
 
-/// A post that a coroutine awaits: see Coroutine.
+/// A post that a coroutine awaits. See Coroutine.
 template <class Object, class T>
 struct PostToAwait {
     Object& object;
@@ -23,12 +23,13 @@ struct PostToAwait {
     PublishOptions options;
 };
 
+/// Whether the post failed because there was no room.
 [[nodiscard]] constexpr bool isWithoutRoom(PublishResult result) noexcept {
     return result == PublishResult::full || result == PublishResult::refused;
 }
 
-/// The posts to an object that wait for room, by a thread or a coroutine. Object has `tryPost`.
-/// Off, the default, it adds nothing to the object.
+/// Adds posts that wait for room, by a thread or by a coroutine. Object has `tryPost`. If it is
+/// off, which is the default, it adds nothing to the object.
 template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
 class RoomRequests {
 public:
@@ -56,7 +57,8 @@ private:
 template <class Object, class Traits>
 class RoomRequests<Object, Traits, true> {
 public:
-    /// Waits for room until the timeout, and posts the message. For `co_await`.
+    /// Returns an object for `co_await`. The coroutine then waits for room for at most `timeout`,
+    /// and posts the message.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
@@ -67,7 +69,7 @@ public:
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
-    /// Waits for room for at most `timeout`. In a handler it does not wait.
+    /// Posts a message. Waits for room for at most `timeout`. In a handler it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {
@@ -81,7 +83,7 @@ public:
             }
         }
     }
-    /// Ready when messages have left the mailbox.
+    /// Returns a future that is ready when messages have left the mailbox.
     [[nodiscard]] Future<void> room() { return waiters_.add(); }
 
 protected:

@@ -10,11 +10,11 @@ namespace sluice::detail {
 /// The question of a request that is answered when messages have left a mailbox.
 struct RoomQuestion {};
 
-/// The threads and coroutines that wait for room in the mailbox of one object. Any thread adds one.
-/// The object's thread notifies all of them.
+/// The threads and coroutines that wait for room in the mailbox of one object. Any thread may add
+/// one. The object's thread wakes all of them.
 ///
 /// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
-/// a thread that adds too late for tell() finds the room.
+/// if a thread adds itself too late for tell(), it finds the room when it tries to post.
 template <class Traits>
 class RoomWaiters {
 public:
@@ -23,18 +23,19 @@ public:
     RoomWaiters() = default;
     RoomWaiters(const RoomWaiters&) = delete;
     RoomWaiters& operator=(const RoomWaiters&) = delete;
-    /// Cancels the waits.
+    /// Cancels all waits.
     ~RoomWaiters() {
         forAll([](const Room& /*room*/) {});
     }
 
-    /// Ready when messages have left the mailbox. The caller tries to post once more before it
-    /// waits.
+    /// Returns a future that is ready when messages have left the mailbox. Before it waits, the
+    /// caller must try to post once more.
     [[nodiscard]] typename Room::Future
     add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
         return Room::make(RoomQuestion{}, deadline, [this](Room&& room) {
             auto* const node = new Node{std::move(room), nullptr};
-            node->older = newest_.load(std::memory_order_relaxed);  // relaxed: only its value
+            // Relaxed: only the value is used.
+            node->older = newest_.load(std::memory_order_relaxed);
             while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_acq_rel,
                                                   std::memory_order_relaxed)) {  // E1
             }

@@ -2,7 +2,7 @@
 
 namespace sluice::detail {
 
-/// A function that the thread which ends a wait calls once.
+/// A function that ends a wait. The thread that ends the wait calls it once.
 class Waker {
 public:
     Waker(const Waker&) = delete;

@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// The alarms of the tasks of an executor. Only add() allocates. The caller synchronises.
+/// The alarms of an executor's tasks. Only add() allocates. The caller must synchronise the calls.
 class Alarms {
     using Task = TimedExecutorTask;
     using TimePoint = Executor::TimePoint;
@@ -27,12 +27,12 @@ public:
         tasks_.insert(std::move(node));
     }
 
-    /// TimePoint::max() if none is set.
+    /// The earliest alarm. TimePoint::max() if none is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
-    /// Wakes each task with a due alarm. Calls schedule(task) for each of them that must be
+    /// Wakes each task whose alarm is due. Calls schedule(task) if the woken task must be
     /// scheduled.
     template <class Schedule>
     void wakeDue(TimePoint now, Schedule schedule) {
@@ -46,7 +46,8 @@ public:
     }
 
 private:
-    std::map<ExecutorAlarm, Task*> tasks_;  ///< all of them
+    std::map<ExecutorAlarm, Task*> tasks_;  ///< all tasks, in the order of their alarms
+    /// Number of add() calls. It makes the keys of equal alarms different.
     std::uint64_t added_ = 0;
 };
 

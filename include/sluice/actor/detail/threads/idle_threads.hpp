@@ -11,12 +11,12 @@
 namespace sluice::detail {
 
 /// The threads of a pool that have no task. They sleep. One of them, the timekeeper, sleeps until
-/// the earliest alarm; so an alarm wakes one thread, however many there are.
+/// the earliest alarm. So an alarm wakes one thread only.
 ///
-/// Functions with a guard are called with the lock of the pool.
+/// A function with a guard parameter is called while the lock of the pool is held.
 ///
-/// Invariant: if an alarm is set and a thread sleeps, then there is a timekeeper, or the flag
-/// isTimekeeperMissing_ is set, or a sleeping thread has been called.
+/// Invariant: if an alarm is set and a thread sleeps, one of these holds: there is a timekeeper;
+/// isTimekeeperMissing_ is set; a sleeping thread has been woken.
 ///
 /// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
 class IdleThreads {
@@ -25,20 +25,21 @@ class IdleThreads {
 public:
     using Guard = std::lock_guard<PriorityMutex>;
 
-    /// TimePoint::max() if no alarm is set.
+    /// The earliest alarm. TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
-    /// Called after each change of the alarms. If the time is earlier than before,
-    /// callTimekeeperEarlier() follows.
+    /// Called after each change of the alarms. If the time is earlier than before, the caller calls
+    /// callTimekeeperEarlier() afterwards.
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
-        earliest_.store(time, std::memory_order_relaxed);  // relaxed: the wake-up has the fences
+        earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);
     }
+    /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
     void callTimekeeperEarlier() noexcept { nextAlarm_.notifyOne(); }
 
-    /// The place of a thread that can run a task, for notifyOne(). The timekeeper is the last
-    /// choice.
+    /// Returns the place whose notifyOne() wakes a thread for a task. It is the place of the
+    /// timekeeper only if no other thread sleeps.
     [[nodiscard]] Park& place(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -47,9 +48,10 @@ public:
         nextAlarm_.notifyAll();
     }
 
-    /// Called by a thread before it is busy, because it cannot become the timekeeper then.
+    /// A thread calls it before it runs a task. If the timekeeper is missing, it wakes another
+    /// thread, because a busy thread cannot be the timekeeper.
     void callMissingTimekeeper() noexcept {
-        // Relaxed, both: no data follows.
+        // Relaxed, both: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
             work_.notifyOne();
@@ -79,7 +81,7 @@ public:
     }
 
 private:
-    // Relaxed, all: flags that a thread checks again before it sleeps.
+    // Relaxed, all: a thread checks these flags again before it sleeps.
     [[nodiscard]] bool hasTimekeeper() const noexcept {
         return hasTimekeeper_.load(std::memory_order_relaxed);
     }
@@ -100,11 +102,11 @@ private:
 
     Park work_;                 ///< the threads except the timekeeper sleep here
     Park nextAlarm_;            ///< the timekeeper sleeps here
-    std::size_t sleepers_ = 0;  ///< the threads that sleep at work_; guarded by the lock
+    std::size_t sleepers_ = 0;  ///< number of threads that sleep at work_; guarded by the lock
     std::atomic<bool> hasTimekeeper_{false};             ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
-    /// A sleeping thread must become the timekeeper, and has not been called. Set with the lock.
-    /// Cleared by the thread that calls.
+    /// Whether a sleeping thread must become the timekeeper and has not been woken for it. Set
+    /// while the lock is held. Cleared by the thread that wakes it.
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 

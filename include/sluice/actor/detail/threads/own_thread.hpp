@@ -13,13 +13,14 @@
 
 namespace sluice::detail {
 
-/// One thread with options. std::thread sets options only after the thread runs, so a refusal would
-/// come too late.
+/// One thread with options. It does not use std::thread, which can set options only when the thread
+/// runs already: a refusal of the system would come too late.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
 
-    /// Starts work(object) on a thread of its own, or reports a set-up error and leaves no thread.
+    /// Starts work(object) on a thread of its own. If the system refuses an option, it reports a
+    /// set-up error, and there is no thread.
     void start(const ThreadOptions& options, Work work, void* object) {
         const std::size_t length = std::strlen(options.name);
         if (length >= sizeof name_) {
@@ -126,7 +127,7 @@ private:
 
     pthread_t thread_{};   ///< written by start(), read by join()
     char name_[16] = "";   ///< written by start(), read by the thread
-    Work work_ = nullptr;  ///< the same
+    Work work_ = nullptr;  ///< written by start(), read by the thread
     void* object_ = nullptr;
 };
 

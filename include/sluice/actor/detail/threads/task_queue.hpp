@@ -6,8 +6,9 @@
 
 namespace sluice::detail {
 
-/// Tasks in the order in which they were scheduled, linked by their own pointers. The caller
-/// synchronises. A task outside of the queue has no neighbours.
+/// A queue of tasks in the order in which they were scheduled. The tasks are linked by their own
+/// pointers, so it never allocates. The caller must synchronise the calls. A task that is not in
+/// the queue has no neighbours.
 class TaskQueue {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
@@ -19,7 +20,7 @@ public:
         newest_ = &task;
     }
 
-    /// Null if there is none.
+    /// Removes and returns the oldest task. Null if there is none.
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
@@ -31,7 +32,7 @@ public:
     [[nodiscard]] bool contains(const ExecutorTask& task) const noexcept {
         return task.previousScheduled != nullptr || oldest_ == &task;
     }
-    /// The task is in the queue.
+    /// Removes a task that is in the queue.
     void remove(ExecutorTask& task) noexcept {
         ExecutorTask* const next = std::exchange(task.nextScheduled, nullptr);
         ExecutorTask* const previous = std::exchange(task.previousScheduled, nullptr);

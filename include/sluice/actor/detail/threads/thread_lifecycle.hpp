@@ -9,14 +9,15 @@ namespace sluice::detail {
 
 /// Starts the thread of an object at most once, and lets any number of threads join it.
 ///
-/// Any thread may call any member.
+/// Threads: any thread may call any member.
 ///
-/// Invariant: the state goes from idle to starting, to running, to joining, to ended. A refused
-/// start goes back to idle. If a thread is never started, the thread that ends the object changes
-/// idle to joining and to ended.
+/// Invariant: the state changes from idle to starting, to running, to joining, to ended. After a
+/// refused start it changes back to idle. If the object ends without a thread, the thread that ends
+/// it changes idle to joining, then to ended.
 ///
 /// Edges: E1 started: the writes of start() -> state_ released .. acquired by join(). E2 ended: the
-/// thread's last write -> pthread_join -> state_ released by one join() -> acquired by others.
+/// last write of the thread -> pthread_join -> state_ released by one join() -> acquired by other
+/// calls of join().
 template <class Platform, class Wait>
 class ThreadLifecycle {
 public:
@@ -25,9 +26,9 @@ public:
         return state() == State::idle || state() == State::ended;
     }
 
-    /// False if it was started before, or ended without a thread. A refusal by the system is a
-    /// set-up error, and leaves the state idle. Calls announce(true) before the thread runs, and
-    /// announce(false) after a refusal.
+    /// Starts the thread. False if it was started before, or if the object ended without a thread.
+    /// Calls announce(true) before the thread runs. If the system refuses the thread, it calls
+    /// announce(false), sets the state back to idle, and reports a set-up error.
     template <class Announce>
     bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
                const Announce& announce) {
@@ -52,8 +53,8 @@ public:
         return true;
     }
 
-    /// Waits until the thread has ended. Another thread calls it. Returns at once if it was never
-    /// started.
+    /// Waits until the thread has ended. The thread itself must not call it. Returns at once if
+    /// there was no start.
     void join() {
         for (;;) {
             awaitStart();
@@ -69,15 +70,16 @@ public:
                 changed_.wait([this] { return state() == State::ended; });
                 return;
             }
-            if (seen != State::starting) {  // otherwise another thread has started it meanwhile
+            // In state `starting`, another thread has started it meanwhile: try again.
+            if (seen != State::starting) {
                 return;
             }
         }
     }
 
-    /// True if there is no thread and there will be none. Then the caller ends the object itself,
-    /// and calls endedWithoutThread(). It waits for a start of another thread, which the system may
-    /// refuse.
+    /// Prevents a later start. True if there is no thread: then the caller ends the object itself
+    /// and calls endedWithoutThread(). If another thread is starting the thread, it first waits for
+    /// the result.
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();
@@ -87,9 +89,10 @@ public:
         } while (!take(State::idle, State::joining));
         return true;
     }
+    /// Called after takeUnstarted() has returned true and the object has ended.
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// For a wait of the thread itself, which other threads end by notify().
+    /// The place where the thread itself waits. Other threads end that wait by notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:
@@ -110,7 +113,7 @@ private:
 
     typename Platform::template Atomic<State> state_{State::idle};
     Wait changed_;      ///< notified of each new state
-    OwnThread thread_;  ///< used by the thread that has set the state to starting or joining
+    OwnThread thread_;  ///< used only by the thread that has set the state to starting or joining
 };
 
 }  // namespace sluice::detail

@@ -6,25 +6,27 @@
 
 namespace sluice::detail {
 
-/// Indices from 0 to Count - 1 in the order of their deadlines. Equal deadlines keep the order of
-/// insertion. Insertion and removal take O(log n) steps. One thread uses it.
+/// A heap of indices from 0 to Count - 1, in the order of their deadlines. Equal deadlines keep the
+/// order of insertion. Insertion and removal take O(log n) steps. It never allocates. One thread at
+/// a time uses it.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
     using Index = std::uint32_t;
 
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
-    /// The index with the earliest deadline. The heap is not empty.
+    /// The index with the earliest deadline. Call it only if the heap is not empty.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
+    /// The earliest deadline. Call it only if the heap is not empty.
     [[nodiscard]] TimePoint earliest() const noexcept { return nodes_[0].deadline; }
     [[nodiscard]] bool contains(Index index) const noexcept { return position_[index] != 0; }
 
-    /// The index is not in the heap.
+    /// Inserts an index that is not in the heap.
     void insert(Index index, TimePoint deadline) noexcept {
         rise(size_++, Node{deadline, ++insertions_, index});
     }
 
-    /// The index is in the heap.
+    /// Removes an index that is in the heap.
     void remove(Index index) noexcept {
         const std::size_t hole = position_[index] - 1U;
         position_[index] = 0;
@@ -42,7 +44,7 @@ public:
 private:
     struct Node {
         TimePoint deadline{};
-        std::uint64_t insertion = 0;  ///< the number of insertions up to this one
+        std::uint64_t insertion = 0;  ///< number of the insertion: smaller for earlier ones
         Index index = 0;
 
         [[nodiscard]] bool isBefore(const Node& other) const noexcept {
@@ -51,8 +53,8 @@ private:
         }
     };
 
-    /// Four children to a node: the tree is half as deep as a binary one, and the children of a
-    /// node lie in two cache lines.
+    /// Children of a node. With four, the tree is half as deep as a binary one, and the children of
+    /// a node lie in two cache lines.
     static constexpr std::size_t width = 4;
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
@@ -78,7 +80,8 @@ private:
         put(hole, value);
     }
 
-    /// size_ or more if the node has no child.
+    /// Returns the child with the earliest deadline. If the node has no child, returns size_ or
+    /// more.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -91,7 +94,8 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    std::array<Index, Count> position_{};  ///< of each index, its node + 1; 0 outside of the heap
+    /// For each index, its node + 1; 0 if it is not in the heap.
+    std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
 };

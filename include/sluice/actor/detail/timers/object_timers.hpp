@@ -15,8 +15,8 @@
 
 namespace sluice::detail {
 
-/// The timers of one object with their messages. `fire` and `nextDeadline` are for the object's
-/// thread.
+/// The timers of one object, with their messages. Any thread may call arm(), cancel() and fired().
+/// The object's thread calls the other functions.
 template <class MessageList, class Traits>
 class ObjectTimers {
     using Platform = typename Traits::Platform;
@@ -24,10 +24,11 @@ class ObjectTimers {
     using TimePoint = typename Clock::time_point;
     using Duration = typename Clock::duration;
     using Header = MessageHeader<Traits>;
-    /// After so many handlers of timers, the object handles messages.
+    /// After this many handlers of timers, the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// Earlier deadlines could not be subtracted from the present.
+    /// Earlier deadlines become this one, because their difference from the present time could
+    /// overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {
@@ -45,7 +46,8 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Empty if there is no free timer. The caller tells the object's thread.
+    /// Starts a timer. Empty if there is no free timer. Afterwards the caller must wake the
+    /// object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -57,6 +59,7 @@ public:
 
     [[nodiscard]] bool hasNews() const noexcept { return slots_.hasNews(); }
 
+    /// Takes over the timers that were started and cancelled.
     void takeNews() noexcept {
         slots_.takeNews([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
                         [this](Index index) {
@@ -70,14 +73,15 @@ public:
         return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
     }
 
-    /// Calls receive(message, header) for timers that are due at readClock(), at most `max` of
-    /// them, until isOver(). A periodic timer fires at most once in a call. Returns how many fired.
+    /// Calls receive(message, header) for timers that are due at readClock(): at most `max` of
+    /// them, and until isOver(). A periodic timer fires at most once in a call. Returns the number
+    /// of timers that fired.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
                      std::size_t max = batch) {
         takeNews();
         if (queue_.isEmpty()) {
-            return 0;  // without a look at the clock
+            return 0;  // without reading the clock
         }
         const TimePoint now = readClock();
         std::size_t count = 0;
@@ -103,8 +107,8 @@ private:
             ++entry.message.header.id;
         }
     }
-    /// 0 if the timer has been cancelled, otherwise 1. takeNews() frees the slot of a cancelled
-    /// one.
+    /// Fires a timer for the last time. Returns 0 if the timer has been cancelled, otherwise 1.
+    /// takeNews() frees the slot of a cancelled timer.
     template <class Receive>
     std::size_t fireLast(Index index, const Receive& receive) {
         if (!slots_.end(index)) {
@@ -141,14 +145,15 @@ private:
         return 1;
     }
 
-    /// The first multiple of the period after `now`, counted from the first deadline: so a late
-    /// handler makes no later deadline late. Periods that have passed are skipped.
+    /// Returns the next deadline of a periodic timer: the first multiple of the period after `now`,
+    /// counted from the first deadline. So a late handler does not delay later deadlines. Periods
+    /// that have passed are skipped.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
     }
 
-    DeadlineHeap<TimePoint, Traits::maxTimers> queue_;  ///< the object's thread's
+    DeadlineHeap<TimePoint, Traits::maxTimers> queue_;  ///< used by the object's thread only
     SingleWriterCounter<Platform> fired_;               ///< written by the object's thread
     Slots slots_;
 };

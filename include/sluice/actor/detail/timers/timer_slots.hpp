@@ -12,23 +12,26 @@
 
 namespace sluice::detail {
 
-/// The timers of one object. Any thread starts and cancels them. One thread, the owner, lets them
-/// fire.
+/// The timers of one object. Any thread may start and cancel timers. One thread, the owner, lets
+/// them fire.
 ///
-/// A slot is free, armed, firing (its handler runs, and it will be armed again) or cancelled. The
-/// thread that starts or cancels a timer puts the slot on the list of news. The owner takes the
-/// whole list and reads each slot. Only the owner frees a slot.
+/// A slot has one of four states: free; armed; firing (its handler runs, and it will be armed
+/// again); cancelled. The thread that starts or cancels a timer puts the slot on the list of news.
+/// The owner takes the whole list and reads each slot. Only the owner frees a slot.
 ///
-/// Progress: lock-free. A stopped thread delays no other thread. A slot that it has claimed cannot
-/// be used meanwhile.
+/// Progress: lock-free: a stopped thread delays no other thread. The slot that it has claimed
+/// cannot be used meanwhile.
 ///
-/// Invariants: a slot is on the list at most once: the bit `listed` is set while it is there. The
-/// generation of a slot grows when its timer ends, so an old Timer names no timer. The owner knows
-/// each armed slot that is not listed.
+/// Invariants: a slot is on the list at most once, because its bit `listed` is set while it is
+/// there. The generation of a slot grows when its timer ends, so an old Timer matches no timer. The
+/// owner knows each armed slot that is not listed.
 ///
-/// Edges: E1 told: entry, word and link written -> list pushed with release .. list taken with
-/// acquire -> read by the owner. E2 taken: link read -> `listed` cleared with release .. acquired
-/// by cancel() -> link written. E3 free: that of SlotStack.
+/// Edges:
+///
+/// - E1 told: entry, word and link written -> list pushed with release .. list taken with acquire
+///   -> read by the owner.
+/// - E2 taken: link read -> `listed` cleared with release .. acquired by cancel() -> link written.
+/// - E3 free: that of SlotStack.
 ///
 /// Tests: tests/unit/actor/timer_test.cpp, tests/model/timer_slots_model_test.cpp.
 template <class Platform, class Entry, std::size_t Count>
@@ -81,13 +84,14 @@ public:
     }
 
     /// Ends a timer. False if it has ended before. After true, no further call of its handler
-    /// begins; the call that is running goes on.
+    /// begins. A call that is running continues.
     bool cancel(Timer timer) noexcept {
         if (timer.slot_ >= Count) {
             return false;
         }
         Slot& slot = slots_[timer.slot_];
-        CounterWord seen = slot.word.load(std::memory_order_relaxed);  // relaxed: checked below
+        // Relaxed: the exchange checks it.
+        CounterWord seen = slot.word.load(std::memory_order_relaxed);
         do {
             const CounterWord state = seen & stateMask;
             if (seen / oneGeneration != timer.generation_ || (state != armed && state != firing)) {
@@ -109,9 +113,10 @@ public:
         return news_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Calls isArmed(index) for each timer that was started, and isCancelled(index) for each timer
-    /// that was cancelled. It frees the slots of the cancelled ones. Older news come first. A timer
-    /// keeps its slot and its message while its handler runs: rearm() frees that slot.
+    /// Takes the list of news, the oldest first. Calls isArmed(index) for each timer that was
+    /// started, and isCancelled(index) for each timer that was cancelled, and frees the slots of
+    /// the cancelled ones. Exception: while the handler of a timer runs, the timer keeps its slot
+    /// and its message. rearm() frees that slot.
     template <class IsArmed, class IsCancelled>
     void takeNews(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasNews()) {
@@ -120,7 +125,8 @@ public:
         Index oldest = reversed(news_.exchange(0, std::memory_order_acquire));  // E1 told
         while (oldest != 0) {
             const Index index = oldest - 1;
-            oldest = slots_[index].next.load(std::memory_order_relaxed);  // relaxed: own write
+            // Relaxed: written by this thread.
+            oldest = slots_[index].next.load(std::memory_order_relaxed);
             const CounterWord word = slots_[index].word.fetch_and(
                 static_cast<CounterWord>(~listed), std::memory_order_release);  // E2 taken
             if ((word & stateMask) != cancelled) {
@@ -135,7 +141,7 @@ public:
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
     /// Ends an armed timer that fires for the last time. False if it has been cancelled. After
-    /// true, release() follows when its handler has returned.
+    /// true, the owner calls release() when the handler has returned.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // relaxed, both: see change
@@ -144,29 +150,31 @@ public:
                                                  std::memory_order_relaxed,
                                                  std::memory_order_relaxed);
     }
+    /// Destroys the entry of a slot and frees the slot.
     void release(Index index) noexcept {
         slots_[index].entry.destroy();
         free_.giveBack(static_cast<typename Free::Slot>(index));  // E3 free
     }
 
-    /// Marks an armed periodic timer: its handler is about to run. False if the timer has been
-    /// cancelled. After true, rearm() follows when the handler has returned.
+    /// Marks an armed periodic timer as firing. False if the timer has been cancelled. After true,
+    /// the owner calls rearm() when the handler has returned.
     [[nodiscard]] bool begin(Index index) noexcept {
         const bool isBegun = change(index, armed, firing);
         firing_ = isBegun ? index : none;
         return isBegun;
     }
-    /// Arms it again. False if it has been cancelled meanwhile.
+    /// Arms a firing timer again. False if it has been cancelled meanwhile.
     [[nodiscard]] bool rearm(Index index) noexcept {
         firing_ = none;
         if (change(index, firing, armed)) {
             return true;
         }
-        // Relaxed: takeNews() of this thread has acquired it.
+        // Relaxed: takeNews() has acquired it on this thread.
         const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
         if ((word & listed) == 0) {
-            endCancelled(index,
-                         word);  // takeNews() has passed it; a listed slot is left to takeNews()
+            // takeNews() has taken the slot off the list and left it to this call. A slot that is
+            // still listed is freed by takeNews().
+            endCancelled(index, word);
         }
         return false;
     }
@@ -184,14 +192,14 @@ private:
 
     struct Slot {
         Atomic<CounterWord> word{oneGeneration | vacant};  ///< generation, `listed`, state
-        Atomic<Index> next{0};  ///< next older slot on the list + 1; 0: none
+        Atomic<Index> next{0};  ///< index + 1 of the next older slot on the list; 0: none
         typename Platform::template Cell<Entry> entry;
     };
 
     static constexpr Index none = Count;
 
     void endCancelled(Index index, CounterWord word) noexcept {
-        // Relaxed: the slot is the owner's until release().
+        // Relaxed: until release(), only the owner uses the slot.
         slots_[index].word.store(nextGeneration(word), std::memory_order_relaxed);
         release(index);
     }
@@ -200,8 +208,9 @@ private:
         return (word / oneGeneration + 1) * oneGeneration | vacant;
     }
 
-    /// Relaxed: a slot that the owner knows and that is not listed is changed by cancel() only,
-    /// which writes nothing but the word and the link. A changed word keeps E2 going.
+    /// Changes the state of a slot that the owner knows. False if it has another state. Relaxed: if
+    /// the slot is not listed, only cancel() may change it, and cancel() writes nothing but the
+    /// word and the link. An exchange of the word continues the release sequence of E2.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);
@@ -212,28 +221,30 @@ private:
     }
 
     void list(Index index) noexcept {
-        Index newest = news_.load(std::memory_order_relaxed);  // relaxed: only its value is used
+        Index newest = news_.load(std::memory_order_relaxed);  // relaxed: only the value is used
         do {
-            // Relaxed: E1 releases it.
+            // Relaxed: the release of E1 publishes it.
             slots_[index].next.store(newest, std::memory_order_relaxed);
         } while (!news_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
                                               std::memory_order_relaxed));  // E1 told
     }
 
-    /// Reverses the links. The owner has taken the list, so no other thread reads them.
+    /// Reverses the list and returns its oldest slot. The owner has taken the list, so no other
+    /// thread reads the links.
     [[nodiscard]] Index reversed(Index newest) noexcept {
         Index done = 0;
         while (newest != 0) {
             Atomic<Index>& next = slots_[newest - 1].next;
             const Index older = next.load(std::memory_order_relaxed);  // E1
-            next.store(done, std::memory_order_relaxed);  // relaxed: read by the owner only
+            next.store(done, std::memory_order_relaxed);  // relaxed: only the owner reads it
             done = std::exchange(newest, older);
         }
         return done;
     }
 
-    Index firing_ = none;    ///< the timer with a running handler; written by the owner
-    Atomic<Index> news_{0};  ///< the newest slot on the list + 1, 0 for none; written by any thread
+    Index firing_ = none;  ///< the periodic timer whose handler runs, or none; written by the owner
+    /// Index + 1 of the newest slot on the list; 0: none; written by any thread.
+    Atomic<Index> news_{0};
     Free free_;
     std::array<Slot, Count> slots_;
 };

@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// A mailbox, and messages that its object gets later: its timers. Without timers, which is the
-/// default, there is nothing of this in the object. Mailbox is Posting or PooledPosting.
+/// Adds timers to a mailbox: messages that its object gets later. Without timers, which is the
+/// default, it adds nothing to the object. Mailbox is Posting or PooledPosting.
 template <class Mailbox, class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
 class Timing : public Mailbox {
     template <class... Args>
@@ -53,7 +53,7 @@ protected:
     std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
         return 0;
     }
-    /// Of the timers that takeTimers() has seen.
+    /// The earliest deadline of the timers that takeTimers() has taken over.
     [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
         return Clock::time_point::max();
     }
@@ -66,9 +66,9 @@ class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
 public:
     using Clock = typename Traits::Platform::Clock;
 
-    /// Makes the object handle a message at this time. If the time has passed, it handles the
-    /// message at once. The result is empty if the object is closed, or has Traits::maxTimers
-    /// timers already.
+    /// Makes the object handle a message at this time. If the time has passed, the object handles
+    /// the message at once. The result is empty if the object is closed, or if it has
+    /// Traits::maxTimers timers already.
     template <class T>
     [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
                                const PublishOptions& options = {}) {
@@ -79,12 +79,12 @@ public:
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const PublishOptions& options = {}) {
         if (this->isClosed()) {
-            return {};  // without an executor there is no clock
+            return {};  // an object without an executor has no clock
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
-    /// Makes the object handle a message after each period, the first time one period from now. The
-    /// period is positive, and at least one tick of the clock.
+    /// Makes the object handle a message after each period, for the first time one period from now.
+    /// The period must be positive. It is rounded up to ticks of the clock.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
                                   const PublishOptions& options = {}) {
@@ -94,7 +94,7 @@ public:
         return postEveryFrom(deadlineAfter(this->now(), period), period, std::forward<T>(message),
                              options);
     }
-    /// Makes the object handle a message at `first`, and after each period from then on.
+    /// Makes the object handle a message at `first`, and then after each period.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
                                       std::chrono::duration<Rep, Period> period, T&& message,
@@ -105,16 +105,17 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Compared in floating point: the longest durations overflow as integers of the clock.
+        // Compares as floating point, because the longest durations would overflow in the clock's
+        // ticks.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();
         return arm(first, ticks, options, std::forward<T>(message));
     }
 
-    /// Ends a timer. Returns false if the timer has ended before: a timer that fires once ends
-    /// before its handler is called. After true no further call of its handler begins. For a caller
-    /// outside of the object's handlers, one call may still be running.
+    /// Ends a timer. Returns false if the timer has ended before; a timer that fires once ends
+    /// before its handler is called. After true, no further call of its handler begins. If the
+    /// caller is not a handler of the object, one call may still be running.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
@@ -123,7 +124,7 @@ public:
         return isCancelled;
     }
 
-    /// The number of messages of timers that handlers have got.
+    /// The number of messages of timers that were passed to handlers.
     [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
 
 protected:
@@ -150,7 +151,8 @@ private:
         }
         Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
         if (!timer && this->isHere()) {
-            // Handlers that cancel and start timers use slots faster than the thread frees them.
+            // A handler that cancels and starts timers may use up the slots before its own thread
+            // frees the cancelled ones.
             timers_.takeNews();
             timer = timers_.arm(first, period, options, std::forward<T>(message));
         }

@@ -50,28 +50,30 @@ using MakeSuite = Suite (*)(const SuiteOptions& options, const std::vector<int>&
 
 void addOptions(CLI::App& app, Arguments& arguments) {
     SuiteOptions& suite = arguments.suite;
-    app.add_flag("--quick", suite.quick, "A short run, marked as such; not for publication");
+    app.add_flag("--quick", suite.quick,
+                 "Make a short run; its results are marked, and not for publication");
     app.add_option("--json", arguments.jsonPath, "Write the report to this file as JSON");
     app.add_option("--rounds", suite.repetition.rounds,
-                   "Measured rounds, at least 10; 6 with --quick")
+                   "Number of measured rounds: at least 10, or 6 with --quick")
         ->check(CLI::Range(1, 10000));
-    app.add_option("--messages", suite.messages, "Messages, or calls, in one round")
+    app.add_option("--messages", suite.messages, "Number of messages, or calls, in one round")
         ->check(CLI::Range(10000, 1000000000));
-    app.add_option("--filter", suite.subjectFilter, "Only subjects whose id matches this regex");
+    app.add_option("--filter", suite.subjectFilter,
+                   "Run only subjects whose id matches this regular expression");
     app.add_option("--scenario", suite.scenarioFilter,
-                   "Only scenarios whose name matches this regex");
+                   "Run only scenarios whose name matches this regular expression");
     app.add_option("--processes", suite.processes,
-                   "Divide the rounds among so many fresh processes")
+                   "Divide the rounds among this many new processes")
         ->check(CLI::Range(1, 100));
     app.add_flag("--unpinned", suite.unpinned,
-                 "Tie no thread to a CPU; a variant, marked as such and not for publication");
+                 "Do not tie threads to CPUs; the results are marked, and not for publication");
     app.add_option("--until-quiet", arguments.untilQuietSeconds,
-                   "Measure a scenario again while the CPUs are stolen or the time of a cache line "
-                   "changes, for at most so many seconds each")
+                   "Measure a scenario again if CPU time is stolen or the time of a cache line "
+                   "changes; for at most this many seconds for each scenario")
         ->check(CLI::Range(1, 86400));
     app.add_option("--worker", suite.worker, "")->group("");
     app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
-    app.add_flag("--list", arguments.list, "List scenarios and subjects, run nothing");
+    app.add_flag("--list", arguments.list, "List scenarios and subjects without running them");
 }
 
 // Completes options that depend on each other. Throws std::invalid_argument with one line for the
@@ -202,7 +204,7 @@ int main(int argc, char** argv) {
         {app.add_subcommand("log", "Records until they are in a file"), {&logSuite}},
         {app.add_subcommand("bridge", "Messages to another process, and messages as bytes"),
          {&bridgeSuite}},
-        {app.add_subcommand("all", "One after the other"),
+        {app.add_subcommand("all", "All suites except bridge, one after the other"),
          {&queueSuite, &memorySuite, &eventSuite, &busSuite, &actorSuite, &logSuite}},
     };
     for (const auto& [command, makers] : suites) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds the sources to the project's rules: `check_sources.py [--root DIR] [CHECK...]`.
+"""Checks the sources against the project's rules: `check_sources.py [--root DIR] [CHECK...]`.
 
-Without a name every check runs. Prints `file:line: what is wrong`; exits with 1 when anything is.
+Without a name all checks run. Prints `file:line: what is wrong`. Exits with 1 if anything is wrong.
 """
 
 import argparse
@@ -30,7 +30,7 @@ CHECKS = {
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=", ".join(CHECKS))
+    parser.add_argument("checks", nargs="*", metavar="CHECK", help="run only these checks: " + ", ".join(CHECKS))
     options = parser.parse_args(arguments)
     unknown = [name for name in options.checks if name not in CHECKS]
     if unknown:

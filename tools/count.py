@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Counts the instructions per message of each path and holds them to their budgets.
+"""Counts the instructions of each path for one message, and compares them with the budgets.
 
-`count.py PROGRAM [PART] [--json FILE]` runs PROGRAM (bench/count) under callgrind, all paths or
-those whose names contain PART. Exits with 1 when a path exceeds its budget, with 2 when an argument
+`count.py PROGRAM [PART] [--json FILE]` runs PROGRAM (bench/count) under callgrind: all paths, or
+those whose names contain PART. Exits with 1 if a path exceeds its budget, and with 2 if an argument
 or the file of budgets is wrong.
 """
 
@@ -216,11 +216,11 @@ class Arguments(argparse.ArgumentParser):
 
 def run(arguments):
     parser = Arguments(description=__doc__.splitlines()[0])
-    parser.add_argument("program", type=Path)
-    parser.add_argument("part", nargs="?", default="")
-    parser.add_argument("--json", type=Path)
-    parser.add_argument("--budgets", type=Path, default=BUDGETS)
-    parser.add_argument("--valgrind", default="valgrind")
+    parser.add_argument("program", type=Path, help="the program bench/count")
+    parser.add_argument("part", nargs="?", default="", help="count only paths whose names contain this")
+    parser.add_argument("--json", type=Path, help="write the counts to this file, too")
+    parser.add_argument("--budgets", type=Path, default=BUDGETS, help="the file of budgets")
+    parser.add_argument("--valgrind", default="valgrind", help="the command that starts valgrind")
     options = parser.parse_args(arguments)
     if platform.machine() != "x86_64":
         raise Refused(f"the budgets are for x86_64; this machine is {platform.machine()}")

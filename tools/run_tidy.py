@@ -93,7 +93,7 @@ def main(arguments):
     parser.add_argument("build", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument(
-        "--all", action="store_true", help="the tests' sources and clang's static analyzer, too"
+        "--all", action="store_true", help="also read the sources of tests, and run clang's static analyzer"
     )
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(arguments)

@@ -70,24 +70,23 @@ Result parseOptions(int argc, const char* const* argv) {
 const char* usage() noexcept {
     return "usage: hostwatch [--seconds N] [--flood] [--proc DIR] [--log FILE]\n"
            "\n"
-           "Watches processors, memory, disks and network of this machine. Four threads read\n"
-           "/proc, each at its own rate. What they measure goes through Sluice's bus to one\n"
-           "consumer that draws a table on a terminal, or prints a line a second otherwise:\n"
-           "samples with low priority, what they come to with medium, and alarms with high. An\n"
-           "alarm is on from 90 % in use (processors, memory, a disk) until it is below 80 %.\n"
-           "It ends with an account of every message.\n"
+           "Watches the processors, memory, disks and network of this machine. Four threads\n"
+           "read /proc, each at its own rate. Their samples go through Sluice's bus to one\n"
+           "consumer. On a terminal it draws a table; otherwise it prints a line a second.\n"
+           "Samples have low priority, values computed from them medium, and alarms high. An\n"
+           "alarm begins at 90 % in use (processors, memory, a disk) and ends below 80 %. At\n"
+           "the end it prints an account of all messages.\n"
            "\n"
            "  --seconds N  run for N seconds, 1 to 86400 (default 10); Ctrl-C ends it earlier\n"
-           "  --flood      publish samples as fast as possible, more than the bus lets in, and\n"
-           "               an alarm as a drill every 10 ms, to show that it gets through\n"
+           "  --flood      publish samples as fast as possible, more than the bus accepts, and\n"
+           "               a drill alarm every 10 ms, to show that alarms still get through\n"
            "  --proc DIR   read DIR instead of /proc\n"
-           "  --log FILE   write what happens to FILE: the start, alarms, changes of the pressure "
-           "on\n"
+           "  --log FILE   write events to FILE: the start, alarms, changes of the pressure on\n"
            "               the bus, files that cannot be read, and the accounts\n"
            "  --help       print this text\n"
            "\n"
-           "exit status: 0 when every message is accounted for, 1 when not or when the output\n"
-           "cannot be written, 2 for a bad argument\n";
+           "exit status: 0 if all messages are accounted for; 1 if not, or if the output cannot\n"
+           "be written; 2 for a wrong argument\n";
 }
 
 }  // namespace hostwatch

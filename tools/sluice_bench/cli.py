@@ -157,40 +157,40 @@ def parser():
     command.add_argument("file", metavar="FILE.json")
     command.add_argument("--html", required=True, metavar="PAGE.html")
 
-    command = add("export", export, "the results in the format of another tool")
+    command = add("export", export, "write the results in the format of another tool")
     command.add_argument("file", metavar="FILE.json")
     command.add_argument("--format", required=True, choices=["google", "go", "csv", "markdown", "hgrm"])
-    command.add_argument("--output", metavar="FILE", help="of hgrm a folder")
+    command.add_argument("--output", metavar="FILE", help="the file to write; for hgrm, a folder")
 
-    command = add("compare", compare, "two files, result by result")
+    command = add("compare", compare, "compare two files, result by result")
     command.add_argument("base", metavar="BASE.json")
     command.add_argument("new", metavar="NEW.json")
     command.add_argument("--metric", choices=metrics, default="time")
-    command.add_argument("--markdown", metavar="FILE", help="write there, not to the terminal")
+    command.add_argument("--markdown", metavar="FILE", help="write to this file instead of printing")
 
-    command.add_argument("--html", metavar="PAGE.html", help="write a page, not to the terminal")
+    command.add_argument("--html", metavar="PAGE.html", help="write a page instead of printing")
 
-    command = add("trend", trend, "how the figures went over several files, as a page")
+    command = add("trend", trend, "write a page: how the results changed from file to file")
     command.add_argument("files", nargs="+", metavar="FILE.json", help="the oldest first")
     command.add_argument("--html", required=True, metavar="PAGE.html")
 
-    command = add("gate", gate, "fails when something became slower than allowed")
+    command = add("gate", gate, "fail if a result is slower than the baseline allows")
     command.add_argument("file", metavar="NEW.json")
     command.add_argument("--baseline", required=True, metavar="BASE.json")
     command.add_argument("--threshold", type=share, default=0.05, metavar="PERCENT")
     command.add_argument("--metric", choices=metrics, default="time")
-    command.add_argument("--markdown", metavar="FILE", help="write there, not to the terminal")
+    command.add_argument("--markdown", metavar="FILE", help="write to this file instead of printing")
 
-    command = add("doctor", see_doctor, "what spoils measurements on this machine, or in a file")
+    command = add("doctor", see_doctor, "show what disturbs measurements here, or disturbed those of a file")
     command.add_argument("file", nargs="?", metavar="FILE.json")
 
-    command = add("reproduce", reproduce, "the commands that measure the same again")
+    command = add("reproduce", reproduce, "print the commands that measure the same again")
     command.add_argument("file", metavar="FILE.json")
 
-    command = add("evidence", evidence, "writes the tables of the pages from docs/evidence")
+    command = add("evidence", evidence, "write the tables of the pages from docs/evidence")
     command.add_argument("--root", type=Path, default=Path("."), metavar="FOLDER")
 
-    command = add("check", check, "whether files keep to the schema")
+    command = add("check", check, "check whether files match the schema")
     command.add_argument("files", nargs="+", metavar="FILE.json")
     return top
 

@@ -53,7 +53,7 @@ TEST(BridgeAllocationTest, TheOutboxAllocatesNothing) {
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 201U);
 }
 
-/// The first message allocates the entry of its origin, and so is not counted.
+/// The first message is not counted, because it allocates the entry of its origin.
 void expectNoAllocations(Station& sender, Station& receiver) {
     for (Station* station : {&sender, &receiver}) {
         station->seen.reserve(200);
@@ -61,7 +61,7 @@ void expectNoAllocations(Station& sender, Station& receiver) {
     }
     sender.send(0);
     receiver.consume(1);
-    // libnats makes a thread's own data by malloc: only operator new is counted here.
+    // Only operator new is counted here, because libnats allocates data of each thread by malloc.
     const AllocationCount count;
     for (int i = 1; i <= 100; ++i) {
         sender.send(i);

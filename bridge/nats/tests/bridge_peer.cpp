@@ -32,7 +32,7 @@ namespace {
 std::atomic<bool> isClockSetBack{false};
 }  // namespace
 
-// Takes the place of the system's function, for the standard library and for libnats too.
+// Replaces the function of the system, also in the standard library and in libnats.
 extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
     const auto result = static_cast<int>(syscall(SYS_clock_gettime, clock, time));
     if (clock == CLOCK_REALTIME && isClockSetBack.load()) {
@@ -43,7 +43,7 @@ extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
 
 namespace {
 
-/// Appends numbers to a file. Written numbers stay when the process is killed.
+/// Appends numbers to a file. A number that was written stays in the file if the process is killed.
 class NumberFile {
 public:
     explicit NumberFile(const char* path)
@@ -81,7 +81,7 @@ int exportForEver(const char* url) {
             return 1;
         }
         (void)bus->process();
-        // A pace that the small bus of the receiver keeps up with.
+        // Slow enough for the small bus of the receiver.
         std::this_thread::sleep_for(500us);
     }
 }

@@ -29,7 +29,7 @@ struct BridgedTraits : FullBusTraits {
 using TestBus = Bus<Messages<Position, Picture>, BridgedTraits>;
 using TestBridge = nats::NatsBridge<TestBus>;
 
-/// The line of the exception that the function throws.
+/// Calls the function and returns the text of its exception.
 template <class Function, class = std::enable_if_t<std::is_invocable_v<Function&>>>
 std::string failureOf(Function&& function) {
     try {

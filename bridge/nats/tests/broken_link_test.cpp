@@ -84,7 +84,7 @@ TEST(BrokenLinkTest, CloseDoesNotWaitForClosedLinks) {
 
 std::atomic<int> alarms{0};
 
-/// A signal handler runs each 20 ms, on any thread that allows it.
+/// Runs a signal handler every 20 ms, on any thread that does not block the signal.
 class Alarms {
 public:
     Alarms() {
@@ -109,7 +109,7 @@ private:
     struct sigaction before_ {};
 };
 
-// The server stands still while the sender writes, for 50 signals.
+// The server is stopped for 50 signals, while the sender writes.
 TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server;
@@ -135,7 +135,7 @@ TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
     EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
 }
 
-// The server stands still until the end of the test, and the buffers of the connection are full.
+// The server is stopped until the end of the test, so the buffers of the connection are full.
 TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server;

@@ -1,5 +1,5 @@
-// Three servers that keep each message. SLUICE_FAULT_ROUNDS says how often the leader is killed;
-// the default is 2.
+// Three servers that each store each message. SLUICE_FAULT_ROUNDS is the number of times that the
+// leader is killed; 2 by default.
 #include "load.hpp"
 #include "nats_cluster.hpp"
 #include "station.hpp"
@@ -18,8 +18,8 @@ using namespace test;
 
 const NatsRoute durable{"position", 1, Profile::durable};
 
-/// A station with its route. Servers that have just started refuse streams, until they have chosen
-/// a leader.
+/// A station with its route. Servers that have just started refuse streams until they have chosen a
+/// leader, so it tries again.
 std::unique_ptr<Station> stationOf(const NatsCluster& cluster, const std::string& name) {
     NatsOptions options;
     options.url = cluster.urls();
@@ -53,7 +53,7 @@ TEST(ClusterTest, ALeaderThatIsKilledLosesNothing) {
         workForAWhile();
         NatsServer& leader = cluster.leaderOf("fleet_high");
         leader.kill();
-        // The other two servers choose a leader and go on.
+        // The other two servers choose a leader and continue.
         const auto atDeath = stored() + sender->bridge.statistics().held;
         await([&] { return stored() > atDeath; });
         leader.start();

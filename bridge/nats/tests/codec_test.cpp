@@ -60,7 +60,7 @@ constexpr auto describe(wire::Type<Reluctant>) {
     return wire::fields(wire::field("number", &Reluctant::number));
 }
 
-/// There is no memory for the first one that arrives.
+/// Its first decoding finds no memory.
 struct Heavy {
     Heavy() {
         if (refusals.load() != 0) {

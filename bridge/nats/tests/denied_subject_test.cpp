@@ -72,7 +72,7 @@ TEST(DeniedSubjectTest, ManyDenialsAreOneLine) {
     EXPECT_EQ(notes.count("one.medium"), 1);
 }
 
-// Both denials come at once, and no message is sent again in time.
+// Both denials arrive together, before any message is sent again.
 TEST(DeniedSubjectTest, EachOfTwoIsGivenUp) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server(without("\"fleet.high.one\", \"fleet.high.two\""));
@@ -109,7 +109,7 @@ TEST(DeniedSubjectTest, AnAnswerAfterTheDenialConfirmsNoOtherMessage) {
     ASSERT_EQ(allowed.send(Position{3, 0.5}, Priority::high), SendResult::ok);
     const OwnStream::Message third = stream.next();
     stream.answer(first.reply);
-    // A new try shows that the answer to the first message did not free the third one.
+    // The third message is sent again, so the answer to the first one has not freed it.
     EXPECT_EQ(stream.next().id, third.id);
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 0U);
     stream.answer(third.reply);
@@ -141,8 +141,8 @@ private:
     const NatsServer& server_;
 };
 
-// The denials free slots of the window. The next messages are more than the connection takes while
-// its server stands still, until the end of the test.
+// The denials free slots of the window. The next messages are more than the connection accepts,
+// because its server is stopped until the end of the test.
 TEST(DeniedSubjectTest, NoOtherBridgeWaitsForItsServer) {
     using HeavyBus = Bus<Messages<Heavy>, BridgedTraits>;
     const Watchdog watchdog{[](std::FILE*) {}};

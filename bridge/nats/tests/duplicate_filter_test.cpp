@@ -40,7 +40,7 @@ TEST(DuplicateFilterTest, NothingBeforeTheFirstOneWasMissed) {
     EXPECT_EQ(filter.add(11), -1);
 }
 
-// The server may still have them: they would be lost.
+// The server may still have these messages. If they counted as received, they would be lost.
 TEST(DuplicateFilterTest, SequencesBeforeTheFirstOneAreNotGivenUp) {
     DuplicateFilter filter(true);
     EXPECT_TRUE(filter.isFresh(10));
@@ -79,7 +79,7 @@ TEST(DuplicateFilterTest, ASequenceOfADroppedRangeIsFresh) {
     EXPECT_FALSE(filter.isFresh(4));
 }
 
-// A window of 40 sequences arrives in a random order and with repetitions, beside a plain set.
+// A window of 40 sequences arrives in random order, with repetitions. A std::set is the reference.
 TEST(DuplicateFilterTest, ARangeThatIsDroppedLaterMakesNoOtherSequenceOld) {
     DuplicateFilter filter(true);
     std::set<std::uint64_t> received{1000};
@@ -94,7 +94,7 @@ TEST(DuplicateFilterTest, ARangeThatIsDroppedLaterMakesNoOtherSequenceOld) {
         receive(1000 + 10 * i);  // more gaps than the filter keeps
     }
     for (std::uint64_t sequence = 500; sequence < 520; sequence += 2) {
-        receive(sequence);  // each splits the range before the first one
+        receive(sequence);  // each of them splits the range before the first sequence
     }
     for (std::uint64_t sequence = 1; sequence < 1700; ++sequence) {
         EXPECT_TRUE(filter.isFresh(sequence) || received.count(sequence) == 1) << sequence;

@@ -92,7 +92,8 @@ TEST(DurableTest, TwoImportersGetEachMessageAndNoneComesBack) {
     EXPECT_EQ(third.bridge.statistics().notAgain, 20U);
 }
 
-// The outbox has 20 places: low messages may fill 12, medium ones 16, high ones all.
+// The outbox has room for 20 messages: low messages may use 12 places, medium messages 16, high
+// messages all.
 TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "sender");
@@ -100,7 +101,7 @@ TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     Station sender(options);
     auto outlet = sender.bridge.outlet<Position>(durable);
     server.kill();
-    // Then the thread of the outbox sleeps, and only a message can tell it that there is work.
+    // Afterwards the thread of the outbox sleeps, and only a message can wake it.
     await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
     std::vector<int> accepted;
     for (const Priority priority : priorities) {
@@ -122,7 +123,7 @@ TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     expectBalanced(sender.bridge.statistics());
 }
 
-// Without a place in the outbox a message of the bus is lost, and the importers see that.
+// If the outbox has no room, a message of the bus is lost, and the importers count a gap.
 TEST(DurableTest, AMessageOfTheBusThatFindsNoPlaceIsAGap) {
     NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "sender");
@@ -165,8 +166,8 @@ TEST(DurableTest, AnImporterThatWasAwayGetsWhatItMissed) {
     EXPECT_EQ(receiver.seen, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-// The bus of the receiver has room for 64 messages of all priorities.
-// The server drops a message that no import waits for.
+// The bus of the receiver has room for 64 messages of all priorities. The server drops a message
+// that has no import.
 TEST(DurableTest, SubjectsThatDifferInOneSignAreTwoImports) {
     const NatsServer server(NatsServer::withStreams);
     Station sender(durableOptionsFor(server, "sender"));
@@ -229,7 +230,7 @@ TEST(DurableTest, AMessageThatIsDeliveredTwiceIsDroppedAndCounted) {
     expectBalanced(receiver.bridge.statistics());
 }
 
-// The first messages of a sender may be sent again, and come behind later ones.
+// The first messages of a sender may be sent again, and arrive after later ones.
 TEST(DurableTest, AMessageBeforeTheFirstOneIsDeliveredOnce) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));
@@ -261,7 +262,7 @@ TEST(DurableTest, GarbageIsRefusedOnceAndForEver) {
         ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
     }
     receiver.consume(1);
-    // The stream forgets a message when its importer has taken it, or has said that it never will.
+    // The stream drops a message when its importer has acknowledged it or has refused it for ever.
     await([&] { return messagesIn(server, "fleet_rest") == 0; });
     EXPECT_EQ(receiver.bridge.statistics().malformed, 2U);
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
@@ -304,7 +305,8 @@ TEST(DurableTest, TheObserverIsToldOfTheLinks) {
     EXPECT_TRUE(notes.has("high closed"));
 }
 
-// A stream of 1,000 bytes refuses. Its importer does not take anything, as its bus is full.
+// A stream of 1,000 bytes refuses messages. Its importer acknowledges none, because its bus is
+// full.
 TEST(DurableTest, AFullStreamFillsTheOutboxAndIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     Notes notes;
@@ -390,7 +392,8 @@ TEST(DurableTest, ASubjectThatBelongsToAnotherStreamIsOneLine) {
     EXPECT_EQ(failure.find('\n'), std::string::npos) << failure;
 }
 
-// Each start counts from 1 again. An origin that stays must not look like a repetition.
+// Each start of a program counts from 1 again. Messages of a second start with the same origin must
+// not count as duplicates.
 TEST(DurableTest, ASenderThatRestartsWithItsOriginIsHeard) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));

@@ -1,5 +1,5 @@
-// Processes that are killed at random points. SLUICE_FAULT_ROUNDS says how often; the default
-// is 10.
+// Processes that are killed at random points. SLUICE_FAULT_ROUNDS is the number of kills; 10 by
+// default.
 #include "load.hpp"
 #include "notes.hpp"
 #include "peer.hpp"
@@ -22,7 +22,8 @@ using namespace test;
 
 const NatsRoute durable{"position", 1, Profile::durable};
 
-/// Each message is delivered once, and each further delivery is a duplicate or was refused.
+/// Checks that each message was delivered once, and that each further delivery was a duplicate or
+/// was refused.
 void expectEachDeliveryCounted(const Station& receiver, int accepted) {
     const NatsStatistics got = receiver.bridge.statistics();
     EXPECT_EQ(got.delivered, static_cast<std::uint64_t>(accepted));
@@ -78,7 +79,7 @@ TEST(FaultTest, AServerThatStopsLosesNothing) {
     expectEachDeliveryCounted(receiver, accepted);
 }
 
-/// Adds the numbers that one start of a receiver has handled. It handles none twice.
+/// Adds the numbers that one run of a receiver has handled. Checks that it has handled none twice.
 void addHandled(std::set<int>& all, const std::string& path) {
     const std::vector<int> numbers = numbersIn(path);
     const std::set<int> ofStart(numbers.begin(), numbers.end());

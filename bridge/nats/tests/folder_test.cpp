@@ -25,7 +25,7 @@ NatsOptions withFolder(const NatsServer& server, const std::string& folder) {
     return options;
 }
 
-/// A process that ends with five high messages in its outbox, because the server is away.
+/// Runs a bridge that ends with five high messages in its outbox, because the server was killed.
 void leaveFive(NatsServer& server, const std::string& folder) {
     Station sender(withFolder(server, folder));
     auto outlet = sender.bridge.outlet<Position>(durable);
@@ -86,7 +86,8 @@ TEST(FolderTest, AFlippedBitEndsTheSegment) {
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1}));
 }
 
-// A segment ends at 4 MiB. One that is done is removed, and the newest one when the process ends.
+// A segment ends at 4 MiB. It is removed when all its messages are done. The newest segment is
+// removed when the process ends.
 TEST(FolderTest, DoneSegmentsAreRemoved) {
     const NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;
@@ -149,7 +150,7 @@ TEST(FolderTest, ADamagedCountOfDoneMessagesLosesNothing) {
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-// One bit: the number is a possible one.
+// One changed bit makes another number that is possible.
 TEST(FolderTest, ADamagedCountThatLooksRightLosesNothing) {
     NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;
@@ -185,7 +186,7 @@ TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-// A disk of 64 KiB. With room again, the outbox goes on.
+// A disk of 64 KiB. When it has room again, the outbox continues.
 TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     const SmallDisk disk(64);
     if (!disk) {
@@ -214,7 +215,7 @@ TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     EXPECT_TRUE(sender.bridge.close(patience));
 }
 
-// The folder is there, and no byte of room.
+// The folder exists, and the disk has no room.
 TEST(FolderTest, AFullDiskAtTheStartIsOneLineAndIsCounted) {
     const SmallDisk disk(64);
     if (!disk) {

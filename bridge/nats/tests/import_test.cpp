@@ -20,7 +20,7 @@ using namespace test;
 const NatsRoute durable{"position", 1, Profile::durable};
 const NatsRoute untilHandled{"position", 1, Profile::durable, true};
 
-// Both imports would share one consumer of the server, and see gaps.
+// Both imports would share one consumer of the server, so each would miss messages.
 TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     Station station(durableOptionsFor(server, "receiver"));

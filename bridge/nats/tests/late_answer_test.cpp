@@ -50,8 +50,8 @@ TEST(LateAnswerTest, TheSecondAnswerToAMessageDoesNotFreeTheNextOne) {
         again = two;
         two = stream.next();
     }
-    // Each answer to the first message is late now. A new try of the second one shows that none
-    // of them freed it.
+    // Now each answer to the first message is late. The second message is sent again, so no late
+    // answer has freed it.
     stream.answer(one.reply);
     stream.answer(again.reply);
     EXPECT_EQ(stream.next().id, two.id);
@@ -61,7 +61,7 @@ TEST(LateAnswerTest, TheSecondAnswerToAMessageDoesNotFreeTheNextOne) {
     await([&] { return sender.bridge.statistics().acknowledged == 2; });
 }
 
-// A server finds a subject faster that it has seen lately.
+// A server is faster with a subject that it has seen lately, so reply subjects are used again.
 TEST(LateAnswerTest, WithoutRepetitionsTheSubjectsOfAnswersReturn) {
     const NatsServer server(NatsServer::withStreams);
     NatsOptions options = oneInFlight(server);

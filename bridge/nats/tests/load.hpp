@@ -13,7 +13,7 @@
 
 namespace sluice::test {
 
-/// How often a process is killed.
+/// The number of times that a process is killed.
 inline int faultRounds(int usual) {
     const char* const text = std::getenv("SLUICE_FAULT_ROUNDS");
     return text != nullptr ? std::atoi(text) : usual;
@@ -42,7 +42,7 @@ public:
     Flood& operator=(const Flood&) = delete;
     ~Flood() { (void)stop(); }
 
-    /// How many were accepted.
+    /// The number of accepted messages.
     int stop() {
         isStopped_ = true;
         if (thread_.joinable()) {
@@ -64,7 +64,7 @@ private:
 
     nats::Outlet<Position> outlet_;
     std::atomic<bool> isStopped_{false};
-    int accepted_ = 0;  ///< by the thread
+    int accepted_ = 0;  ///< written by the thread
     std::thread thread_;
 };
 
@@ -72,7 +72,7 @@ inline void consumeAll(Station& station, int count) {
     station.consume(static_cast<std::size_t>(count));
     EXPECT_EQ(std::set<int>(station.seen.begin(), station.seen.end()), upTo(count));
     EXPECT_EQ(station.seen.size(), static_cast<std::size_t>(count));
-    // The importer counts a message when the bus has it: a moment later than the handler sees it.
+    // Waits, because the importer may count a message a moment after the handler has seen it.
     await([&station] { return station.bridge.statistics().gaps == 0; });
 }
 

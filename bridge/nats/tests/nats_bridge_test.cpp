@@ -344,7 +344,7 @@ TEST(NatsBridgeTest, AKilledServerLosesNothingUncounted) {
     const NatsStatistics sent = sender.bridge.statistics();
     const NatsStatistics got = receiver.bridge.statistics();
     EXPECT_EQ(sent.sent + sent.unsent, static_cast<std::uint64_t>(next));
-    // The counts up to the last message that arrived: each is delivered or a gap.
+    // Each message up to the last one that arrived was delivered or is a gap.
     EXPECT_EQ(got.delivered + got.gaps, static_cast<std::uint64_t>(receiver.seen.back()) + 1);
     EXPECT_EQ(got.late, 0U);
     expectBalanced(got);
@@ -368,7 +368,8 @@ TEST(NatsBridgeTest, AStoppedServerDelaysMessagesAndLosesNone) {
     EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
 }
 
-// Ten rounds. A killed sender may lose its last messages; those that arrive are in a row.
+// Ten rounds. A killed sender may lose its last messages. The messages that arrive have no gap
+// between them.
 TEST(NatsBridgeTest, AKilledSenderLeavesNoGap) {
     const NatsServer server;
     Station receiver(server);

@@ -15,7 +15,7 @@
 
 namespace sluice::test {
 
-/// A port that nobody uses now.
+/// Returns a port that no program uses at the moment.
 inline int freePort() {
     const int listener = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
@@ -31,7 +31,7 @@ inline int freePort() {
     return ntohs(address.sin_port);
 }
 
-/// Three servers on loopback that keep each stream together.
+/// Three servers on loopback. Each of them stores each stream.
 class NatsCluster {
 public:
     NatsCluster() {
@@ -53,7 +53,7 @@ public:
         return servers_[0]->url() + "," + servers_[1]->url() + "," + servers_[2]->url();
     }
 
-    /// The server that leads the stream. It waits until there is one.
+    /// Returns the server that leads the stream. Waits until there is one.
     [[nodiscard]] NatsServer& leaderOf(const char* stream) const {
         while (true) {
             for (const auto& server : servers_) {

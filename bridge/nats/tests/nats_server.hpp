@@ -18,14 +18,15 @@
 namespace sluice::test {
 
 /// A NATS server on loopback, with a port and a folder of its own. It keeps both over a restart.
-/// The server ends with this object, and with the test program however that ends.
+/// The server ends with this object. It also ends when the test program ends, for any reason.
 class NatsServer {
 public:
     /// Settings of a server that keeps streams, and writes each message to the disk at once.
     static constexpr const char* withStreams =
         "jetstream { store_dir: \"FOLDER/streams\", sync_interval: always }";
 
-    /// `settings`: further lines of the server's configuration. FOLDER is the server's own one.
+    /// `settings` are further lines of the server's configuration. FOLDER in them stands for the
+    /// server's folder.
     explicit NatsServer(std::string settings = {}) : settings_(std::move(settings)) { start(); }
     NatsServer(const NatsServer&) = delete;
     NatsServer& operator=(const NatsServer&) = delete;
@@ -53,7 +54,7 @@ public:
         start();
     }
 
-    /// kill -9, and waits until the process has gone.
+    /// Kills the server by SIGKILL, and waits until the process has ended.
     void kill() noexcept {
         if (process_ > 0) {
             ::kill(process_, SIGKILL);
@@ -61,14 +62,14 @@ public:
             process_ = 0;
         }
     }
-    /// Waits until the process stands still.
+    /// Stops the process by a signal, and waits until it has stopped.
     void stop() const {
         ::kill(process_, SIGSTOP);
         (void)waitpid(process_, nullptr, WUNTRACED);
     }
     void resume() const { ::kill(process_, SIGCONT); }
 
-    /// Takes other settings while it runs. Waits until they hold.
+    /// Gives the running server other settings. Waits until they are in force.
     void reload(std::string settings) {
         settings_ = std::move(settings);
         writeConfiguration();
@@ -96,10 +97,10 @@ private:
              << settings_ << "\n";
     }
 
-    /// The server writes its address into a file when it listens.
+    /// Reads the address, which the server writes into a file when it listens.
     void awaitPort() {
         const std::string file = folder_ / ("nats-server_" + std::to_string(process_) + ".ports");
-        const std::string before = "://127.0.0.1:";  // behind nats, or tls
+        const std::string before = "://127.0.0.1:";  // after `nats` or `tls`
         while (true) {
             const std::string text = contentOf(file);
             const std::size_t at = text.find(before);
@@ -118,7 +119,7 @@ private:
 
     TemporaryFolder folder_;
     std::string settings_;
-    std::string port_ = "-1";  ///< first one that the server chooses
+    std::string port_ = "-1";  ///< at first -1: the server chooses a port
     pid_t process_ = 0;
 };
 

@@ -20,7 +20,7 @@ using namespace test;
 
 using Change = std::function<void(NatsOptions&)>;
 
-/// The line of a bridge whose options have been changed. No server is there: a setting is refused
+/// The error of a bridge with changed options. There is no server, because a setting is refused
 /// before the bridge connects.
 std::string failureOf(const Change& change) {
     NatsOptions options;

@@ -22,7 +22,7 @@
 
 namespace {
 
-/// 0, or the error of each flush.
+/// The errno of each flush. 0: flushes succeed.
 std::atomic<int> flushError{0};
 /// True: a flush waits until another thread has appended. It waits for some time only, because the
 /// other threads may wait for this flush.
@@ -37,7 +37,8 @@ struct stat statusOf(int file) {
 /// The bytes of messages that are on the disk.
 class FlushedBytes {
 public:
-    /// A flush of the file has ended, which had so many bytes when the flush began.
+    /// Notes that a flush of the file has ended. `size` is the bytes of the file when the flush
+    /// began.
     void add(ino_t file, off_t size) {
         constexpr off_t head = 16;
         const std::lock_guard guard(mutex_);
@@ -59,7 +60,7 @@ FlushedBytes flushed;
 
 }  // namespace
 
-// Takes the place of the system's function.
+// Replaces the function of the system.
 extern "C" int fdatasync(int file) {
     const struct stat before = statusOf(file);
     for (int i = 0; isOverlapped.load() && i < 200; ++i) {
@@ -90,7 +91,7 @@ bool appended(OutboxFile& file, const std::string& message, bool& isPushed) {
                        message.size(), [&] { isPushed = true; });
 }
 
-/// The messages that the next process finds.
+/// Returns the messages that the next process finds in the folder.
 std::vector<std::string> messagesIn(const std::string& folder) {
     std::vector<std::string> found;
     OutboxFile file(folder);
@@ -110,8 +111,7 @@ std::uintmax_t bytesIn(const std::string& folder) {
     return sum;
 }
 
-// A message that the disk refuses is refused for all: it is not sent, and the next process does not
-// find it.
+// If the disk refuses a message, the message is not sent, and the next process does not find it.
 TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
     const TemporaryFolder folder;
     {
@@ -132,7 +132,7 @@ TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
     EXPECT_EQ(messagesIn(folder / "high"), (std::vector<std::string>{"before", "later", "later"}));
 }
 
-// The refused message would keep its file for ever if it counted as one of its messages.
+// If the refused message counted as a message of its file, the file would never be removed.
 TEST(OutboxFileTest, AFileThatEndedWithAFailedFlushIsRemovedWhenItsMessagesAreDone) {
     const TemporaryFolder folder;
     OutboxFile file(folder / "high");
@@ -208,7 +208,7 @@ TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     EXPECT_EQ(flushed.sum() - before, 400 * record);
 }
 
-/// The process may open so many more files.
+/// Lets the process open only this many more files.
 class MoreFiles {
 public:
     explicit MoreFiles(int count) {

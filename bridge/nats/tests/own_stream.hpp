@@ -10,8 +10,8 @@
 
 namespace sluice::test {
 
-/// Stands between a bridge and its stream, which has been deleted: it takes the messages of high
-/// priority, and answers as it likes.
+/// Takes the place of the high stream, which it deletes. It receives the messages of a bridge, and
+/// the test decides about the answers.
 class OwnStream {
 public:
     /// `credentials`: "user:password@", or nothing.
@@ -45,7 +45,7 @@ public:
         return seen;
     }
 
-    /// Says that the message of this reply subject is stored.
+    /// Answers that the message with this reply subject is stored.
     void answer(const std::string& reply) {
         require(natsConnection_PublishString(connection_, reply.c_str(),
                                              R"({"stream":"fleet_high","seq":1})"));

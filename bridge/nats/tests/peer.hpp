@@ -10,7 +10,7 @@
 
 namespace sluice::test {
 
-/// A process of bridge_peer. It is killed with this object.
+/// A process of bridge_peer. The destructor kills it.
 class Peer {
 public:
     explicit Peer(std::vector<std::string> arguments) : process_(fork()) {
@@ -29,7 +29,7 @@ public:
     Peer& operator=(const Peer&) = delete;
     ~Peer() { kill(); }
 
-    /// kill -9, and waits until the process has gone.
+    /// Kills the process by SIGKILL, and waits until it has ended.
     void kill() noexcept {
         if (process_ > 0) {
             ::kill(process_, SIGKILL);
@@ -38,14 +38,14 @@ public:
         }
     }
 
-    /// By an hour. Only the process sees that.
+    /// Sets the clock of the process back by an hour. Other processes are not affected.
     void setClockBack() const noexcept { ::kill(process_, SIGUSR1); }
 
 private:
     pid_t process_;
 };
 
-/// The numbers that a peer has written. A last line without its end was being written.
+/// The numbers that a peer has written to a file. It ignores a last line that is not complete.
 inline std::vector<int> numbersIn(const std::string& path) {
     std::vector<int> numbers;
     std::ifstream file(path);

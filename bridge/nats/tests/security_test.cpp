@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-/// Certificates that the openssl program makes: of an authority, and of a server at 127.0.0.1.
+/// Certificates of an authority and of a server at 127.0.0.1. The program openssl makes them.
 class Certificates {
 public:
     Certificates() {
@@ -81,7 +81,7 @@ TEST(SecurityTest, AServerMayAskForACertificate) {
     EXPECT_EQ(failureOf(options), "no failure");
 }
 
-// The pair was made for this test alone.
+// This pair of keys was made for this test only.
 TEST(SecurityTest, AnNkeyIsAskedFor) {
     const std::string key = "UDXAMTNRDEDVIQEZHVI6YLNFVKVMRPUJ7B6NT4MUBNH6BF7IHDAPFUOP";
     const NatsServer server("authorization { users = [ { nkey: " + key + " } ] }");

@@ -61,7 +61,7 @@ TEST_F(SendForTest, WaitsForRoom) {
     EXPECT_EQ(sender.bridge.statistics().congested, 1U) << "a call that waits counts once at most";
 }
 
-// 28 places: the end of a reservation wakes a thread once in 3, and low messages may fill 16.
+// 28 places: one of 3 ends of a reservation wakes a thread, and low messages may use 16 places.
 TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirPlaces) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server(NatsServer::withStreams);

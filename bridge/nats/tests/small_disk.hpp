@@ -8,7 +8,7 @@
 
 namespace sluice::test {
 
-/// A file system of so many KiB. False when the process must not mount one.
+/// A file system of this many KiB. False if the process is not allowed to mount one.
 class SmallDisk {
 public:
     explicit SmallDisk(int kibibytes) {

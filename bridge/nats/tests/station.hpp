@@ -15,7 +15,8 @@ namespace sluice::test {
 
 inline constexpr std::chrono::seconds patience(20);
 
-/// Waits until the condition holds: neither a bridge nor libnats offers anything to wait for.
+/// Polls until the condition holds, because neither a bridge nor libnats offers an event to wait
+/// for.
 template <class Condition>
 void await(Condition&& condition) {
     while (!condition()) {
@@ -31,7 +32,8 @@ inline nats::NatsOptions optionsFor(const NatsServer& server) {
     return options;
 }
 
-/// Options with a durable profile that repeats itself soon.
+/// Options with a durable profile and short times, so that messages are soon sent and delivered
+/// again.
 inline nats::NatsOptions durableOptionsFor(const NatsServer& server, const std::string& name) {
     nats::NatsOptions options = optionsFor(server);
     options.durable.stream = "fleet";
@@ -68,7 +70,7 @@ struct Station {
     explicit Station(const NatsServer& server) : Station(optionsFor(server)) {}
     explicit Station(const nats::NatsOptions& options) : bridge(*bus, options) {}
 
-    /// Consumes until so many positions have been seen.
+    /// Consumes until this many positions have been seen.
     void consume(std::size_t count) {
         while (seen.size() < count) {
             (void)bus->waitFor(std::chrono::milliseconds(10));

@@ -10,7 +10,7 @@
 
 namespace sluice::test {
 
-/// A connection of the test itself, to look into a server's streams and to change them.
+/// A connection of the test. The test reads and changes a server's streams with it.
 class StreamsOfServer {
 public:
     explicit StreamsOfServer(const NatsServer& server) : StreamsOfServer(server.url()) {}
@@ -34,7 +34,7 @@ public:
         require(js_AddStream(nullptr, context_, &wanted, nullptr, nullptr));
     }
 
-    /// Makes the stream refuse messages of more bytes.
+    /// Makes the stream refuse messages with more bytes than this.
     void limitMessages(const char* name, std::int32_t bytes) {
         jsStreamInfo* info = nullptr;
         require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// The numbers alone: the lists of the state belong to the answer of the server.
+    /// Copies the numbers only, because the lists belong to the answer of the server.
     jsStreamState stateOf(const char* name) {
         jsStreamInfo* info = nullptr;
         require(js_GetStreamInfo(&info, context_, name, nullptr, nullptr));

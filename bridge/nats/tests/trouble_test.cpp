@@ -1,4 +1,4 @@
-// Faults that end in one line for the observer and in a counter.
+// Faults that the observer gets one line about, and that are counted.
 #include "notes.hpp"
 #include "peer.hpp"
 #include "small_disk.hpp"
@@ -106,7 +106,7 @@ TEST(TroubleTest, AWrongSubjectIsOneLine) {
         const std::string line = "nats: '" + subject +
                                  "' is no subject: it is empty, has an empty part, or has a space, "
                                  "a control character, or one of * > \" \\";
-        // The line of an exception ends at a zero.
+        // The text of an exception ends at a NUL.
         const std::string seen = line.c_str();
         EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), seen);
         EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>({subject}); }), seen);
@@ -137,7 +137,7 @@ TEST(TroubleTest, GarbageThatLooksLikeAHeartbeatIsCounted) {
     EXPECT_EQ(receiver.bridge.statistics().malformed, 5U);
 }
 
-// libnats would cut the line in which the server denies it.
+// libnats would cut the text in which the server denies the subject.
 TEST(TroubleTest, ALongSubjectIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     Station station(durableOptionsFor(server, "receiver"));
@@ -184,7 +184,7 @@ TEST(TroubleTest, ASlowImporterIsCountedAndIsOneLine) {
         }
     };
     consumeUntil([&] { return seen + bridge.statistics().overrun == 500U; });
-    send(501);  // shows the gap
+    send(501);  // makes the gap visible
     consumeUntil([&] { return seen + bridge.statistics().overrun == 501U; });
     EXPECT_TRUE(bridge.close(patience));
     const NatsStatistics counts = bridge.statistics();
@@ -254,7 +254,8 @@ TEST(TroubleTest, AReceiverGoesOnWhenItsClockIsSetBack) {
     sendUntil(1);
     receiver.setClockBack();
     sendUntil(300);
-    // The receiver's name exists from its first start. So its numbers are in a row.
+    // The server has known the receiver's name since its first start, so the receiver gets all
+    // numbers.
     const std::vector<int> numbers = numbersIn(handled);
     for (std::size_t i = 1; i < numbers.size(); ++i) {
         ASSERT_EQ(numbers[i], numbers[i - 1] + 1);
@@ -284,7 +285,7 @@ TEST(TroubleTest, AFullDiskOfTheServerFillsTheOutboxAndLosesNothing) {
         accepted += outlet.send({accepted, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
     }
     EXPECT_EQ(notes.count("nats: the server does not answer, and messages are sent again"), 1);
-    // The server does not use the stream again before its next start.
+    // After a full disk, the server uses the stream again only after a restart.
     std::filesystem::remove(filler);
     server.kill();
     server.start();
@@ -292,8 +293,7 @@ TEST(TroubleTest, AFullDiskOfTheServerFillsTheOutboxAndLosesNothing) {
     EXPECT_TRUE(sender.bridge.close(patience));
     std::vector<int> expected(static_cast<std::size_t>(accepted));
     std::iota(expected.begin(), expected.end(), 0);
-    // Those that the server refused were sent again, after later ones: order is that of normal
-    // operation.
+    // Sorted, because messages that the server refused were sent again after later ones.
     std::sort(receiver.seen.begin(), receiver.seen.end());
     EXPECT_EQ(receiver.seen, expected);
     EXPECT_EQ(sender.bridge.statistics().acknowledged, expected.size());
@@ -315,7 +315,7 @@ TEST(TroubleTest, AMessageThatIsTooLargeIsOneLine) {
     EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
 }
 
-// The server comes back with a smaller limit when the outbox has accepted the message.
+// The outbox accepts the message. Then the server restarts with a smaller limit.
 TEST(TroubleTest, AMessageThatBecameTooLargeIsUndeliverableAndIsOneLine) {
     NatsServer server(NatsServer::withStreams);
     Notes notes;
@@ -348,7 +348,7 @@ TEST(TroubleTest, AMessageTooLargeForItsStreamIsUndeliverableAndIsOneLine) {
     EXPECT_EQ(notes.count("nats: the server does not store messages"), 1);
 }
 
-// The server tells about a missing right after the message has left.
+// The server reports the missing permission after the message was sent.
 TEST(TroubleTest, AMissingRightIsOneLine) {
     const NatsServer server("authorization { users = [ { user: robot, password: right, "
                             "permissions: { publish: { deny: \"position.>\" } } } ] }");

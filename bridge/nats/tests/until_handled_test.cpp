@@ -16,7 +16,7 @@ using namespace test;
 
 const NatsRoute route{"position", 1, Profile::durable, true};
 
-/// A receiver whose handlers do not run: it dies before.
+/// A receiver that ends before its handlers run.
 class UntilHandledTest : public ::testing::Test {
 protected:
     UntilHandledTest() { receiver_->bridge.importType<Position>(route); }
@@ -27,7 +27,7 @@ protected:
         ASSERT_TRUE(stranger_.publish(subject.c_str(), bytes.data(), bytes.size()));
     }
     [[nodiscard]] NatsStatistics statistics() const { return receiver_->bridge.statistics(); }
-    /// The server has all answers of the receiver afterwards.
+    /// Waits until the server has all answers of the receiver.
     void endReceiver() {
         EXPECT_TRUE(receiver_->bridge.close(patience));
         receiver_.reset();
@@ -53,7 +53,7 @@ TEST_F(UntilHandledTest, ADuplicateDoesNotAcknowledgeAMessageThatIsNotHandled) {
     EXPECT_EQ(seenByTheNextReceiver(1), std::vector<int>{7});
 }
 
-// The sender sent it twice, and the server did not know the first copy any more.
+// The sender has sent the message twice, and the server had forgotten the first copy.
 TEST_F(UntilHandledTest, ADuplicateIsAcknowledgedWhenTheFirstCopyIsHandled) {
     publish(7);
     publish(7);
@@ -101,7 +101,7 @@ TEST_F(UntilHandledTest, EachBridgeOfABusAcknowledgesItsOwnMessages) {
     EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
 }
 
-// Its message comes again, and the bus has both copies.
+// Its message is delivered again, and both copies are in the bus.
 TEST_F(UntilHandledTest, AMessageOfAFormerBridgeOfTheBusIsNotTakenForItsOwn) {
     publish(1);
     await([&] { return statistics().delivered == 1; });

@@ -14,7 +14,7 @@ namespace fleet {
 
 constexpr std::size_t hosts = 3;
 
-/// One reading of a host. Number counts from 0, also over a restart of the host.
+/// One reading of a host. `number` counts from 0, and continues after a restart of the host.
 struct Load {
     std::uint32_t host = 0;
     std::uint64_t number = 0;
@@ -42,8 +42,8 @@ inline sluice::nats::NatsOptions optionsFor(const std::string& url, const std::s
     return options;
 }
 
-/// Knows which loads a program has seen. It keeps them in a file, so that a program that was killed
-/// continues its books.
+/// Remembers which loads a program has seen. It stores them in a file, so that a program continues
+/// correctly after it was killed.
 class Ledger {
 public:
     explicit Ledger(const std::string& path) {

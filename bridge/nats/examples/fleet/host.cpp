@@ -1,5 +1,6 @@
 // fleet_host NUMBER URL FOLDER: samples this machine and sends each reading to the fleet, until
-// SIGTERM. Then it sends its last reading and waits until it has seen all readings of the others.
+// SIGTERM. Then it sends its last reading, and waits until it has seen all readings of the other
+// hosts.
 #include "fleet.hpp"
 #include "proc_file.hpp"
 #include "proc_text.hpp"
@@ -23,7 +24,7 @@ using namespace std::chrono_literals;
 
 std::atomic<bool> isAskedToEnd{false};
 
-/// Share of time that the processors were busy since the call before.
+/// Returns the share of time that the processors were busy since the last call.
 double busyPercent() {
     static hostwatch::ProcFile file("/proc/stat");
     static hostwatch::CpuCounters before;

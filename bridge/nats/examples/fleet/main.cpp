@@ -1,5 +1,6 @@
-// fleet URL FOLDER [SECONDS]: starts three hosts, shows them on one page, kills one and starts it
-// again, and checks at the end that everybody has seen each reading. The server needs JetStream.
+// fleet URL FOLDER [SECONDS]: starts three hosts and shows them on one page. It kills one host and
+// starts it again. At the end it checks that each program has seen each reading. The server needs
+// JetStream.
 #include "fleet.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ using namespace fleet;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// The process of a host. It is killed with this object.
+/// The process of a host. The destructor kills it.
 class Host {
 public:
     Host(std::string program, std::size_t number, std::string url, std::string folder)
@@ -51,7 +52,7 @@ public:
         }
     }
     void askToEnd() const { (void)::kill(process_, SIGTERM); }
-    /// Whether it ends well.
+    /// Waits for the end of the process. True if it ended without an error.
     bool wait() {
         int status = 1;
         const bool isReaped = waitpid(process_, &status, 0) == process_;
@@ -87,12 +88,13 @@ private:
     std::array<Load, hosts> newest_;
 };
 
-/// The host that is killed and started again. It may see a reading twice, and send one twice: when
-/// it is killed, it may have handled or sent a reading without having written that down.
+/// The host that is killed and started again. It may see a reading twice, and may send one twice,
+/// because it may be killed before it has written down a reading that it has handled or sent.
 constexpr std::size_t killed = 1;
 
-/// Prints how many readings of each host each program has seen, and how many of them again. False
-/// if somebody misses a reading, or if two programs that were not killed saw one again.
+/// Prints how many readings of each host each program has seen, and how many of them twice. False
+/// if a program misses a reading. Also false if a reading was seen twice between two programs that
+/// were not killed.
 bool printAccounts(const Ledger& page, const std::string& folder) {
     std::vector<Ledger> readers;
     for (std::size_t reader = 0; reader < hosts; ++reader) {
@@ -129,7 +131,8 @@ bool printAccounts(const Ledger& page, const std::string& folder) {
     return isComplete && isOnce;
 }
 
-/// A name gets the messages after its first start. So each host has one before the others send.
+/// An importer gets the messages that are sent after its first start. So each host has imported
+/// before the others send.
 void registerHosts(const std::string& url) {
     for (std::size_t host = 0; host < hosts; ++host) {
         const auto bus = std::make_unique<FleetBus>();

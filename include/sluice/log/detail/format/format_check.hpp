@@ -35,7 +35,7 @@ constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     return true;
 }
 
-/// Returns the first fault of a format string for a call with so many arguments.
+/// Returns the first fault of a format string. `arguments` is the number of arguments of the call.
 constexpr FormatFault findFault(std::string_view format, std::size_t arguments) noexcept {
     std::size_t automatic = 0;
     for (std::size_t at = 0; at < format.size();) {

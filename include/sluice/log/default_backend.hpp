@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The back end of loggers that name no other one.
+/// The back end of loggers that do not name another one.
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     const auto counts = sluice::log::default_backend()->statistics();

@@ -71,7 +71,7 @@ private:
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
-    bool isSet_ = false;      ///< adjust() was called
+    bool isSet_ = false;      ///< whether adjust() was called
     Moment first_;            ///< the first adjust() since the clock of the stamps started
     Moment now_;              ///< the moment of the last adjust()
     double ticksLength_ = 0;  ///< length of one tick of the stamps, in ticks of the printed times

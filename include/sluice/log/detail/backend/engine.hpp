@@ -411,7 +411,7 @@ private:
     std::atomic<std::uint64_t> rescueWanted_{0};
     Polling<Engine> polling_{*this};
     std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
-    std::atomic<bool> isClosing_{false};  ///< closeControls() was called once
+    std::atomic<bool> isClosing_{false};  ///< whether closeControls() was called once
 
     // Written in each harvest. harvesting_ guards harvester_.
     alignas(cacheLineSize) HarvestMutex harvesting_;

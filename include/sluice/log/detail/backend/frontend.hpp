@@ -69,7 +69,7 @@ public:
     /// error handler.
     static bool isInHarvest() noexcept { return HarvestScope::isInside(); }
 
-    /// The number of records that came after the end.
+    /// The number of records that were logged after the end of the back end.
     std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
 
 protected:

@@ -114,7 +114,8 @@ private:
 
     Engine& engine_;
     std::atomic<std::thread::id> thread_{std::this_thread::get_id()};  ///< the polling thread
-    std::atomic<bool> isRestLeft_{false};  ///< a sink closed the engine; the next drain() finishes
+    /// Whether a sink has closed the engine; the next drain() finishes the close.
+    std::atomic<bool> isRestLeft_{false};
 };
 
 }  // namespace sluice::log::detail

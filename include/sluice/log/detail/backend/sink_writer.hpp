@@ -211,7 +211,7 @@ private:
             isPrinted = true;
         });
         if (!isPrinted) {
-            text_.resize(begin);  // smaller: it cannot throw
+            text_.resize(begin);  // it shrinks, so it cannot throw
         }
         return isPrinted;
     }
@@ -291,7 +291,7 @@ private:
             printPairs(pairs, text_);
         });
         if (!isAdded) {
-            text_.resize(end);  // smaller: it cannot throw
+            text_.resize(end);  // it shrinks, so it cannot throw
             return;
         }
         if (head.site == nullptr) {

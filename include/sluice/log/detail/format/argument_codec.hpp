@@ -196,7 +196,8 @@ private:
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};  // from left to right
+    // Evaluated from left to right.
+    std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);
     static_cast<void>(size);

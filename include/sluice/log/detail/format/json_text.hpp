@@ -12,7 +12,7 @@
 
 namespace sluice::log::detail {
 
-/// A control character as \n, \t, or \u00XX.
+/// Appends a control character as \n, \t, or \u00XX.
 inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     constexpr std::string_view digits = "0123456789abcdef";
     to.push_back('\\');

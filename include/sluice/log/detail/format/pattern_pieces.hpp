@@ -92,7 +92,7 @@ public:
         last.endsColor = last.endsColor || pattern == "%$";
     }
 
-    /// `%+`, spdlog's default.
+    /// Adds the pieces of `%+`, spdlog's default pattern.
     void addFull() {
         add(PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
         add(PieceKind::milliseconds, "%e");

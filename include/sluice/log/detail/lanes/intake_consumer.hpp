@@ -256,9 +256,9 @@ private:
     Key last_ = 0;                  ///< the latest emitted key
     SingleWriterCounter<Platform> emitted_;
     SingleWriterCounter<Platform> orderViolations_;
-    Atomic<unsigned char> woken_{0};  ///< wake() was called since the last wait
+    Atomic<unsigned char> woken_{0};  ///< whether wake() was called since the last wait
     RoleCheck<Platform> role_;
-    bool isSettled_ = false;  ///< the intake is closed, and a look has seen the last record
+    bool isSettled_ = false;  ///< whether the intake is closed and a look has seen the last record
 };
 
 }  // namespace sluice::log::detail

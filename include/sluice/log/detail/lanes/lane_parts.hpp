@@ -25,7 +25,7 @@ struct LaneCounts {
     std::uint64_t logged = 0;     ///< accepted
     std::uint64_t discarded = 0;  ///< refused because there was no room
     std::uint64_t overrun = 0;    ///< accepted, then evicted by later records
-    std::uint64_t lost = 0;       ///< begun by a thread that was cancelled or died
+    std::uint64_t lost = 0;       ///< begun by a thread before it was cancelled or died
 
     LaneCounts& operator+=(const LaneCounts& other) noexcept {
         logged += other.logged;
@@ -56,7 +56,7 @@ struct LaneLimits {
 /// The bytes that a record takes in a lane.
 struct RecordSize {
     std::size_t footprint;  ///< bytes, with the frame
-    bool isLarge;           ///< the payload is in a block of its own
+    bool isLarge;           ///< whether the payload is in a block of its own
 };
 
 /// The records in a lane, and their bytes.

@@ -261,8 +261,8 @@ private:
     std::uint64_t version_ = 0;   ///< version of the registry whose lanes are in lanes_
     Key before_ = 0;              ///< reading of the clock at the last look
     Key watermark_ = 0;           ///< result of the last look
-    bool anyAnnounced_ = false;   ///< at the last look
-    bool anyStalled_ = false;     ///< at the last look
+    bool anyAnnounced_ = false;   ///< see anyAnnounced()
+    bool anyStalled_ = false;     ///< see isStalled()
     TimePoint announcedSince_{};  ///< time of the last look that saw an announced record
     Marks marks_;
     Counter ignoredStalls_;

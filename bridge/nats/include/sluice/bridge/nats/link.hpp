@@ -17,7 +17,12 @@ enum class LinkState : unsigned char { connected, disconnected, closed };
                                               : "closed";
 }
 
-/// Gets the events of a bridge. Derive from it and pass it as LinkOptions::observer.
+/// Gets the events of a bridge. Derive from it and pass an object as LinkOptions::observer.
+///
+///     struct Printer : sluice::nats::LinkObserver {
+///         void changed(const char*, sluice::nats::LinkState) noexcept override {}
+///         void trouble(const char* line) noexcept override { std::puts(line); }
+///     };
 ///
 /// Threads: threads of libnats and of the bridge call its functions, several at once. The functions
 /// must not call the bridge.
@@ -94,6 +99,11 @@ protected:
 };
 
 /// One connection to a NATS server. NatsBridge owns two. It hides libnats from its users.
+///
+///     Link link(options, "rest");
+///     link.subscribe("fleet.order.low", receiver, 1000);
+///     const bool isSent = link.publish("fleet.position.low", bytes, size);
+///     const bool isComplete = link.close(std::chrono::seconds(1));
 ///
 /// Threads: any thread may call state() and dropped(), and publish() before close(). The owner
 /// calls subscribe() before close(), and close(). Each subscription has a thread of libnats, which

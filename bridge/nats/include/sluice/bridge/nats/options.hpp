@@ -89,6 +89,9 @@ enum class Profile : unsigned char {
 };
 
 /// How the messages of one type travel: their subject on the server, and their guarantee.
+///
+///     bridge.exportType<Position>({"fleet.position"});
+///     bridge.importType<Order>({"fleet.order", 1, Profile::durable});
 struct NatsRoute {
     std::string subject;
     /// The version of the type. Change it when the meaning of a field changes. An importer refuses

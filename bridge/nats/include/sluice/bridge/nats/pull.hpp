@@ -12,6 +12,9 @@ namespace sluice::nats {
 /// Receives the messages of one subject and priority from a stream. NatsBridge owns one for each
 /// durable import and priority.
 ///
+///     Pull pull(link, options.durable, Priority::high, "fleet.order", receiver);
+///     pull.stop(std::chrono::seconds(1));  // before link.close()
+///
 /// Threads: the owner calls the constructor and stop(). The pull's own thread calls the receiver
 /// and sends the verdict to the server. If the verdict of a message is missing, the server delivers
 /// the message again after `redeliverAfter`.

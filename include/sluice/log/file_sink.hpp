@@ -34,7 +34,9 @@ namespace sluice::log {
 ///
 ///     // With a new file after 100 MiB:
 ///     auto sink = std::make_shared<sluice::log::file_sink_mt>("core.log");
-///     sink->set_rotation({100 * 1024 * 1024});
+///     sluice::log::file_rotation rotation;
+///     rotation.max_bytes = 100 * 1024 * 1024;
+///     sink->set_rotation(rotation);
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///

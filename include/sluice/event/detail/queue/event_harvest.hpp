@@ -34,8 +34,8 @@ public:
 
     ~Harvest() {
         if (store_ == nullptr) {
-            destroyEvents(kept_);
-            destroyEvents(rest_);
+            destroyEach(kept_, done_);
+            destroyEach(rest_, done_);
             return;
         }
         wakeAll(end());
@@ -181,14 +181,6 @@ private:
         (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;
         if (older_ != nullptr) {
             older_->newer_ = newer_;
-        }
-    }
-
-    static void destroyEvents(EventList& events) {
-        EventList empty;
-        while (!events.isEmpty()) {
-            events.destroyFront();
-            events.moveFrontTo(empty);
         }
     }
 

@@ -83,11 +83,8 @@ public:
                 harvest->orphans_.swap(spares_);
             }
         }
-        while (!events_.isEmpty()) {
-            events_.destroyFront();
-            EventList gone;
-            events_.moveFrontTo(gone);
-        }
+        EventList gone;
+        destroyEach(events_, gone);
         (void)coroutines_.takeAll();  // they wait for ever, unless they are destroyed
     }
 
@@ -331,13 +328,17 @@ private:
     /// One more in the list.
     void countNew(const Guard& guard) noexcept { Counts::addEnqueued(resize(guard, 1)); }
 
+    static void destroyEach(EventList& events, EventList& used) {
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(used);
+        }
+    }
+
     /// Without the lock.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
-        while (!events.isEmpty()) {
-            events.destroyFront();
-            events.moveFrontTo(empty);
-        }
+        destroyEach(events, empty);
         const Guard guard(lock_);
         spares_.giveBack(empty);
     }

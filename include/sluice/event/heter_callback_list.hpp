@@ -57,8 +57,7 @@ public:
     HeterCallbackList(HeterCallbackList&&) noexcept = default;
     HeterCallbackList& operator=(const HeterCallbackList& other) {
         if (this != &other) {
-            HeterCallbackList copy(other);
-            swap(copy);
+            HeterCallbackList(other).swap(*this);
         }
         return *this;
     }

@@ -71,21 +71,21 @@ public:
 
     CallbackChain& operator=(const CallbackChain& other) {
         if (this != &other) {
-            CallbackChain copy(other);
-            swap(copy);
+            CallbackChain(other).swap(*this);
         }
         return *this;
     }
 
     CallbackChain& operator=(CallbackChain&& other) noexcept {
-        if (this != &other) {
-            end();
-            swap(other);
-        }
+        CallbackChain(std::move(other)).swap(*this);
         return *this;
     }
 
-    ~CallbackChain() { end(); }
+    ~CallbackChain() {
+        if (Core* const own = core_.exchange(nullptr, std::memory_order_relaxed)) {
+            own->end();
+        }
+    }
 
     void swap(CallbackChain& other) noexcept {
         Core* const mine = core();
@@ -241,13 +241,6 @@ private:
             }
         }
         return true;
-    }
-
-    /// Without other threads.
-    void end() noexcept {
-        if (Core* const own = core_.exchange(nullptr, std::memory_order_relaxed)) {
-            own->end();
-        }
     }
 
     // Null until the first callback is added.

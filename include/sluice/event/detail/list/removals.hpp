@@ -205,7 +205,10 @@ private:
         {
             const Guard guard(lock);
             if (hasPassed) {
-                passed = cutBatch(guard);
+                passed = std::exchange(batch_, nullptr);
+                // Relaxed: written under the lock.
+                count_.store(count_.load(std::memory_order_relaxed) - std::exchange(batchSize_, 0),
+                             std::memory_order_relaxed);
                 if (isOwnerWaiting_) {
                     freed.owner = owner_;
                     freed.end = endOwner_;
@@ -218,14 +221,6 @@ private:
         }
         freed.append(passed);
         return goesOn;
-    }
-
-    Removed* cutBatch(const Guard& /*guard*/) noexcept {
-        // Relaxed: written under the lock.
-        count_.store(count_.load(std::memory_order_relaxed) - batchSize_,
-                     std::memory_order_relaxed);
-        batchSize_ = 0;
-        return std::exchange(batch_, nullptr);
     }
 
     Atomic<bool> hasAny_{false};

@@ -34,21 +34,17 @@ constexpr void requireComparable() noexcept {
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {
-    using Handle = typename Dispatcher::Handle;
-    using Callback = typename Dispatcher::Callback;
-    detail::requireComparable<Callback>();
+    detail::requireComparable<typename Dispatcher::Callback>();
     // Goes on if another thread has removed that one first.
-    return !dispatcher.forEachIf(event, [&](const Handle& handle, const Callback& item) {
+    return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
         return !(item == listener && dispatcher.removeListener(event, handle));
     });
 }
 
 template <class List>
 bool removeListener(List& list, const typename List::Callback& callback) {
-    using Handle = typename List::Handle;
-    using Callback = typename List::Callback;
-    detail::requireComparable<Callback>();
-    return !list.forEachIf([&](const Handle& handle, const Callback& item) {
+    detail::requireComparable<typename List::Callback>();
+    return !list.forEachIf([&](const auto& handle, const auto& item) {
         return !(item == callback && list.remove(handle));
     });
 }
@@ -58,16 +54,14 @@ template <class Dispatcher>
 [[nodiscard]] bool hasListener(const Dispatcher& dispatcher,
                                const typename Dispatcher::Event& event,
                                const typename Dispatcher::Callback& listener) {
-    using Callback = typename Dispatcher::Callback;
-    detail::requireComparable<Callback>();
-    return !dispatcher.forEachIf(event, [&](const Callback& item) { return !(item == listener); });
+    detail::requireComparable<typename Dispatcher::Callback>();
+    return !dispatcher.forEachIf(event, [&](const auto& item) { return !(item == listener); });
 }
 
 template <class List>
 [[nodiscard]] bool hasListener(const List& list, const typename List::Callback& callback) {
-    using Callback = typename List::Callback;
-    detail::requireComparable<Callback>();
-    return !list.forEachIf([&](const Callback& item) { return !(item == callback); });
+    detail::requireComparable<typename List::Callback>();
+    return !list.forEachIf([&](const auto& item) { return !(item == callback); });
 }
 
 /// Whether the event has a listener.

@@ -3,6 +3,7 @@
 #include <sluice/event/detail/dispatch/add_only_hash_map.hpp>
 #include <sluice/event/detail/dispatch/add_only_ordered_map.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
+#include <sluice/event/detail/utility/comparing.hpp>
 
 #include <functional>
 #include <type_traits>
@@ -19,10 +20,6 @@ using ComparisonOf = typename Map::key_compare;
 
 template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
-template <class Key>
-using EqualityOf = decltype(std::declval<const Key&>() == std::declval<const Key&>());
-template <class Key>
-using OrderOf = decltype(std::declval<const Key&>() < std::declval<const Key&>());
 
 /// Stands for "the policies have no Map", which then compares keys in no way of its own.
 struct NoMap {};
@@ -35,11 +32,11 @@ auto selectMap() {
         return static_cast<AddOnlyHashMap<Key, Value, HasherOf<Map>, Equal, Platform>*>(nullptr);
     } else if constexpr (isDetected<ComparisonOf, Map>) {
         return static_cast<AddOnlyOrderedMap<Key, Value, ComparisonOf<Map>, Platform>*>(nullptr);
-    } else if constexpr (isDetected<HashOf, Key> && isDetected<EqualityOf, Key>) {
+    } else if constexpr (isDetected<HashOf, Key> && hasEqual<Key>) {
         using Equal = std::equal_to<Key>;
         return static_cast<AddOnlyHashMap<Key, Value, std::hash<Key>, Equal, Platform>*>(nullptr);
     } else {
-        static_assert(isDetected<OrderOf, Key>,
+        static_assert(hasLess<Key>,
                       "an event needs std::hash and ==, or <, or a Map in the policies that names "
                       "its hasher and key_equal, or its key_compare");
         return static_cast<AddOnlyOrderedMap<Key, Value, std::less<Key>, Platform>*>(nullptr);

@@ -48,19 +48,14 @@ struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>
 struct IsUnconverted : std::bool_constant<std::is_same_v<std::decay_t<Parameter>, Message> ||
                                           std::is_base_of_v<std::decay_t<Parameter>, Message>> {};
-template <class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (*)(First, Rest...), Message> : IsUnconverted<First, Message> {};
-template <class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (*)(First, Rest...) noexcept, Message> : IsUnconverted<First, Message> {};
-template <class C, class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (C::*)(First, Rest...), Message> : IsUnconverted<First, Message> {};
-template <class C, class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (C::*)(First, Rest...) const, Message> : IsUnconverted<First, Message> {};
-template <class C, class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (C::*)(First, Rest...) noexcept, Message>
+template <class R, class First, class... Rest, bool IsNoexcept, class Message>
+struct TakesUnconverted<R (*)(First, Rest...) noexcept(IsNoexcept), Message>
     : IsUnconverted<First, Message> {};
-template <class C, class R, class First, class... Rest, class Message>
-struct TakesUnconverted<R (C::*)(First, Rest...) const noexcept, Message>
+template <class C, class R, class First, class... Rest, bool IsNoexcept, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...) noexcept(IsNoexcept), Message>
+    : IsUnconverted<First, Message> {};
+template <class C, class R, class First, class... Rest, bool IsNoexcept, class Message>
+struct TakesUnconverted<R (C::*)(First, Rest...) const noexcept(IsNoexcept), Message>
     : IsUnconverted<First, Message> {};
 
 template <class F, class Message, class = void>

@@ -306,7 +306,9 @@ private:
             }
             // A memory resource is foreign code, so it is called without the lock. Another producer
             // may get here as well; the segment that is not needed now will be later.
-            addFree(Segment::create(memory_));
+            Segment* const spare = Segment::create(memory_);
+            const Guard guard(lock_);
+            addFree(guard, spare);
         }
     }
 
@@ -332,11 +334,6 @@ private:
         tailSegment_ = segment;
         tailIndex_ = 0;
         return true;
-    }
-
-    void addFree(Segment* segment) noexcept {
-        const Guard guard(lock_);
-        addFree(guard, segment);
     }
 
     T* oldestOrNull() noexcept {

@@ -163,17 +163,9 @@ public:
 
     /// Whether this thread is inside the object.
     [[nodiscard]] bool isInside(const void* where) const noexcept {
-        const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            // Relaxed, both: only stores of this thread can make the answer true.
-            if (slot->thread.load(std::memory_order_relaxed) == self &&
-                slot->anyEntry([&](const Entry& entry) {
-                    return Slot::isIn(entry.load(std::memory_order_relaxed), where);
-                })) {
-                return true;
-            }
-        }
-        return false;
+        return anyOwnEntry([&](const Entry& entry) {
+            return Slot::isIn(entry.load(std::memory_order_relaxed), where);
+        });
     }
 
     /// Call it after unlinking an element. Costs a heavy fence, 0.4-10 us, if others have slots.
@@ -300,6 +292,19 @@ private:
         slot.home.release(slot);
     }
 
+    /// Whether the test is true of an entry of this thread. Relaxed, also in the test: only stores
+    /// of this thread can make the answer true.
+    template <class Test>
+    bool anyOwnEntry(Test test) const noexcept {
+        const void* const self = Platform::thisThread();
+        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
+            if (slot->thread.load(std::memory_order_relaxed) == self && slot->anyEntry(test)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Goes on to the first section that keeps the period from being over; true when there is
     /// none. Ignores the slots of the thread `ignored`.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
@@ -343,16 +348,9 @@ private:
             return false;
         }
         const Word word = other.awaitedWord.load(std::memory_order_relaxed);
-        const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            if (slot->thread.load(std::memory_order_relaxed) == self &&
-                slot->anyEntry([&](const Entry& own) {
-                    return &own == entry && own.load(std::memory_order_relaxed) == word;
-                })) {
-                return true;
-            }
-        }
-        return false;
+        return anyOwnEntry([&](const Entry& own) {
+            return &own == entry && own.load(std::memory_order_relaxed) == word;
+        });
     }
 
     Slot& takeOrAdd() {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -127,8 +128,7 @@ public:
         if (slot == nullptr) {
             slot = new Slot(*this);
             const Guard guard(lock_);
-            slot->next = first_;
-            first_ = slot;
+            slot->next = std::exchange(first_, slot);
         }
         this->addUser();
         return *slot;
@@ -145,9 +145,8 @@ public:
 
 private:
     ~CounterRegistry() {
-        while (Slot* const slot = first_) {
-            first_ = slot->next;
-            delete slot;
+        while (first_ != nullptr) {
+            delete std::exchange(first_, first_->next);
         }
     }
 

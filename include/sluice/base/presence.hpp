@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace [[gnu::visibility("default")]] sluice {
 
@@ -265,9 +266,7 @@ private:
     ~BasicPresence() {
         Slot* slot = slots_.load(std::memory_order_relaxed);  // relaxed: the last user is alone
         while (slot != nullptr) {
-            Slot* const next = slot->next;
-            delete slot;
-            slot = next;
+            delete std::exchange(slot, slot->next);
         }
     }
 

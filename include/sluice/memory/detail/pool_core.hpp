@@ -266,9 +266,8 @@ private:
         auto slot = std::make_unique<Slot>();
         depot_.equip(slot->cache);
         const Guard guard(lock_);
-        slot->next = slots_;
-        slots_ = slot.release();
-        return *slots_;
+        slot->next = std::exchange(slots_, slot.get());
+        return *slot.release();
     }
 
     /// By the thread that has the slot.

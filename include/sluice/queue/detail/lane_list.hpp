@@ -7,6 +7,7 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <utility>
 
 namespace sluice::detail {
 
@@ -33,11 +34,10 @@ public:
     LaneList& operator=(const LaneList&) = delete;
 
     ~LaneList() {
-        for (Lane* lane = first_; lane != nullptr;) {
-            Lane* const following = lane->next;
+        while (first_ != nullptr) {
+            Lane* const lane = std::exchange(first_, first_->next);
             lane->ring.close();
             Lane::unref(lane, Lane::queueGone);
-            lane = following;
         }
         const Owner<Announced> last{announced()};
     }
@@ -126,11 +126,10 @@ private:
             lane.ring.close();
             (void)lane.ring.isDrained();  // notes that it is: for good from the start
         }
-        lane.next = first_;
-        if (first_ != nullptr) {
-            first_->previous = &lane;
+        lane.next = std::exchange(first_, &lane);
+        if (lane.next != nullptr) {
+            lane.next->previous = &lane;
         }
-        first_ = &lane;
         setSize(guard, size() + 1);
         lane.list();
         return &lane;

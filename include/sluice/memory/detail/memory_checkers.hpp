@@ -70,23 +70,18 @@ inline void openMemory([[maybe_unused]] const void* begin,
 }
 
 /// A block of the pool may be used: `bytes` of it and no more.
-inline void toldOfAllocation([[maybe_unused]] const void* pool, [[maybe_unused]] const void* block,
-                             [[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(SLUICE_DETAIL_ASAN)
-    __asan_unpoison_memory_region(block, bytes);
-#endif
+inline void toldOfAllocation([[maybe_unused]] const void* pool, const void* block,
+                             std::size_t bytes) noexcept {
+    openMemory(block, bytes);
 #if defined(SLUICE_DETAIL_VALGRIND)
     VALGRIND_MEMPOOL_ALLOC(pool, block, bytes);
 #endif
 }
 
 /// The block may not be used any more.
-inline void toldOfDeallocation([[maybe_unused]] const void* pool,
-                               [[maybe_unused]] const void* block,
-                               [[maybe_unused]] std::size_t bytes) noexcept {
-#if defined(SLUICE_DETAIL_ASAN)
-    __asan_poison_memory_region(block, bytes);
-#endif
+inline void toldOfDeallocation([[maybe_unused]] const void* pool, const void* block,
+                               std::size_t bytes) noexcept {
+    closeMemory(block, bytes);
 #if defined(SLUICE_DETAIL_VALGRIND)
     VALGRIND_MEMPOOL_FREE(pool, block);
 #endif

@@ -11,7 +11,6 @@
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/publishing.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
@@ -22,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <tuple>
 #include <type_traits>
 #include <utility>

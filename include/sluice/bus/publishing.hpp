@@ -3,7 +3,6 @@
 #include <sluice/bus/detail/publication.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/priority.hpp>
 #include <sluice/bus/publish_result.hpp>
 
 #include <chrono>

@@ -3,7 +3,6 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/detail/heter/heter_handle.hpp>
 #include <sluice/event/detail/heter/prototype_match.hpp>
-#include <sluice/event/detail/list/read_side.hpp>
 #include <sluice/event/event_policies.hpp>
 
 #include <cstddef>

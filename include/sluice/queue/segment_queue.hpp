@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/priority.hpp>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/assert.hpp>
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/block_options.hpp>

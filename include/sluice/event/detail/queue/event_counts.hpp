@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/event_queue_statistics.hpp>
 
 #include <algorithm>

@@ -196,7 +196,6 @@ private:
 };
 
 #if defined(__linux__)
-/// BasicPriorityMutex with its usual arguments.
 using PriorityMutex = BasicPriorityMutex<StdPlatform, detail::LockSections>;
 #else
 class PriorityMutex : public SpinLock {

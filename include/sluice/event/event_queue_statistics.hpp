@@ -17,10 +17,9 @@ struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed
     std::uint64_t discarded = 0;  ///< events that made room for others, or were cleared
-    std::uint64_t processed =
-        0;                   ///< events that were passed to listeners or a visitor, or were taken
-    std::size_t queued = 0;  ///< events that wait
-    std::size_t highWater = 0;  ///< the most events that waited at once
+    std::uint64_t processed = 0;  ///< events that were passed to listeners or a visitor, or taken
+    std::size_t queued = 0;       ///< events that wait
+    std::size_t highWater = 0;    ///< the most events that waited at once
 };
 
 }  // namespace sluice

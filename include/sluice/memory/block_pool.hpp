@@ -304,7 +304,6 @@ private:
     std::unique_ptr<Exact> exact_;
 };
 
-/// BasicBlockPool with its usual arguments.
 using BlockPool = BasicBlockPool<>;
 
 }  // namespace sluice

@@ -239,7 +239,6 @@ private:
     Core& core_;
 };
 
-/// BasicBufferPool with its usual arguments.
 using BufferPool = BasicBufferPool<>;
 using WritableBuffer = BufferPool::WritableBuffer;
 

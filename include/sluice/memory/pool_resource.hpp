@@ -14,8 +14,7 @@
 namespace sluice {
 
 struct PoolResourceOptions {
-    std::size_t largestBlock =
-        4096;  ///< the largest block of the pools; a power of two from 16 to 65536
+    std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
     std::size_t capacity = BlockPoolOptions::unlimited;  ///< the most blocks of each size
     bool largeFromUpstream = true;      ///< whether larger blocks come from upstream
     const char* name = "PoolResource";  ///< for the leak reports

@@ -303,7 +303,6 @@ private:
     Parker parker_;
 };
 
-/// BasicEventCount with its usual arguments.
 using EventCount = BasicEventCount<>;
 
 }  // namespace sluice

@@ -173,7 +173,6 @@ private:
     Descriptor descriptor_;
 };
 
-/// BasicEventFdWait with its usual arguments.
 using EventFdWait = BasicEventFdWait<>;
 
 }  // namespace sluice

@@ -124,7 +124,6 @@ private:
         typename Gate::Pass pass_{0};  // outside of self_: one instruction less
 };
 
-/// BasicLockSections with its usual argument.
 using LockSections = BasicLockSections<>;
 using ForkDelay = LockSections::Delay;
 

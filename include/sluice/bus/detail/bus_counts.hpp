@@ -128,8 +128,7 @@ private:
     using Own = std::array<Count, fateCount>;
     struct Times {
         Count count;
-        SingleWriterNumber<Platform>
-            sum;  // in nanoseconds, of which there are 4 billion in 4 seconds
+        SingleWriterNumber<Platform> sum;  // in nanoseconds: 4 billion in 4 seconds
         SingleWriterNumber<Platform> max;
     };
 

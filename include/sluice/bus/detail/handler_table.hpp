@@ -129,7 +129,6 @@ public:
         }
     }
 
-    /// How many there are.
     [[nodiscard]] std::size_t size() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
         return order_.size();

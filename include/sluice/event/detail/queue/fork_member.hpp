@@ -76,7 +76,6 @@ private:
     inline static BasicForkMember* first_ = nullptr;
 };
 
-/// BasicForkMember with its usual argument.
 using ForkMember = BasicForkMember<PriorityMutex>;
 
 /// For objects of one thread: the thread that forks is the one that is left.

@@ -47,27 +47,16 @@ struct AnyOperations {
     void (*destroy)(void* object) noexcept;
 };
 
-template <class T>
-void moveConstructAny(void* to, void* from) noexcept {
-    ::new (to) T(std::move(*static_cast<T*>(from)));
-}
-
-template <class T>
-void destroyAny(void* object) noexcept {
-    static_cast<T*>(object)->~T();
-}
-
-template <class T>
-void deleteAny(void* object) noexcept {
-    delete static_cast<T*>(object);
-}
-
 template <class T, bool OnHeap>
 constexpr AnyOperations makeAnyOperations() noexcept {
     if constexpr (OnHeap) {
-        return {sizeof(T), true, nullptr, &deleteAny<T>};
+        return {sizeof(T), true, nullptr,
+                [](void* object) noexcept { delete static_cast<T*>(object); }};
     } else {
-        return {sizeof(T), false, &moveConstructAny<T>, &destroyAny<T>};
+        return {
+            sizeof(T), false,
+            [](void* to, void* from) noexcept { ::new (to) T(std::move(*static_cast<T*>(from))); },
+            [](void* object) noexcept { static_cast<T*>(object)->~T(); }};
     }
 }
 

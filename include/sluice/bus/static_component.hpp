@@ -9,23 +9,17 @@ namespace sluice {
 
 namespace detail {
 
-/// Whether `void Derived::handle(Args...)` exists, is public, and takes exactly this.
-template <class Derived, class Void, class... Args>
-struct HasHandle : std::false_type {};
-template <class Derived, class... Args>
-struct HasHandle<Derived,
-                 std::void_t<decltype(static_cast<void (Derived::*)(Args...)>(&Derived::handle))>,
-                 Args...> : std::true_type {};
-template <class Derived, class Void, class... Args>
-struct HasConstHandle : std::false_type {};
-template <class Derived, class... Args>
-struct HasConstHandle<
-    Derived, std::void_t<decltype(static_cast<void (Derived::*)(Args...) const>(&Derived::handle))>,
-    Args...> : std::true_type {};
+/// Whether a public `Derived::handle` is exactly such a member function.
+template <class Derived, class Function, class = void>
+inline constexpr bool hasHandle = false;
+template <class Derived, class Function>
+inline constexpr bool
+    hasHandle<Derived, Function, std::void_t<decltype(static_cast<Function>(&Derived::handle))>> =
+        true;
 
 template <class Derived, class... Args>
-inline constexpr bool handles =
-    std::disjunction_v<HasHandle<Derived, void, Args...>, HasConstHandle<Derived, void, Args...>>;
+inline constexpr bool handles = hasHandle<Derived, void (Derived::*)(Args...)> ||
+                                hasHandle<Derived, void (Derived::*)(Args...) const>;
 
 /// Refuses a type of Handles that could not be handled.
 template <class Derived, class MessageList, class Header, class T>

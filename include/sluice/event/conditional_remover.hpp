@@ -29,7 +29,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -87,10 +86,8 @@ private:
             return Handle();
         }
         using State = Conditional<std::decay_t<Listener>, std::decay_t<Condition>>;
-        return detail::addShared(
-            *target_, put,
-            std::shared_ptr<State>(new State{false, std::forward<Listener>(listener),
-                                             std::forward<Condition>(condition)}));
+        return detail::addShared<State>(*target_, put, false, std::forward<Listener>(listener),
+                                        std::forward<Condition>(condition));
     }
 
     Target* target_;

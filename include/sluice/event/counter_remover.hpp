@@ -28,7 +28,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -80,9 +79,7 @@ private:
         }
         using State = Counted<std::decay_t<Listener>>;
         const int calls = triggerCount < 1 ? 1 : triggerCount;
-        return detail::addShared(
-            *target_, put,
-            std::shared_ptr<State>(new State{calls, std::forward<Listener>(listener)}));
+        return detail::addShared<State>(*target_, put, calls, std::forward<Listener>(listener));
     }
 
     Target* target_;

@@ -62,9 +62,10 @@ private:
     std::shared_ptr<State> state_;
 };
 
-/// Adds a SharedListener with put(target, listener).
-template <class Target, class State, class Put>
-auto addShared(Target& target, const Put& put, std::shared_ptr<State> state) {
+/// Adds a SharedListener of State{values...} with put(target, listener).
+template <class State, class Target, class Put, class... Values>
+auto addShared(Target& target, const Put& put, Values&&... values) {
+    const std::shared_ptr<State> state(new State{std::forward<Values>(values)...});
     auto handle = put(target, SharedListener<State>(state));
     state->removal.added(handle);
     return handle;

@@ -39,6 +39,7 @@
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <memory_resource>
 #include <new>
@@ -165,11 +166,9 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return blocks_.capacity(); }
 
 private:
-    static constexpr std::size_t alignment = alignof(T) > alignof(ObjectPool*)
-                                                 ? alignof(T)
-                                                 : alignof(ObjectPool*);
+    static constexpr std::size_t alignment = std::max(alignof(T), alignof(ObjectPool*));
     // The object comes behind the word that names the pool, as far as its alignment wants.
-    static constexpr std::size_t offset = alignment > sizeof(void*) ? alignment : sizeof(void*);
+    static constexpr std::size_t offset = std::max(alignment, sizeof(void*));
 
     static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {
         BlockPoolOptions result;

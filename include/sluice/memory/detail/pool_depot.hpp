@@ -35,7 +35,6 @@ class PoolDepot {
 
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
-    using Store = MagazineStore<Platform, rounds>;
     using Stack = MagazineStack<Platform, rounds>;
 
 public:
@@ -284,7 +283,7 @@ private:
         return size - kept;
     }
 
-    Store store_;
+    MagazineStore<Platform, rounds> store_;
     Magazine closed_;  // full to a thread that frees, empty to one that allocates
 
     // Written by each exchange.

@@ -19,7 +19,6 @@ class HeterDispatcherBase
 
 protected:
     using Match = Prototypes<ListOfPrototypes>;
-    using typename Base::Key;
     using typename Base::List;
     using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingExcludeEvent>;
     using MixinRoot = std::conditional_t<std::is_void_v<Root>, HeterDispatcherBase, Root>;

@@ -106,32 +106,25 @@ public:
     // All that add a callback return its handle; an empty one, with nothing added, for a null
     // callable.
 
-    template <class C>
-    Handle append(C&& callback) {
-        return add(std::forward<C>(callback), AtEnd());
-    }
+    Handle append(Callback&& callback) { return add(std::move(callback), AtEnd()); }
 
-    template <class C>
-    Handle prepend(C&& callback) {
-        return add(std::forward<C>(callback),
-                   [](const Guard&, Core& core) { return core.first(); });
+    Handle prepend(Callback&& callback) {
+        return add(std::move(callback), [](const Guard&, Core& core) { return core.first(); });
     }
 
     /// In front of `before`, or at the end when that is not in this list.
-    template <class C>
-    Handle insert(C&& callback, const Handle& before) {
-        return add(std::forward<C>(callback), [&before](const Guard& guard, Core& core) {
+    Handle insert(Callback&& callback, const Handle& before) {
+        return add(std::move(callback), [&before](const Guard& guard, Core& core) {
             return core.holds(guard, before.node_) ? before.node_ : nullptr;
         });
     }
 
     /// In front of the callbacks at the end whose priority is lower.
-    template <class C>
-    Handle insertByPriority(C&& callback, int priority) {
+    Handle insertByPriority(Callback&& callback, int priority) {
         const auto findAfter = [priority](const Guard& guard, Core& core) {
             return core.firstBelow(guard, priority);
         };
-        return add(std::forward<C>(callback), findAfter, priority);
+        return add(std::move(callback), findAfter, priority);
     }
 
     /// At the end: the callback that make(handle) returns.

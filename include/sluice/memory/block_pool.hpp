@@ -238,8 +238,11 @@ private:
         return std::min(usual, detail::mostBlocksOf(options));
     }
 
+    /// Null when the thread is ending, or when there is no memory for a cache.
     Cache* cache() noexcept {
-        return Threads::findOr(core_, hash_, [this] { return enrol(); });
+        return Threads::findOr(core_, hash_, [this] {
+            return detail::resultOrDefault([this] { return Threads::add(*core_); });
+        });
     }
 
     /// A block, or null, which the caller counts.
@@ -255,11 +258,6 @@ private:
             detail::toldOfAllocation(core_, block, options_.blockSize);
         }
         return block;
-    }
-
-    /// Null when the thread is ending, or when there is no memory for a cache.
-    [[gnu::cold, gnu::noinline]] Cache* enrol() noexcept {
-        return detail::resultOrDefault([this] { return Threads::add(*core_); });
     }
 
     [[gnu::noinline]] void* takeOrGrow() noexcept {

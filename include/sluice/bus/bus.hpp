@@ -170,7 +170,7 @@ public:
     /// The number of subscriptions for T.
     template <class T>
     [[nodiscard]] std::size_t subscriptionCount() const noexcept {
-        return handlersOf<T>().size();
+        return std::get<detail::listedIndex<List, T>()>(handlers_).size();
     }
 
     // ---- The consumer
@@ -323,10 +323,6 @@ private:
 
     template <class T>
     HandlersOf<T>& handlersOf() noexcept {
-        return std::get<detail::listedIndex<List, T>()>(handlers_);
-    }
-    template <class T>
-    const HandlersOf<T>& handlersOf() const noexcept {
         return std::get<detail::listedIndex<List, T>()>(handlers_);
     }
 

@@ -25,9 +25,6 @@ namespace sluice {
 
 namespace detail {
 
-template <class T>
-using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
-
 template <class To, class From, class = void>
 inline constexpr bool castsPointer = false;
 template <class To, class From>
@@ -40,8 +37,8 @@ inline constexpr bool
 /// class of a temporary, hence the lvalue.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
-    if constexpr (castsPointer<Bare<To>, Bare<From>>) {
-        return std::static_pointer_cast<typename Bare<To>::element_type>(
+    if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {
+        return std::static_pointer_cast<typename std::decay_t<To>::element_type>(
             std::forward<From>(argument));
     } else if constexpr (std::is_lvalue_reference_v<To>) {
         return static_cast<From&>(argument);

@@ -94,7 +94,6 @@ public:
         const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
         SLUICE_ASSERT(before != 0 && before != std::numeric_limits<std::uint32_t>::max(),
                       "too many tokens on one buffer, or one that was released already");
-        static_cast<void>(before);
     }
 
     /// One holder less. The last one gives the buffer back.

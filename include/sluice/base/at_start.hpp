@@ -22,8 +22,7 @@ namespace [[gnu::visibility("default")]] sluice {
 template <auto Function>
 struct AtStart {
     [[gnu::constructor(200)]] static void call() noexcept {
-        static const bool isDone = (static_cast<void>(Function()), true);
-        static_cast<void>(isDone);
+        [[maybe_unused]] static const bool isDone = (static_cast<void>(Function()), true);
     }
 };
 

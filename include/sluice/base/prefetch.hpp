@@ -9,20 +9,14 @@ inline void prefetchForWrite(const void* address) noexcept {
     // The builtin would ask for a shared copy unless the target is known to have this instruction.
     // All x86-64 processors execute it, the oldest as a no-operation.
     asm volatile("prefetchw (%0)" : : "r"(address));
-#elif defined(__GNUC__)
-    __builtin_prefetch(address, 1);
 #else
-    static_cast<void>(address);
+    __builtin_prefetch(address, 1);
 #endif
 }
 
 /// Asks for the cache line of `address`, before a load needs the line. It is a hint, as above.
 inline void prefetchForRead(const void* address) noexcept {
-#if defined(__GNUC__)
     __builtin_prefetch(address, 0);
-#else
-    static_cast<void>(address);
-#endif
 }
 
 /// Asks for the first and the last line of an object that will be written. This is the whole object

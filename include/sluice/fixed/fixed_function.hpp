@@ -180,11 +180,6 @@ public:
     }
 
 private:
-    void becomeEmpty() noexcept {
-        invoke_ = &Call::Form::invokeNothing;
-        operations_ = nullptr;
-    }
-
     void takeFrom(FixedFunction& other) noexcept {
         if (other.operations_ == nullptr) {
             return;
@@ -194,9 +189,8 @@ private:
         } else {
             std::memcpy(storage_, other.storage_, Bytes);
         }
-        invoke_ = other.invoke_;
-        operations_ = other.operations_;
-        other.becomeEmpty();
+        invoke_ = std::exchange(other.invoke_, &Call::Form::invokeNothing);
+        operations_ = std::exchange(other.operations_, nullptr);
     }
 
     union {

@@ -155,7 +155,7 @@ public:
     static void destroy(T* object) noexcept {
         if (object != nullptr) {
             std::byte* const block = blockOf(object);
-            ObjectPool* const home = homeOf(block);
+            ObjectPool* const home = *std::launder(reinterpret_cast<ObjectPool**>(block));
             object->~T();
             home->blocks_.deallocate(block);
         }
@@ -210,10 +210,6 @@ private:
         using Mutable = std::remove_cv_t<T>;
         return reinterpret_cast<std::byte*>(const_cast<Mutable*>(object)) - offset;
     }
-    static ObjectPool* homeOf(std::byte* block) noexcept {
-        return *std::launder(reinterpret_cast<ObjectPool**>(block));
-    }
-
     Blocks blocks_;
 };
 

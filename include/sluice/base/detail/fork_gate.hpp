@@ -96,7 +96,11 @@ public:
         const Guard guard(lock_);
         self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
         if (self.link != nullptr && first_ != nullptr) {      // not after removeAll()
-            unlist(guard, self);
+            *self.link = self.next;
+            if (self.next != nullptr) {
+                self.next->link = self.link;
+            }
+            self.link = nullptr;
         }
     }
 
@@ -167,14 +171,6 @@ private:
             self.next->link = &self.next;
         }
     }
-    static void unlist(const Guard& /*guard*/, Thread& self) noexcept {
-        *self.link = self.next;
-        if (self.next != nullptr) {
-            self.next->link = self.link;
-        }
-        self.link = nullptr;
-    }
-
     template <class Test>
     bool isAnyOther(const Thread& self, Test test) noexcept {
         const Guard guard(lock_);

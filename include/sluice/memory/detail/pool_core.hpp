@@ -164,7 +164,10 @@ public:
             delay;  // in the child nobody would take a reservation back
         const std::size_t count = reserve(most);
         if (count == 0) {
-            return isGrowing();
+            // Under the lock: a thread that gets the answer "no" finds the blocks of all earlier
+            // reservations.
+            const Guard guard(lock_);
+            return blocks_.load(std::memory_order_relaxed) != present_;
         }
         Reservation reservation{*this, count};
         // Relaxed: our own are among them; threads that reserve more later provide for these, too.
@@ -302,13 +305,6 @@ private:
                  !blocks_.compare_exchange_weak(blocks, blocks + count, std::memory_order_relaxed,
                                                 std::memory_order_relaxed));
         return count;
-    }
-
-    /// Whether blocks are reserved that no slab holds yet. It takes the lock: a thread that gets
-    /// the answer "no" finds the blocks of all earlier reservations.
-    bool isGrowing() const noexcept {
-        const Guard guard(lock_);
-        return blocks_.load(std::memory_order_relaxed) != present_;
     }
 
     std::size_t blocksIn(const Guard& guard, const Slot& slot) const noexcept {

@@ -170,7 +170,15 @@ public:
             return true;
         }
         const Call<Threading> call(*own);
-        return visitInside(*own, visit);
+        const auto newest = currentCounter.load(std::memory_order_acquire);  // E2
+        // From here on this object is not used: a callback may destroy it.
+        for (Node* node = own->first(); node != nullptr;  // E1
+             node = node->next.load(std::memory_order_acquire)) {
+            if (node->isPartOf(newest) && !visit(*node)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     static Handle handleOf(Node& node) noexcept {
@@ -185,11 +193,6 @@ private:
     };
 
     Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
-
-    Core& coreForAdding() {
-        Core* const own = core();
-        return own != nullptr ? *own : makeCore(new Core);
-    }
 
     /// Unless another thread was first. Takes a new core, which it may destroy.
     [[gnu::cold, gnu::noinline]] Core& makeCore(Core* made) noexcept {
@@ -215,25 +218,13 @@ private:
 
     template <class Make, class FindAfter>
     Handle addMade(Make& make, FindAfter findAfter, int priority) {
-        Core& own = coreForAdding();
+        Core* const present = core();
+        Core& own = present != nullptr ? *present : makeCore(new Core);
         Handle handle(new Node);
         handle.node_->callback.construct(make(std::as_const(handle)));
         handle.node_->priority = priority;
         own.publish(*handle.node_, currentCounter, findAfter);
         return handle;
-    }
-
-    template <class Visit>
-    bool visitInside(Core& own, Visit& visit) const {
-        const auto newest = currentCounter.load(std::memory_order_acquire);  // E2
-        // From here on this object is not used: a callback may destroy it.
-        for (Node* node = own.first(); node != nullptr;  // E1
-             node = node->next.load(std::memory_order_acquire)) {
-            if (node->isPartOf(newest) && !visit(*node)) {
-                return false;
-            }
-        }
-        return true;
     }
 
     // Null until the first callback is added.

@@ -61,7 +61,6 @@ public:
         return *this;
     }
     HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
-    ~HeterCallbackList() = default;
 
     void swap(HeterCallbackList& other) noexcept { lists_.swap(other.lists_); }
     friend void swap(HeterCallbackList& a, HeterCallbackList& b) noexcept { a.swap(b); }

@@ -71,7 +71,6 @@ public:
         EventMap(std::move(other)).swap(*this);
         return *this;
     }
-    ~EventMap() = default;
 
     /// Needs both maps for itself.
     void swap(EventMap& other) noexcept { map_.swap(other.map_); }

@@ -71,7 +71,6 @@ public:
         Dispatcher::operator=(std::move(other));
         return *this;
     }
-    ~QueueCore() = default;
 
     /// Refuses later events.
     void close() noexcept { store_.close(); }

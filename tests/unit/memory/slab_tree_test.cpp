@@ -12,7 +12,7 @@
 namespace sluice::detail {
 namespace {
 
-constexpr SlabLayout layout{16, 16, 16, false, false};
+constexpr SlabLayout layout{16, 16, false, false};
 constexpr std::size_t blocksInSlab = 4;
 
 class SlabTreeTest : public ::testing::Test {

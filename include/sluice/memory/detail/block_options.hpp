@@ -89,8 +89,7 @@ inline BlockPoolOptions checkedOptions(const BlockPoolOptions& options) {
 }
 
 inline SlabLayout layoutOf(const BlockPoolOptions& options) noexcept {
-    return {options.blockSize, strideOf(options), options.alignment, options.prefault,
-            options.hugePages};
+    return {strideOf(options), options.alignment, options.prefault, options.hugePages};
 }
 
 inline AssertionText freedTwice(const void* block) noexcept {

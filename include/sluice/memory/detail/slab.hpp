@@ -15,7 +15,6 @@ namespace sluice::detail {
 
 /// How the blocks of a pool lie in its slabs.
 struct SlabLayout {
-    std::size_t blockSize;
     std::size_t stride;  // the block size, rounded up to the alignment
     std::size_t alignment;
     bool prefault;

@@ -33,7 +33,7 @@ void use(Context& context) {
                            On<Outside, Back, Home>>>(context);
 }
 #elif CASE == 1
-// EXPECT: a row of the machine never counts
+// EXPECT: a row of the machine is never used
 void use(Context& context) {
     make<Home, Transitions<On<Home, Go, Away>, On<Home, Go, Home>>>(context);
 }
@@ -43,7 +43,7 @@ void use(Context& context) {
     make<Home, Transitions<On<Away, Go, Home>>>(context);
 }
 #elif CASE == 3
-// EXPECT: which of them does it begin with\?
+// EXPECT: a state with inner states must name the first of them
 void use(Context& context) {
     make<Home, Transitions<On<Home, Go, Far>>>(context);
 }

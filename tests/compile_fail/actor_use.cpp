@@ -95,7 +95,7 @@ bool use(Careless& object) {
     return object.start();
 }
 #elif CASE == 8
-// EXPECT ONLY: this object has no timers: its traits set maxTimers above 0
+// EXPECT ONLY: this object has no timers: set maxTimers in its traits above 0
 struct Untimed : sluice::ActiveObject<Untimed, Types> {
     void handle(const Sample&) {}
     void handle(const Alarm&) {}

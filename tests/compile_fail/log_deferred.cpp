@@ -106,7 +106,7 @@ void aLevelOfTheMoment(Deferring& logger, spdlog::level::level_enum level) {
     SLUICE_LOG(logger, level, "{}", 1);
 }
 #elif CASE == 12
-// EXPECT: size\(\) and write\(\) of an argument_codec are noexcept
+// EXPECT: size\(\) and write\(\) of an argument_codec must be noexcept
 void aCodecThatMayThrow(Deferring& logger) {
     SLUICE_LOG_INFO(logger, "{}", Throwing{});
 }

@@ -69,8 +69,9 @@ template <class T>
     if constexpr (isDescribed<T>) {
         return std::tuple_size_v<decltype(describe(Type<T>()))>;
     } else {
-        static_assert(std::is_aggregate_v<T>,
-                      "wire: this type has no known form; write describe(wire::Type<T>) beside it");
+        static_assert(
+            std::is_aggregate_v<T>,
+            "wire: this type is no known type and no aggregate: write describe(wire::Type<T>)");
         return memberCount<T>();
     }
 }
@@ -104,8 +105,9 @@ void forEachField(T& object, Visitor&& visit) {
         std::apply([&](const auto&... each) { (visit(each.name, object.*each.member), ...); },
                    describe(Type<Plain>()));
     } else {
-        static_assert(std::is_aggregate_v<Plain>,
-                      "wire: this type has no known form; write describe(wire::Type<T>) beside it");
+        static_assert(
+            std::is_aggregate_v<Plain>,
+            "wire: this type is no known type and no aggregate: write describe(wire::Type<T>)");
         std::size_t index = 0;
         std::apply([&](auto&... each) { (visit(numberName(index++), each), ...); },
                    membersOf(object));

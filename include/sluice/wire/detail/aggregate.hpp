@@ -40,8 +40,9 @@ template <class T, std::size_t N = 17>
 template <class T>
 [[nodiscard]] constexpr auto membersOf(T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();
-    static_assert(count >= 1 && count <= 16,
-                  "wire: an aggregate of 1 to 16 members needs no describe(); this one does");
+    static_assert(
+        count >= 1 && count <= 16,
+        "wire: without describe(), an aggregate must have 1 to 16 members: write describe()");
     if constexpr (count == 1) {
         auto& [m0] = object;
         return std::tie(m0);

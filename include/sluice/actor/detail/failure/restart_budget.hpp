@@ -12,7 +12,7 @@ class RestartBudget {
     using Clock = typename Traits::Platform::Clock;
     static_assert(Traits::restartBackOff >= std::chrono::nanoseconds::zero() &&
                       Traits::maxRestartBackOff >= Traits::restartBackOff,
-                  "restartBackOff is at least 0 and at most maxRestartBackOff");
+                  "restartBackOff must be at least 0 and at most maxRestartBackOff");
 
 public:
     /// Counts one restart. Returns the time to wait before it. Empty if the limit of restarts is

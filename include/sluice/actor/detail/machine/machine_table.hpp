@@ -336,21 +336,27 @@ struct MachineTable {
         return false;
     }
 
-    static_assert(areStates(States{}),
-                  "no such state: the machine's table names a class that is not defined before the "
-                  "machine, or a type that is no class");
-    static_assert(!hasCycle(), "a state of the machine lies in itself: follow its `Parent`s");
+    static_assert(
+        areStates(States{}),
+        "no such state: a state of the machine must be a class that is defined before the "
+        "machine");
+    static_assert(
+        !hasCycle(),
+        "a state of the machine lies in itself: one of its `Parent`s is the state itself");
     static_assert(hasInitials(),
-                  "a state that others name as their `Parent` has no `using Initial = ...`: which "
-                  "of them does it begin with?");
-    static_assert(areInitialsInside(),
-                  "the `Initial` of a state is no state inside of it: its `Parent` is another one");
+                  "a state with inner states must name the first of them: `using Initial = ...`");
+    static_assert(
+        areInitialsInside(),
+        "the `Initial` of a state is no state inside of it: `Parent` of the `Initial` must lead "
+        "to the state");
     static_assert(areAllReached(), "a state of the machine is never reached from its first one");
-    static_assert(!hasHiddenRow(),
-                  "a row of the machine never counts: one of the same state and message stands in "
-                  "front and has no guard");
-    static_assert(((RowOf<Rows>::guards <= 1) && ...),
-                  "a row of the machine has more than one `If`: write one guard for both");
+    static_assert(
+        !hasHiddenRow(),
+        "a row of the machine is never used: an earlier row of the same state and message has "
+        "no guard");
+    static_assert(
+        ((RowOf<Rows>::guards <= 1) && ...),
+        "a row of the machine has more than one `If`: write one guard for both conditions");
 };
 
 }  // namespace sluice::detail

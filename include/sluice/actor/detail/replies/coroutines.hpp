@@ -55,7 +55,8 @@ protected:
     /// is closed. Then the coroutine does not run.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
-        SLUICE_ASSERT(this->isHere(), "a coroutine of an object is started by its handlers");
+        SLUICE_ASSERT(this->isHere(),
+                      "only a handler of the object may start a coroutine of the object");
         if (scheduler_.count() >= Traits::maxCoroutines || this->isClosed()) {
             return false;
         }

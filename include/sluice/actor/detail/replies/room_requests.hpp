@@ -50,7 +50,7 @@ private:
     template <class... Args>
     static void refuse() {
         static_assert(sizeof...(Args) == 0,
-                      "this object tells nobody of its room: its traits set awaitedPosts to true");
+                      "to wait for room, set awaitedPosts to true in the traits of this object");
     }
 };
 
@@ -64,7 +64,7 @@ public:
                                  const Options& options = {}) {
         using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
         static_assert(std::is_nothrow_move_constructible_v<std::decay_t<T>>,
-                      "a message whose post is awaited can be moved without an exception");
+                      "a message whose post is awaited must have a noexcept move constructor");
         return PostToAwait<Object, std::decay_t<T>>{
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};

@@ -20,7 +20,7 @@ class Timing : public Mailbox {
     template <class... Args>
     static Timer refuse() {
         static_assert(sizeof...(Args) == 0,
-                      "this object has no timers: its traits set maxTimers above 0");
+                      "this object has no timers: set maxTimers in its traits above 0");
         return {};
     }
 
@@ -99,7 +99,7 @@ public:
     [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
                                       std::chrono::duration<Rep, Period> period, T&& message,
                                       const PublishOptions& options = {}) {
-        SLUICE_ASSERT(period > period.zero(), "the period of a timer is positive");
+        SLUICE_ASSERT(period > period.zero(), "the period of a timer must be positive");
         if (!(period > period.zero())) {
             return {};
         }

@@ -97,10 +97,11 @@ struct TextCodec {
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
-    static_assert(noexcept(Codec::size(std::declval<const T&>())) && noexcept(
-                      Codec::write(nullptr, 0, std::declval<const T&>())),
-                  "size() and write() of an argument_codec are noexcept: a record that is begun is "
-                  "finished");
+    static_assert(
+        noexcept(Codec::size(std::declval<const T&>())) && noexcept(
+            Codec::write(nullptr, 0, std::declval<const T&>())),
+        "size() and write() of an argument_codec must be noexcept: a record that was begun must "
+        "be finished");
 
     struct Held {
         const T& value;

@@ -113,8 +113,9 @@ private:
 template <class AnyBus>
 class NatsBridge {
     using Header = typename AnyBus::Header;
-    static_assert(Header::hasOrigin,
-                  "a bridge needs Traits::origins: it tells imported messages from local ones");
+    static_assert(
+        Header::hasOrigin,
+        "a bridge needs Traits::origins, to distinguish imported messages from local ones");
     static constexpr bool isTellingImports = Header::hasPriority && Header::hasSender;
 
 public:

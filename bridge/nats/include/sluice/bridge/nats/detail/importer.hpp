@@ -90,7 +90,8 @@ struct AnyImporter : Receiver {
 /// consumer calls noteHandled(), and any thread may call handled().
 template <class T, class AnyBus>
 class Importer final : public AnyImporter {
-    static_assert(std::is_default_constructible_v<T>, "an importer makes a message first");
+    static_assert(std::is_default_constructible_v<T>,
+                  "an imported type must have a default constructor");
 
 public:
     Importer(const ImportContext<AnyBus>& context, const NatsRoute& route, Priority priority)

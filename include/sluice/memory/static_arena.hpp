@@ -48,10 +48,13 @@ public:
         : object_(std::exchange(other.object_, nullptr)),
           arena_(other.arena_),
           release_(other.release_) {}
-    Placed& operator=(Placed other) noexcept {
-        std::swap(object_, other.object_);
-        std::swap(arena_, other.arena_);
-        std::swap(release_, other.release_);
+    Placed& operator=(Placed&& other) noexcept {
+        if (this != &other) {
+            destroy();
+            object_ = std::exchange(other.object_, nullptr);
+            arena_ = other.arena_;
+            release_ = other.release_;
+        }
         return *this;
     }
     Placed(const Placed&) = delete;

@@ -170,15 +170,7 @@ public:
             return true;
         }
         const Call<Threading> call(*own);
-        const auto newest = currentCounter.load(std::memory_order_acquire);  // E2
-        // From here on this object is not used: a callback may destroy it.
-        for (Node* node = own->first(); node != nullptr;  // E1
-             node = node->next.load(std::memory_order_acquire)) {
-            if (node->isPartOf(newest) && !visit(*node)) {
-                return false;
-            }
-        }
-        return true;
+        return visitInside(*own, visit);
     }
 
     static Handle handleOf(Node& node) noexcept {
@@ -225,6 +217,19 @@ private:
         handle.node_->priority = priority;
         own.publish(*handle.node_, currentCounter, findAfter);
         return handle;
+    }
+
+    template <class Visit>
+    bool visitInside(Core& own, Visit& visit) const {
+        const auto newest = currentCounter.load(std::memory_order_acquire);  // E2
+        // From here on this object is not used: a callback may destroy it.
+        for (Node* node = own.first(); node != nullptr;  // E1
+             node = node->next.load(std::memory_order_acquire)) {
+            if (node->isPartOf(newest) && !visit(*node)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     // Null until the first callback is added.

@@ -201,6 +201,7 @@ TEST(TroubleTest, ASendersClockThatIsSetBackIsCountedAndIsOneLine) {
     Notes notes;
     NatsOptions options = durableOptionsFor(server, "receiver");
     options.observer = &notes;
+    options.durable.redeliverAfter = 60s;  // however slow the receiver is
     Station receiver(options);
     receiver.bridge.importType<Position>(durable);
     const Peer sender({"send", server.url(), folder / "accepted", folder / "outbox"});

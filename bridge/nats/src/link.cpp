@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <utility>
 
 namespace sluice::nats {
 namespace {
@@ -120,8 +121,12 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
 
 /// The last call of libnats about a connection. It notifies while it holds the mutex, because the
 /// owner may destroy the link as soon as the mutex is free.
-void closed(natsConnection*, void* closure) {
+void closed(natsConnection* connection, void* closure) {
     Link::Parts& parts = of(closure);
+    const char* reason = nullptr;
+    if (natsConnection_GetLastError(connection, &reason) != NATS_OK && reason != nullptr) {
+        parts.tell({"nats: ", reason});
+    }
     parts.become(LinkState::closed);
     const std::lock_guard guard(parts.mutex);
     parts.isClosed = true;
@@ -144,6 +149,7 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     parts_->name = name;
     parts_->observer = options.observer;
     parts_->isSendingAtOnce = options.sendAtOnce;
+    const SignalBlock block;  // libnats begins its threads
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
@@ -168,18 +174,19 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");
     require(natsOptions_SetReconnectedCB(raw, &reconnected, parts_.get()), "options");
     require(natsOptions_SetClosedCB(raw, &closed, parts_.get()), "options");
-    const SignalBlock block;
     require(natsConnection_Connect(&parts_->connection, raw), "cannot connect to " + where);
     parts_->learnMaxPayload();
 }
 
 Link::~Link() {
     (void)close(std::chrono::milliseconds(0));
+    natsConnection_Destroy(
+        parts_->connection);  // only now: other threads may publish beside close()
 }
 
 bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
     natsConnection* const connection = parts_->connection;
-    if (connection == nullptr || size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         return false;
     }
     const auto send = [&] {
@@ -206,6 +213,7 @@ void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog
 
 natsSubscription* Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler,
                                          void* closure) {
+    const SignalBlock block;
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
             "cannot subscribe to " + subject);
@@ -239,9 +247,10 @@ std::uint64_t Link::dropped() const noexcept {
 
 bool Link::close(std::chrono::milliseconds timeout) noexcept {
     Parts& parts = *parts_;
-    if (parts.connection == nullptr) {
+    if (std::exchange(parts.isEnded, true)) {
         return true;
     }
+    const SignalBlock block;
     (void)dropped();
     bool isComplete = false;
     // The flush tells whether the server has all published messages. Draining does not.
@@ -262,14 +271,18 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
         }
         parts.subscriptions.clear();
     }
-    natsConnection_Destroy(parts.connection);
-    parts.connection = nullptr;
     return isComplete;
 }
 
 bool Link::flush(std::chrono::milliseconds timeout) noexcept {
-    return parts_->connection != nullptr &&
-           natsConnection_FlushTimeout(parts_->connection, timeout.count()) == NATS_OK;
+    const SignalBlock block;
+    // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
+    // error of the thread tells. A wrong call sets that error to a known one before.
+    (void)natsConnection_FlushTimeout(nullptr, 1);
+    const natsStatus status = natsConnection_FlushTimeout(parts_->connection, timeout.count());
+    natsStatus last = NATS_OK;
+    (void)nats_GetLastError(&last);
+    return status == NATS_OK && last == NATS_INVALID_ARG;
 }
 
 LinkState Link::state() const noexcept {

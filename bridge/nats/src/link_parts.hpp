@@ -68,6 +68,7 @@ struct Link::Parts {
     natsConnection* connection = nullptr;
     const char* name = "";
     bool isSendingAtOnce = false;
+    bool isEnded = false;  ///< whether close() has begun; the owner's
     LinkObserver* observer = nullptr;
     detail::ToldLines told;
     std::atomic<LinkState> state{LinkState::connected};

@@ -42,10 +42,10 @@ void requireAtLeast(T least, T value, const char* setting) {
 
 /// The name of a stream is a part of subjects, and of file names on the server.
 void requireStreamName(const std::string& name) {
-    if (!isPlain(name, ".*>/\\")) {
+    if (!isPlain(name, ".*>/\\\"")) {
         throw std::runtime_error("nats: durable.stream is '" + name +
-                                 "'; it must not contain a space, a control character, or one of "
-                                 ". * > / \\");
+                                 "'; it must not contain a space, a control character, a sign "
+                                 "beyond ASCII, or one of . * > / \\ \"");
     }
 }
 

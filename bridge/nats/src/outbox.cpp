@@ -86,9 +86,7 @@ void Outbox::tellDisk() noexcept {
     rest_.tell({"nats: the disk of the outbox accepts no more messages"});
 }
 
-Outbox::~Outbox() {
-    (void)close(std::chrono::milliseconds(0));
-}
+Outbox::~Outbox() = default;
 
 SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept {
     if (isClosedFor(priority)) {

@@ -162,11 +162,11 @@ struct Pull::Parts {
         const Verdict verdict =
             receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
                              static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+        acceptedCount += verdict == Verdict::accepted ? 1 : 0;
         if (reply == nullptr || verdict == Verdict::later) {
             return;
         }
         if (verdict == Verdict::accepted) {
-            ++acceptedCount;
             waitForHandlers(std::move(owned));
         } else if (verdict == Verdict::repeated) {
             // Duplicates use half of the ring only. The other half has room for all messages that

@@ -135,6 +135,24 @@ TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
     EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
 }
 
+// The buffers of the connection are full: not even the question of flush() can be sent.
+TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    const NatsServer server;
+    NatsOptions options = optionsFor(server);
+    options.writeTimeout = 100ms;
+    Station sender(options);
+    auto outlet = sender.bridge.outlet<Picture>({"picture"});
+    server.stop();
+    for (int i = 0; i < 1500; ++i) {  // less than the socket takes, and then to its limit
+        (void)outlet.send(Picture{});
+    }
+    while (outlet.send(Picture{}) == SendResult::ok) {
+        EXPECT_FALSE(sender.bridge.flush(1ms));
+    }
+    server.resume();
+}
+
 // The server is stopped until the end of the test, so the buffers of the connection are full.
 TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
     const Watchdog watchdog{[](std::FILE*) {}};

@@ -101,11 +101,11 @@ TEST(TroubleTest, AWrongSubjectIsOneLine) {
          {std::string(), std::string("fleet.*"), std::string("fleet.>"),
           std::string("fleet..order"), std::string(".fleet"), std::string("fleet."),
           std::string("fleet order"), std::string("fl\"eet"), std::string("fl\\eet"),
-          std::string("fleet\x01order"), std::string("fleet\x7F"),
+          std::string("fleet\x01order"), std::string("fleet\x7F"), std::string("fl\xC3\xB6te"),
           std::string("fleet\0.order", 12)}) {
         const std::string line = "nats: '" + subject +
                                  "' is no subject: it is empty, has an empty part, or has a space, "
-                                 "a control character, or one of * > \" \\";
+                                 "a control character, a sign beyond ASCII, or one of * > \" \\";
         // The text of an exception ends at a NUL.
         const std::string seen = line.c_str();
         EXPECT_EQ(failureOf([&] { station.bridge.exportType<Position>({subject}); }), seen);

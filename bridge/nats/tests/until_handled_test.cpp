@@ -2,11 +2,14 @@
 #include "streams_of_server.hpp"
 
 #include <gtest/gtest.h>
+#include <nats/nats.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sluice::nats {
@@ -84,6 +87,77 @@ TEST_F(UntilHandledTest, DiscardedMessagesAreAcknowledgedWithALaterOne) {
     receiver_->consume(1);
     await([&] { return messagesIn(server_, "fleet_rest") == 0; });
     EXPECT_EQ(receiver_->seen, std::vector<int>{3});
+}
+
+// The handler keeps the header, so that no bridge exports the copy.
+TEST_F(UntilHandledTest, AMessageThatIsPublishedAgainAcknowledgesNoLaterOne) {
+    bool isPostponed = false;
+    const Subscription postpone = receiver_->bus->subscribe<Position>(
+        [&](const Position& position, const TestBus::Header& header) {
+            if (position.robot == 1 && !std::exchange(isPostponed, true)) {
+                const PublishOptions same{header.priority, header.sender, header.origin};
+                EXPECT_EQ(receiver_->bus->publish(Position(position), same), PublishResult::ok);
+            }
+        });
+    publish(1);
+    publish(2);
+    await([&] { return statistics().delivered == 2; });
+    receiver_->consume(3);  // both, and the copy
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    publish(3);
+    await([&] { return statistics().delivered == 3; });
+    EXPECT_TRUE(receiver_->bridge.close(patience));
+    EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
+}
+
+// A stranger sends it to the inbox of the import, without the server's stream.
+TEST_F(UntilHandledTest, AMessageWithoutAReplyAcknowledgesNoOther) {
+    const NatsServer server(NatsServer::withStreams);
+    natsConnection* connection = nullptr;
+    natsSubscription* orders = nullptr;
+    natsMsg* order = nullptr;
+    ASSERT_EQ(natsConnection_ConnectTo(&connection, server.url().c_str()), NATS_OK);
+    const char* const next = "$JS.API.CONSUMER.MSG.NEXT.fleet_rest.receiver-position-medium";
+    ASSERT_EQ(natsConnection_SubscribeSync(&orders, connection, next), NATS_OK);
+    ASSERT_EQ(natsConnection_Flush(connection), NATS_OK);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(route);
+    ASSERT_EQ(natsSubscription_NextMsg(&order, orders, 20'000), NATS_OK);
+    const auto strange = message(1, route);
+    ASSERT_EQ(natsConnection_Publish(connection, natsMsg_GetReply(order), strange.data(),
+                                     static_cast<int>(strange.size())),
+              NATS_OK);
+    ASSERT_EQ(natsConnection_Flush(connection), NATS_OK);
+    await([&] { return receiver.bridge.statistics().delivered == 1; });
+    const auto bytes = message(2, route);
+    ASSERT_EQ(natsConnection_Publish(connection, "fleet.medium.position", bytes.data(),
+                                     static_cast<int>(bytes.size())),
+              NATS_OK);
+    ASSERT_EQ(natsConnection_Flush(connection), NATS_OK);
+    await([&] { return receiver.bridge.statistics().delivered == 2; });
+    EXPECT_EQ(receiver.bus->process(1), 1U);  // the stranger's
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(messagesIn(server, "fleet_rest"), 1U);
+    natsMsg_Destroy(order);
+    natsSubscription_Destroy(orders);
+    natsConnection_Destroy(connection);
+}
+
+TEST(ImportNumberTest, TheNumbersOf4095ImportsDiffer) {
+    std::set<std::uint32_t> seen;
+    for (int i = 0; i < 4095; ++i) {
+        seen.insert(detail::ImportNumber::next().senderOf(7));
+    }
+    EXPECT_EQ(seen.size(), 4095U);
+    EXPECT_FALSE(detail::ImportNumber::next().isNone());
+}
+
+TEST(ImportNumberTest, OnlyALaterMessageCounts) {
+    const detail::ImportNumber number = detail::ImportNumber::next();
+    const std::uint64_t before = (std::uint64_t{1} << 40) + (1U << 20) - 2;
+    EXPECT_EQ(detail::ImportNumber::laterOf(before, number.senderOf(before + 5)), before + 5);
+    EXPECT_EQ(detail::ImportNumber::laterOf(before, number.senderOf(before)), before);
+    EXPECT_EQ(detail::ImportNumber::laterOf(before, number.senderOf(before - 5)), before);
 }
 
 // The handler of each bridge sees the messages of both.

@@ -32,7 +32,7 @@ public:
     virtual void changed(const char* link, LinkState state) noexcept = 0;
     /// Gets one line of text about trouble: messages are lost or refused, or the server refuses or
     /// does not answer. A route tells each kind of trouble once. A link tells the same line at most
-    /// once in ten minutes.
+    /// once in ten minutes, if it has at most 32 different ones to tell.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:

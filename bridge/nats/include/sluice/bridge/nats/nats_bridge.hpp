@@ -172,9 +172,12 @@ public:
                                                     options_.maxOrigins,
                                                     options_.maxHops,
                                                     options_.observer};
+        const detail::ImportNumber number =
+            route.untilHandled ? detail::ImportNumber::next() : detail::ImportNumber::none();
         std::array<detail::Importer<T, AnyBus>*, priorityCount> made{};
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-            auto importer = std::make_unique<detail::Importer<T, AnyBus>>(context, route, priority);
+            auto importer =
+                std::make_unique<detail::Importer<T, AnyBus>>(context, route, priority, number);
             made[static_cast<std::size_t>(priority)] = importer.get();
             importers_.push_back(std::move(importer));
         }
@@ -254,7 +257,8 @@ private:
         if (!detail::isSubject(route.subject)) {
             throw std::runtime_error("nats: '" + route.subject +
                                      "' is no subject: it is empty, has an empty "
-                                     "part, or has a space, a control character, or one of "
+                                     "part, or has a space, a control character, a sign "
+                                     "beyond ASCII, or one of "
                                      "* > \" \\");
         }
         const std::size_t size =

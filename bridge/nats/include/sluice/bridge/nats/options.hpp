@@ -14,7 +14,8 @@ namespace sluice::nats {
 /// acknowledged them.
 struct DurableOptions {
     /// The name of the fleet's two streams, "<stream>_high" and "<stream>_rest". The bridge creates
-    /// them. The name must not contain a space, a control character, or one of . * > / \\. Empty:
+    /// them. The name must not contain a space, a control character, a sign
+    /// beyond ASCII, or one of . * > / \\ ". Empty:
     /// the bridge has no durable profile.
     std::string stream;
     /// The name of this program among the importers of the fleet. It must be unique. If it is the

@@ -172,8 +172,7 @@ private:
     void replay(Priority priority);
     /// Whether the outbox or the link of the priority is closed.
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
-    /// Tells the observer that the disk accepts no message: one line until the disk accepts one
-    /// again.
+    /// Tells the observer that the disk accepts no message.
     void tellDisk() noexcept;
 
     Link::Parts& rest_;

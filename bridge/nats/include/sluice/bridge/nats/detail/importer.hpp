@@ -49,14 +49,21 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
 
 /// The number of an import with untilHandled. The bus carries it with each message of the import,
 /// as the upper part of `sender`. The lower part is the number of the message. So the handler that
-/// notes a message distinguishes it from messages of other bridges and of earlier imports.
+/// notes a message distinguishes it from messages of other bridges and of earlier imports. All
+/// shared libraries of a program draw from the same numbers.
 ///
-/// Import numbers repeat after 255 imports. The lower part has 24 bits, because a bus has room for
-/// fewer than 2^24 messages.
-class ImportNumber {
+/// Import numbers repeat after 4,095 imports with untilHandled. The lower part has 20 bits: fewer
+/// than 2^19 messages of an import may be in the bus.
+class [[gnu::visibility("default")]] ImportNumber {
 public:
-    ImportNumber() noexcept : bits_((made_.fetch_add(1) % 255 + 1) << countBits) {}
+    /// Draws a new number.
+    static ImportNumber next() noexcept {
+        return ImportNumber((made_.fetch_add(1) % 4095 + 1) << countBits);
+    }
+    /// Of an import without untilHandled.
+    static ImportNumber none() noexcept { return ImportNumber(0); }
 
+    [[nodiscard]] bool isNone() const noexcept { return bits_ == 0; }
     /// Returns the `sender` of the message with this number.
     [[nodiscard]] std::uint32_t senderOf(std::uint64_t count) const noexcept {
         return bits_ | (static_cast<std::uint32_t>(count) & countMask);
@@ -65,14 +72,17 @@ public:
     [[nodiscard]] bool isOf(std::uint32_t sender) const noexcept {
         return (sender & ~countMask) == bits_;
     }
-    /// Returns the full number of a message. It is at least `before`, the number of an earlier
-    /// message.
-    static std::uint64_t countOf(std::uint32_t sender, std::uint64_t before) noexcept {
-        return before + ((sender - static_cast<std::uint32_t>(before)) & countMask);
+    /// Returns the full number of a message, or `before` if the message is not later. A program may
+    /// publish a message again with its header.
+    static std::uint64_t laterOf(std::uint64_t before, std::uint32_t sender) noexcept {
+        const std::uint32_t step = (sender - static_cast<std::uint32_t>(before)) & countMask;
+        return step <= countMask / 2 ? before + step : before;
     }
 
 private:
-    static constexpr unsigned countBits = 24;
+    explicit ImportNumber(std::uint32_t bits) noexcept : bits_(bits) {}
+
+    static constexpr unsigned countBits = 20;
     static constexpr std::uint32_t countMask = (1U << countBits) - 1;
 
     /// Imports of this process that have a number.
@@ -94,11 +104,13 @@ class Importer final : public AnyImporter {
                   "an imported type must have a default constructor");
 
 public:
-    Importer(const ImportContext<AnyBus>& context, const NatsRoute& route, Priority priority)
+    /// The importers of all priorities of an import have the same number.
+    Importer(const ImportContext<AnyBus>& context, const NatsRoute& route, Priority priority,
+             ImportNumber number)
         : context_(context),
           type_(typeOf(route)),
           profile_(route.profile),
-          untilHandled_(route.untilHandled),
+          number_(number),
           priority_(priority),
           trouble_(context.observer, route.subject + "." + toString(priority)) {}
 
@@ -108,7 +120,8 @@ public:
     void noteHandled(std::uint32_t sender) noexcept {
         if (number_.isOf(sender)) {
             // Relaxed: only the consumer writes it.
-            handled_.store(number_.countOf(sender, handled_.load(std::memory_order_relaxed)));
+            const std::uint64_t before = handled_.load(std::memory_order_relaxed);
+            handled_.store(ImportNumber::laterOf(before, sender));
         }
     }
 
@@ -145,7 +158,7 @@ public:
             // The first copy may still wait for its handlers. So the server must keep the message
             // until they have returned.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
-                             untilHandled_ ? Verdict::repeated : Verdict::taken);
+                             number_.isNone() ? Verdict::taken : Verdict::repeated);
         }
         // In the core profile a message that the bus refuses counts as received, so it is no gap.
         const bool isAccepted = publish(envelope, std::move(*message));
@@ -160,7 +173,7 @@ public:
             return countedAs(counters.refused, Verdict::later);
         }
         ++accepted_;
-        return countedAs(counters.delivered, untilHandled_ ? Verdict::accepted : Verdict::taken);
+        return countedAs(counters.delivered, number_.isNone() ? Verdict::taken : Verdict::accepted);
     }
 
 private:
@@ -255,7 +268,7 @@ private:
         options.priority = priority_;
         options.origin = shortOrigin(envelope.origin);
         options.trace = envelope.traceId;
-        options.sender = untilHandled_ ? number_.senderOf(accepted_ + 1) : 0;
+        options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_ + 1);
         if (profile_ == Profile::core) {
             return context_.bus.publish(std::move(message), options) == PublishResult::ok;
         }
@@ -272,9 +285,8 @@ private:
     const std::uint32_t type_;
     const Profile profile_;
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
-    const bool untilHandled_;
-    const Priority priority_;
     const ImportNumber number_;
+    const Priority priority_;
     std::uint64_t accepted_ = 0;             ///< number of messages that the bus has accepted
     std::atomic<std::uint64_t> handled_{0};  ///< number of the last message that was handled
     std::map<Name, Start> starts_;

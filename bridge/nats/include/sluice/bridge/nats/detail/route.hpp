@@ -37,17 +37,17 @@ inline std::string subjectOf(const NatsRoute& route, const std::string& stream, 
                : route.subject + "." + toString(priority);
 }
 
-/// Whether the text has no space, no control character, and none of `signs`.
+/// Whether the text is ASCII without a space, a control character, and any of `signs`.
 inline bool isPlain(const std::string& text, std::string_view signs) noexcept {
     return std::none_of(text.begin(), text.end(), [signs](char c) {
         const auto byte = static_cast<unsigned char>(c);
-        return byte <= ' ' || byte == 0x7F || signs.find(c) != std::string_view::npos;
+        return byte <= ' ' || byte >= 0x7F || signs.find(c) != std::string_view::npos;
     });
 }
 
 /// Whether the text can be the subject of a message: tokens with dots between them, no wildcard, no
-/// space, no control character, no quotation mark and no backslash. In the text that names a denied
-/// subject, the server changes the last two.
+/// space, no control character, no quotation mark, no backslash, nothing beyond ASCII. In the text
+/// that names a denied subject, the server changes the last three.
 inline bool isSubject(const std::string& subject) noexcept {
     return !subject.empty() && subject.front() != '.' && subject.back() != '.' &&
            subject.find("..") == std::string::npos && isPlain(subject, "*>\"\\");

@@ -1,4 +1,4 @@
-#include "link_parts.hpp"
+#include "link_impl.hpp"
 #include "signal_block.hpp"
 
 #include <sluice/wait/deadline.hpp>
@@ -65,8 +65,8 @@ void authenticate(natsOptions* raw, const LinkOptions& options) {
     }
 }
 
-Link::Parts& of(void* closure) noexcept {
-    return *static_cast<Link::Parts*>(closure);
+Link::Impl& of(void* closure) noexcept {
+    return *static_cast<Link::Impl*>(closure);
 }
 
 void disconnected(natsConnection*, void* closure) {
@@ -74,7 +74,7 @@ void disconnected(natsConnection*, void* closure) {
 }
 
 void reconnected(natsConnection* connection, void* closure) {
-    Link::Parts& parts = of(closure);
+    Link::Impl& parts = of(closure);
     parts.reconnects.fetch_add(1);
     parts.learnMaxPayload();
     parts.become(LinkState::connected);
@@ -100,7 +100,7 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
 /// before.
 void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
             void* closure) {
-    Link::Parts& parts = of(closure);
+    Link::Impl& parts = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
         parts.tell({"nats: ", natsSubscription_GetSubject(subscription),
                     ": messages arrive faster than they are handled, and are dropped"});
@@ -122,7 +122,7 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
 /// The last call of libnats about a connection. It notifies while it holds the mutex, because the
 /// owner may destroy the link as soon as the mutex is free.
 void closed(natsConnection* connection, void* closure) {
-    Link::Parts& parts = of(closure);
+    Link::Impl& parts = of(closure);
     const char* reason = nullptr;
     if (natsConnection_GetLastError(connection, &reason) != NATS_OK && reason != nullptr) {
         parts.tell({"nats: ", reason});
@@ -137,7 +137,7 @@ void closed(natsConnection* connection, void* closure) {
 }
 
 void completed(void* closure) {
-    Link::Parts& parts = of(closure);
+    Link::Impl& parts = of(closure);
     const std::lock_guard guard(parts.mutex);  // E1
     --parts.running;
     parts.changed.notify_all();
@@ -145,10 +145,10 @@ void completed(void* closure) {
 
 }  // namespace
 
-Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_unique<Parts>()) {
-    parts_->name = name;
-    parts_->observer = options.observer;
-    parts_->isSendingAtOnce = options.sendAtOnce;
+Link::Link(const LinkOptions& options, const char* name) : impl_(std::make_unique<Impl>()) {
+    impl_->name = name;
+    impl_->observer = options.observer;
+    impl_->isSendingAtOnce = options.sendAtOnce;
     const SignalBlock block;  // libnats begins its threads
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
@@ -170,22 +170,22 @@ Link::Link(const LinkOptions& options, const char* name) : parts_(std::make_uniq
     require(natsOptions_SetReconnectBufSize(raw, options.reconnectBuffer), "reconnectBuffer");
     require(natsOptions_SetSendAsap(raw, options.sendAtOnce), "sendAtOnce");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
-    require(natsOptions_SetErrorHandler(raw, &failed, parts_.get()), "options");
-    require(natsOptions_SetDisconnectedCB(raw, &disconnected, parts_.get()), "options");
-    require(natsOptions_SetReconnectedCB(raw, &reconnected, parts_.get()), "options");
-    require(natsOptions_SetClosedCB(raw, &closed, parts_.get()), "options");
-    require(natsConnection_Connect(&parts_->connection, raw), "cannot connect to " + where);
-    parts_->learnMaxPayload();
+    require(natsOptions_SetErrorHandler(raw, &failed, impl_.get()), "options");
+    require(natsOptions_SetDisconnectedCB(raw, &disconnected, impl_.get()), "options");
+    require(natsOptions_SetReconnectedCB(raw, &reconnected, impl_.get()), "options");
+    require(natsOptions_SetClosedCB(raw, &closed, impl_.get()), "options");
+    require(natsConnection_Connect(&impl_->connection, raw), "cannot connect to " + where);
+    impl_->learnMaxPayload();
 }
 
 Link::~Link() {
     (void)close(std::chrono::milliseconds(0));
     natsConnection_Destroy(
-        parts_->connection);  // only now: other threads may publish beside close()
+        impl_->connection);  // only now: other threads may publish beside close()
 }
 
 bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
-    natsConnection* const connection = parts_->connection;
+    natsConnection* const connection = impl_->connection;
     if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
         return false;
     }
@@ -199,7 +199,7 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
         const int buffered = std::max(0, natsConnection_Buffered(connection));
         return static_cast<std::size_t>(buffered) + size + mostHead <= libnatsBuffer;
     };
-    if (!parts_->isSendingAtOnce && fitsIntoBuffer()) {
+    if (!impl_->isSendingAtOnce && fitsIntoBuffer()) {
         return send();
     }
     const SignalBlock block;
@@ -207,12 +207,12 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
 }
 
 void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog) {
-    natsSubscription* const made = parts_->subscribe(subject, &received, &receiver);
+    natsSubscription* const made = impl_->subscribe(subject, &received, &receiver);
     require(natsSubscription_SetPendingLimits(made, backlog, -1), "importBacklog");
 }
 
-natsSubscription* Link::Parts::subscribe(const std::string& subject, natsMsgHandler handler,
-                                         void* closure) {
+natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandler handler,
+                                        void* closure) {
     const SignalBlock block;
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
@@ -232,21 +232,21 @@ natsSubscription* Link::Parts::subscribe(const std::string& subject, natsMsgHand
 }
 
 std::uint64_t Link::dropped() const noexcept {
-    const std::lock_guard guard(parts_->mutex);
+    const std::lock_guard guard(impl_->mutex);
     std::uint64_t sum = 0;
-    for (natsSubscription* const each : parts_->subscriptions) {
+    for (natsSubscription* const each : impl_->subscriptions) {
         std::int64_t count = 0;
         if (natsSubscription_GetDropped(each, &count) == NATS_OK) {
             sum += static_cast<std::uint64_t>(count);
         }
     }
     // A subscription that has ended has no count, so the largest sum is kept.
-    parts_->dropped = std::max(parts_->dropped, sum);
-    return parts_->dropped;
+    impl_->dropped = std::max(impl_->dropped, sum);
+    return impl_->dropped;
 }
 
 bool Link::close(std::chrono::milliseconds timeout) noexcept {
-    Parts& parts = *parts_;
+    Impl& parts = *impl_;
     if (std::exchange(parts.isEnded, true)) {
         return true;
     }
@@ -279,18 +279,18 @@ bool Link::flush(std::chrono::milliseconds timeout) noexcept {
     // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
     // error of the thread tells. A wrong call sets that error to a known one before.
     (void)natsConnection_FlushTimeout(nullptr, 1);
-    const natsStatus status = natsConnection_FlushTimeout(parts_->connection, timeout.count());
+    const natsStatus status = natsConnection_FlushTimeout(impl_->connection, timeout.count());
     natsStatus last = NATS_OK;
     (void)nats_GetLastError(&last);
     return status == NATS_OK && last == NATS_INVALID_ARG;
 }
 
 LinkState Link::state() const noexcept {
-    return parts_->state.load();
+    return impl_->state.load();
 }
 
 std::size_t Link::maxPayload() const noexcept {
-    return parts_->maxPayload.load();
+    return impl_->maxPayload.load();
 }
 
 }  // namespace sluice::nats

@@ -1,5 +1,5 @@
 #include "outbox_file.hpp"
-#include "outbox_lane.hpp"
+#include "outbox_sender.hpp"
 #include "streams.hpp"
 
 #include <sluice/wait/deadline.hpp>
@@ -25,8 +25,8 @@ BufferPoolOptions poolOptions(const NatsOptions& options) {
 }  // namespace
 
 Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
-    : rest_(rest.parts()),
-      high_(high.parts()),
+    : rest_(rest.impl()),
+      high_(high.impl()),
       counts_(options.durable.outboxMessages),
       rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
              options.durable.outboxMessages},
@@ -35,20 +35,21 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         const auto i = static_cast<std::size_t>(priority);
         Link& link = priority == Priority::high ? high : rest;
-        detail::openStream(link.parts(), durable, priority);
+        detail::openStream(link.impl(), durable, priority);
         const std::string folder = durable.outboxFolder + "/" + toString(priority);
         // A former process with another onDiskFrom may have left messages of this priority.
         if (!durable.outboxFolder.empty() &&
             (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
             files_[i] = std::make_unique<detail::OutboxFile>(folder);
         }
-        lanes_[i] = std::make_unique<detail::OutboxLane>(link, options, files_[i].get(), counts_);
+        senders_[i] =
+            std::make_unique<detail::OutboxSender>(link, options, files_[i].get(), counts_);
         if (files_[i] != nullptr) {
             replay(priority);
         }
     }
-    for (const auto& lane : lanes_) {
-        lane->start();
+    for (const auto& sender : senders_) {
+        sender->start();
     }
 }
 
@@ -68,10 +69,10 @@ void Outbox::replay(Priority priority) {
         std::memcpy(reservation.data(), bytes, size);
         counts_.replayed.fetch_add(1);
         counts_.accepted.fetch_add(1);
-        lanes_[i]->push({std::move(reservation),
-                         size,
-                         {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
-                          envelope.sequence}});
+        senders_[i]->push({std::move(reservation),
+                           size,
+                           {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
+                            envelope.sequence}});
     });
     if (!files_[i]->foreignFile().empty()) {
         rest_.tell(
@@ -124,12 +125,12 @@ SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority
 }
 
 bool Outbox::isClosedFor(Priority priority) const noexcept {
-    const Link::Parts& link = priority == Priority::high ? high_ : rest_;
+    const Link::Impl& link = priority == Priority::high ? high_ : rest_;
     return isClosed_.load() || link.state.load() == LinkState::closed;
 }
 
 bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
-    return lanes_[static_cast<std::size_t>(priority)]->fits(size);
+    return senders_[static_cast<std::size_t>(priority)]->fits(size);
 }
 
 SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
@@ -138,7 +139,7 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
     const unsigned char* const bytes = reservation.data();
     auto push = [&] {
         counts_.accepted.fetch_add(1);
-        lanes_[i]->push({std::move(reservation), size, message});
+        senders_[i]->push({std::move(reservation), size, message});
     };
     if (files_[i] == nullptr) {
         push();
@@ -173,9 +174,9 @@ bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     (void)counts_.freed.awaitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
                                    deadline);
     const bool isEmpty = counts_.held.load() == 0;
-    for (const auto& lane : lanes_) {
-        if (lane != nullptr) {
-            lane->stop();
+    for (const auto& sender : senders_) {
+        if (sender != nullptr) {
+            sender->stop();
         }
     }
     isEnded_.store(true);

@@ -2,7 +2,7 @@
 
 // OutboxFile: the messages of one priority on a disk, until the server has stored them.
 //
-// Threads: any thread may call append(). The lane's thread calls freeOldest(). The owner calls
+// Threads: any thread may call append(). The sender's thread calls freeOldest(). The owner calls
 // replay() before both.
 //
 // The folder has segments, which are numbered files: "1.outbox", "2.outbox". append() writes a

@@ -33,15 +33,15 @@ const char* headerOf(natsMsg* message, const char* key) noexcept {
 
 }  // namespace
 
-struct Pull::Parts {
+struct Pull::Impl {
     struct Waiting {
         OwnedMessage message;
         std::uint64_t due = 0;  ///< acknowledged when receiver.handled() has reached this number
     };
 
-    Parts(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
-          Receiver& to)
-        : link(onLink.parts()),
+    Impl(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
+         Receiver& to)
+        : link(onLink.impl()),
           options(durable),
           priority(of),
           subject(std::move(onSubject)),
@@ -58,7 +58,7 @@ struct Pull::Parts {
         thread = std::thread([this] { run(); });
     }
 
-    ~Parts() { stop(std::chrono::milliseconds(0)); }
+    ~Impl() { stop(std::chrono::milliseconds(0)); }
 
     void open() {
         detail::openStream(link, options, priority);
@@ -208,7 +208,7 @@ struct Pull::Parts {
         }
     }
 
-    Link::Parts& link;
+    Link::Impl& link;
     const DurableOptions options;
     const Priority priority;
     const std::string subject;
@@ -232,13 +232,13 @@ struct Pull::Parts {
 
 Pull::Pull(Link& link, const DurableOptions& options, Priority priority, std::string subject,
            Receiver& receiver)
-    : parts_(std::make_unique<Parts>(link, options, priority, std::move(subject), receiver)) {
+    : impl_(std::make_unique<Impl>(link, options, priority, std::move(subject), receiver)) {
 }
 
 Pull::~Pull() = default;
 
 void Pull::stop(std::chrono::milliseconds timeout) noexcept {
-    parts_->stop(timeout);
+    impl_->stop(timeout);
 }
 
 }  // namespace sluice::nats

@@ -11,7 +11,7 @@ namespace {
 
 using Context = std::unique_ptr<jsCtx, Destroy<jsCtx_Destroy>>;
 
-Context contextOf(Link::Parts& link) {
+Context contextOf(Link::Impl& link) {
     jsCtx* made = nullptr;
     require(natsConnection_JetStream(&made, link.connection, nullptr), "JetStream");
     return Context(made);
@@ -54,7 +54,7 @@ std::string durableSubject(const DurableOptions& options, Priority priority,
     return options.stream + "." + toString(priority) + "." + subject;
 }
 
-void openStream(Link::Parts& link, const DurableOptions& options, Priority priority) {
+void openStream(Link::Impl& link, const DurableOptions& options, Priority priority) {
     const std::string name = streamOf(options, priority);
     std::vector<std::string> subjects;
     if (priority == Priority::high) {
@@ -84,7 +84,7 @@ void openStream(Link::Parts& link, const DurableOptions& options, Priority prior
             "stream " + name);
 }
 
-std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
+std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
                          const std::string& subject) {
     std::string name =
         inName(options.name, "-_") + "-" + inName(subject, "") + "-" + toString(priority);

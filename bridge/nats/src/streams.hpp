@@ -1,7 +1,7 @@
 #pragma once
 
 // The streams and consumers of the durable profile on the server.
-#include "link_parts.hpp"
+#include "link_impl.hpp"
 
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bus/priority.hpp>
@@ -20,11 +20,11 @@ std::string durableSubject(const DurableOptions& options, Priority priority,
 
 /// Creates the stream of the priority. If it exists with the same settings, it does nothing. Throws
 /// std::runtime_error with one line if the server refuses.
-void openStream(Link::Parts& link, const DurableOptions& options, Priority priority);
+void openStream(Link::Impl& link, const DurableOptions& options, Priority priority);
 
 /// Does the same for the consumer of a subject. Returns the name of the consumer, which contains
 /// the importer's name.
-std::string openConsumer(Link::Parts& link, const DurableOptions& options, Priority priority,
+std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
                          const std::string& subject);
 
 }  // namespace sluice::nats::detail

@@ -1,4 +1,4 @@
-#include "../src/link_parts.hpp"
+#include "../src/link_impl.hpp"
 #include "station.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(SendAtOnceTest, NoMessageWaitsInTheLink) {
     const unsigned char byte = 7;
     for (int i = 0; i < 1000; ++i) {
         ASSERT_TRUE(link.publish("byte", &byte, 1));
-        ASSERT_EQ(natsConnection_Buffered(link.parts().connection), 0);
+        ASSERT_EQ(natsConnection_Buffered(link.impl().connection), 0);
     }
 }
 

@@ -110,7 +110,7 @@ public:
         static_assert(isHandled,
                       "an active object has a public `void handle(const T&)` or `void handle(const "
                       "T&, const Header&)` for each type of its Messages: one is missing");
-        static_assert(!detail::FlightLimits<MessageList, Traits>::areThere ||
+        static_assert(!detail::InFlightLimits<MessageList, Traits>::areThere ||
                           !detail::drops<Traits>,
                       "a type with maxInFlight and BusOverflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");

@@ -12,7 +12,7 @@ namespace sluice::log {
 
 namespace detail {
 struct Access;
-class Engine;
+class BackendCore;
 }  // namespace detail
 
 /// The thread that writes the records of loggers, and the lanes that carry them.
@@ -113,7 +113,7 @@ private:
     void leave();
     std::unique_lock<std::mutex> lockToEnd();
 
-    const std::shared_ptr<detail::Engine> engine_;
+    const std::shared_ptr<detail::BackendCore> core_;
     std::mutex ending_;
     bool isEnded_ = false;
     bool isComplete_ = false;

@@ -2,7 +2,7 @@
 
 #include <sluice/actor/detail/failure/restart_plan.hpp>
 #include <sluice/actor/detail/mailbox/admission.hpp>
-#include <sluice/actor/detail/mailbox/flight_limits.hpp>
+#include <sluice/actor/detail/mailbox/in_flight_limits.hpp>
 #include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
 #include <sluice/actor/detail/mailbox/posted_message.hpp>
 #include <sluice/actor/detail/mailbox/refusals.hpp>
@@ -255,7 +255,7 @@ protected:
 
     PooledMailbox<Platform> mailbox_;
     HandlerBook<Traits, true> book_;
-    FlightLimits<MessageList, Traits> flights_;
+    InFlightLimits<MessageList, Traits> flights_;
     Refusals<Platform, Traits::statistics> refusals_;
     /// Whether the consumer has seen that the object is closed; written by the consumer.
     bool isEnding_ = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/mailbox/flight_limits.hpp>
+#include <sluice/actor/detail/mailbox/in_flight_limits.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
 #include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/base/handler_thread.hpp>
@@ -105,7 +105,7 @@ protected:
     void tell() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
-    FlightLimits<MessageList, Traits> flights_;
+    InFlightLimits<MessageList, Traits> flights_;
 
 private:
     /// Posts by publish(), if the limit of the type allows it. A refusal because of this limit is

@@ -25,7 +25,7 @@ class Control;
 ///     log call -> post() -> the thread's lane
 ///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
 ///
-/// Engine derives from it and adds the part that reads the lanes.
+/// BackendCore derives from it and adds the part that reads the lanes.
 ///
 /// Threads: any thread may call any member, unless the member says otherwise.
 class Frontend {

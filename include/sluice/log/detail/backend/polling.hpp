@@ -12,27 +12,27 @@
 
 namespace sluice::log::detail {
 
-/// The harvests of an engine without a worker.
+/// The harvests of a back end without a worker.
 ///
 /// The polling thread harvests: the thread that called poll() last. Before the first poll() it is
-/// the thread that made the engine.
+/// the thread that made the back end.
 ///
 /// Threads: any thread may call any member.
 ///
 /// Tests: tests/unit/log/manual_backend_test.cpp.
-template <class Engine>
+template <class BackendCore>
 class Polling {
     using TimePoint = std::chrono::steady_clock::time_point;
     using Writing = Harvester::Writing;
 
 public:
-    explicit Polling(Engine& engine) noexcept : engine_(engine) {}
+    explicit Polling(BackendCore& core) noexcept : core_(core) {}
     Polling(const Polling&) = delete;
     Polling& operator=(const Polling&) = delete;
 
     /// For backend::poll().
     std::size_t poll() noexcept {
-        if (Engine::isInHarvest()) {
+        if (BackendCore::isInHarvest()) {
             return 0;
         }
         take();
@@ -43,15 +43,15 @@ public:
     /// with its own number.
     void take() noexcept { thread_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
 
-    /// Whether the engine is manual, has not ended, and the caller is its polling thread.
+    /// Whether the back end is manual, has not ended, and the caller is its polling thread.
     bool isMine() const noexcept {
-        return engine_.options_.manual &&
+        return core_.options_.manual &&
                thread_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
-               engine_.mode_.load(std::memory_order_seq_cst) == Engine::Mode::worker;
+               core_.mode_.load(std::memory_order_seq_cst) == BackendCore::Mode::worker;
     }
 
     /// Harvests once. Returns the number of records that the sinks got. If a sink has closed the
-    /// engine, it also finishes that close().
+    /// core, it also finishes that close().
     std::size_t drain() noexcept {
         const std::uint64_t count = harvest();
         if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
@@ -78,43 +78,43 @@ public:
     /// or if a sink failed. Inside a harvest it returns false at once; the end of that harvest or
     /// the next poll() does the work.
     bool close(TimePoint end) noexcept {
-        engine_.setMode(Engine::Mode::closed);
-        if (Engine::isInHarvest()) {
+        core_.setMode(BackendCore::Mode::closed);
+        if (BackendCore::isInHarvest()) {
             isRestLeft_.store(true, std::memory_order_release);
             return false;
         }
-        return writeRest(end) && engine_.harvester_.isFlushed();
+        return writeRest(end) && core_.harvester_.isFlushed();
     }
 
 private:
     std::uint64_t harvest() noexcept {
-        const HarvestMutex::Guard guard = engine_.harvesting_.lock();
-        const std::uint64_t before = engine_.harvester_.seen();
-        engine_.harvest(guard, Writing::atOnce);
-        return engine_.harvester_.seen() - before;
+        const HarvestMutex::Guard guard = core_.harvesting_.lock();
+        const std::uint64_t before = core_.harvester_.seen();
+        core_.harvest(guard, Writing::atOnce);
+        return core_.harvester_.seen() - before;
     }
 
-    /// Writes the remaining records and closes the engine. False if `end` came first: then the
+    /// Writes the remaining records and closes the back end. False if `end` came first: then the
     /// others are not written.
     bool writeRest(TimePoint end) noexcept {
-        const Key last = engine_.intake_.now();
+        const Key last = core_.intake_.now();
         TimePoint begun;
-        while (engine_.harvest(begun, Writing::atOnce) <= last) {
+        while (core_.harvest(begun, Writing::atOnce) <= last) {
             if (std::chrono::steady_clock::now() >= end) {
-                engine_.harvester_.abandon();
-                engine_.controls_.close();
+                core_.harvester_.abandon();
+                core_.controls_.close();
                 return false;
             }
             std::this_thread::yield();
         }
-        engine_.finish();
-        engine_.controls_.close();
+        core_.finish();
+        core_.controls_.close();
         return true;
     }
 
-    Engine& engine_;
+    BackendCore& core_;
     std::atomic<std::thread::id> thread_{std::this_thread::get_id()};  ///< the polling thread
-    /// Whether a sink has closed the engine; the next drain() finishes the close.
+    /// Whether a sink has closed the back end; the next drain() finishes the close.
     std::atomic<bool> isRestLeft_{false};
 };
 

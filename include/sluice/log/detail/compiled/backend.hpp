@@ -5,7 +5,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/access.hpp>
-#include <sluice/log/detail/backend/engine.hpp>
+#include <sluice/log/detail/backend/backend_core.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
 #include <sluice/log/statistics.hpp>
 
@@ -35,7 +35,7 @@ SLUICE_LOG_INLINE void checkOption(const char* setting, std::size_t value, std::
     }
 }
 
-SLUICE_LOG_INLINE std::shared_ptr<Engine> makeEngine(const backend_options& options) {
+SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_options& options) {
     using Limits = IntakeOptions;
     using Records = RecordWriter<RecordHead, IntakeTraits>;
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
@@ -43,7 +43,7 @@ SLUICE_LOG_INLINE std::shared_ptr<Engine> makeEngine(const backend_options& opti
     if (options.max_hold <= options.max_hold.zero()) {
         spdlog::throw_spdlog_ex("sluice::log::backend: max_hold in nanoseconds must be at least 1");
     }
-    return std::make_shared<Engine>(options);
+    return std::make_shared<BackendCore>(options);
 }
 
 SLUICE_LOG_INLINE void Access::leave(backend& which) {
@@ -51,21 +51,21 @@ SLUICE_LOG_INLINE void Access::leave(backend& which) {
 }
 
 SLUICE_LOG_INLINE void Access::end(backend& which) {
-    which.shutdown(which.engine_->options().drain_timeout);
+    which.shutdown(which.core_->options().drain_timeout);
 }
 
 SLUICE_LOG_INLINE std::shared_ptr<Frontend>
 Access::frontend(const std::shared_ptr<backend>& of) noexcept {
-    return of ? of->engine_ : nullptr;
+    return of ? of->core_ : nullptr;
 }
 
 }  // namespace detail
 
 SLUICE_LOG_INLINE backend::backend(const backend_options& options)
-    : engine_(detail::makeEngine(options)) {
+    : core_(detail::makeBackendCore(options)) {
     try {
         if (!options.manual) {
-            engine_->start();
+            core_->start();
         }
     } catch (const std::system_error& error) {
         spdlog::throw_spdlog_ex(std::string("sluice::log::backend: the system refuses a thread: ") +
@@ -74,78 +74,79 @@ SLUICE_LOG_INLINE backend::backend(const backend_options& options)
 }
 
 SLUICE_LOG_INLINE backend::~backend() {
-    shutdown(engine_->options().drain_timeout);
+    shutdown(core_->options().drain_timeout);
 }
 
 SLUICE_LOG_INLINE std::size_t backend::poll() noexcept {
-    return engine_->poll();
+    return core_->poll();
 }
 
 SLUICE_LOG_INLINE bool backend::flush_wait(std::chrono::nanoseconds timeout) {
-    return engine_->flushAndWait(timeout);
+    return core_->flushAndWait(timeout);
 }
 
 SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd();
     if (lock && !isEnded_) {
         isEnded_ = true;
-        isComplete_ = engine_->close(timeout);
+        isComplete_ = core_->close(timeout);
     }
     return lock && isComplete_;
 }
 
 SLUICE_LOG_INLINE std::size_t backend::overrun_counter() const {
-    return engine_->records().overrun();
+    return core_->records().overrun();
 }
 SLUICE_LOG_INLINE std::size_t backend::discard_counter() const {
-    return engine_->records().discarded();
+    return core_->records().discarded();
 }
 SLUICE_LOG_INLINE void backend::reset_overrun_counter() {
-    engine_->records().resetOverrun();
+    core_->records().resetOverrun();
 }
 SLUICE_LOG_INLINE void backend::reset_discard_counter() {
-    engine_->records().resetDiscarded();
+    core_->records().resetDiscarded();
 }
 SLUICE_LOG_INLINE std::size_t backend::refused_counter() const {
-    return engine_->refused();
+    return core_->refused();
 }
 SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
-    return engine_->records().statistics().messages;
+    return core_->records().statistics().messages;
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     // Reserved first, because the visit must not allocate: it runs with a lock.
     std::vector<thread_statistics> threads;
-    threads.reserve(2 * engine_->records().laneCount() + 16);
-    backend_statistics result = engine_->records().statistics([&threads](thread_statistics& lane) {
+    threads.reserve(2 * core_->records().laneCount() + 16);
+    backend_statistics result = core_->records().statistics([&threads](thread_statistics& lane) {
         if (threads.size() < threads.capacity()) {
             threads.push_back(std::move(lane));
         }
     });
     result.threads = std::move(threads);
-    result.written = engine_->harvester().written();
-    result.lost_in_sinks = engine_->harvester().lost();
-    result.refused = engine_->refused();
+    result.written = core_->harvester().written();
+    result.lost_in_sinks = core_->harvester().lost();
+    result.refused = core_->refused();
     return result;
 }
 
 /// Called at the end of the program. Writes all records. From now on each thread that logs writes
 /// its own records.
 SLUICE_LOG_INLINE void backend::leave() {
-    const std::chrono::nanoseconds timeout = engine_->options().drain_timeout;
-    engine_->poll();  // the polling thread of a manual back end may have ended
-    engine_->flushAndWait(timeout);
+    const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
+    core_->poll();  // the polling thread of a manual back end may have ended
+    core_->flushAndWait(timeout);
     const std::unique_lock<std::mutex> lock = lockToEnd();
     if (lock && !isEnded_) {
-        engine_->leave(timeout);
+        core_->leave(timeout);
     }
 }
 
 /// Locks the end of the back end. A sink only tries to lock: another thread may have the lock and
 /// wait for this sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
-    return detail::Engine::isInHarvest() ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
-                                         : std::unique_lock<std::mutex>(ending_);
+    return detail::BackendCore::isInHarvest()
+               ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
+               : std::unique_lock<std::mutex>(ending_);
 }
 
 }  // namespace sluice::log

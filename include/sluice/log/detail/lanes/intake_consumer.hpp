@@ -2,8 +2,8 @@
 
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/single_writer_counter.hpp>
+#include <sluice/log/detail/lanes/lane_merge.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/merge.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -250,7 +250,7 @@ private:
 
     Registry& registry_;
     Watermark<Traits> watermark_;
-    Merge<Reader> merge_;
+    LaneMerge<Reader> merge_;
     std::vector<Reader*> open_;     ///< readers that are open: between open() and close()
     LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
     Key last_ = 0;                  ///< the latest emitted key

@@ -23,9 +23,9 @@ enum class [[nodiscard]] PostResult : unsigned char { ok, discarded, closed };
 struct RoomMaker {
     /// Returns false if the calling thread is not the thread that empties the lanes. Null: no such
     /// function.
-    bool (*make)(void* engine) noexcept = nullptr;
+    bool (*make)(void* core) noexcept = nullptr;
     /// The argument of make().
-    void* engine = nullptr;
+    void* core = nullptr;
 };
 
 /// The settings of an intake.

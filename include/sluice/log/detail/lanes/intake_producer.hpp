@@ -136,7 +136,7 @@ private:
     /// room. False on any other thread.
     bool hasPolled(overflow_policy policy) {
         return policy == overflow_policy::block && roomMaker_.make != nullptr &&
-               !SignalSafeScope::isActive() && roomMaker_.make(roomMaker_.engine);
+               !SignalSafeScope::isActive() && roomMaker_.make(roomMaker_.core);
     }
 
     /// Whether the calling thread may wait or evict. The back end's own thread cannot wait for

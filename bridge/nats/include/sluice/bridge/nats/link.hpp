@@ -152,11 +152,11 @@ public:
     [[nodiscard]] std::size_t maxPayload() const noexcept;
 
     /// The part that uses libnats, for the other sources of the bridge.
-    struct Parts;
-    [[nodiscard]] Parts& parts() noexcept { return *parts_; }
+    struct Impl;
+    [[nodiscard]] Impl& impl() noexcept { return *impl_; }
 
 private:
-    std::unique_ptr<Parts> parts_;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace sluice::nats

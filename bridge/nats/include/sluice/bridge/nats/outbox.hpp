@@ -30,9 +30,9 @@ enum class [[nodiscard]] SendResult : unsigned char {
 namespace detail {
 
 class OutboxFile;
-class OutboxLane;
+class OutboxSender;
 
-/// The counts of an outbox. Its lanes share them.
+/// The counts of an outbox. Its senders share them.
 struct OutboxCounts {
     explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
@@ -168,15 +168,15 @@ public:
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
-    /// Puts the messages that a former process left in the folder into the lane.
+    /// Puts the messages that a former process left in the folder into the sender.
     void replay(Priority priority);
     /// Whether the outbox or the link of the priority is closed.
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
     /// Tells the observer that the disk accepts no message.
     void tellDisk() noexcept;
 
-    Link::Parts& rest_;
-    Link::Parts& high_;
+    Link::Impl& rest_;
+    Link::Impl& high_;
     detail::OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
     /// Whether the remaining messages are abandoned; set by close().
@@ -184,7 +184,7 @@ private:
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;
     std::array<std::unique_ptr<detail::OutboxFile>, priorityCount> files_;
-    std::array<std::unique_ptr<detail::OutboxLane>, priorityCount> lanes_;
+    std::array<std::unique_ptr<detail::OutboxSender>, priorityCount> senders_;
 };
 
 }  // namespace sluice::nats

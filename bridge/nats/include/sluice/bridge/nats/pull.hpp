@@ -41,8 +41,8 @@ public:
     void stop(std::chrono::milliseconds timeout) noexcept;
 
 private:
-    struct Parts;
-    std::unique_ptr<Parts> parts_;
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace sluice::nats

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bridge/nats/detail/route.hpp>
-#include <sluice/bridge/nats/detail/trouble.hpp>
+#include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/outbox.hpp>
@@ -55,7 +55,7 @@ public:
           sequences_(sequences),
           type_(typeOf(route)),
           profile_(route.profile),
-          trouble_(context.observer, route.subject) {
+          reporter_(context.observer, route.subject) {
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             subjects_[indexOf(priority)] = subjectOf(route, context.stream, priority);
         }
@@ -72,18 +72,20 @@ public:
                     std::optional<Deadline> deadline = std::nullopt) noexcept {
         const SendResult result = profile_ == Profile::durable
                                       ? sendDurably(message, priority, trace, time, deadline)
-                                      : sendAtOnce(message, priority, trace, time);
+                                      : sendCore(message, priority, trace, time);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
         if (result == SendResult::tooLarge) {
-            trouble_.tellOnce(Trouble::tooLarge,
-                              "a message is larger than maxMessageSize or than the server accepts");
+            reporter_.tellOnce(
+                TroubleReporter::tooLarge,
+                "a message is larger than maxMessageSize or than the server accepts");
         } else if (result == SendResult::congested) {
-            trouble_.tellOnce(Trouble::congested, "the server is slow or not connected, and "
-                                                  "messages are refused");
+            reporter_.tellOnce(TroubleReporter::congested,
+                               "the server is slow or not connected, and "
+                               "messages are refused");
         } else if (result == SendResult::unencodable) {
-            trouble_.tellOnce(Trouble::unencodable,
-                              "the codec refuses a message; perhaps a text is not UTF-8");
+            reporter_.tellOnce(TroubleReporter::unencodable,
+                               "the codec refuses a message; perhaps a text is not UTF-8");
         }
         add(result == SendResult::ok                       ? counters.sent
             : result == SendResult::notOnDisk              ? counters.notOnDisk
@@ -127,8 +129,8 @@ private:
                               context_.incarnation, type_, sequence});
     }
 
-    SendResult sendAtOnce(const T& message, Priority priority, std::uint64_t trace,
-                          std::int64_t time) noexcept {
+    SendResult sendCore(const T& message, Priority priority, std::uint64_t trace,
+                        std::int64_t time) noexcept {
         std::size_t body = 0;
         const SendResult form = encodeBody(message, bytes_.data(), bytes_.size(), body);
         if (form != SendResult::ok) {
@@ -188,7 +190,7 @@ private:
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     std::array<std::string, priorityCount> subjects_;
     std::vector<unsigned char> bytes_;  ///< core profile: buffer for the envelope and the message
-    Trouble trouble_;
+    TroubleReporter reporter_;
 };
 
 }  // namespace sluice::nats::detail

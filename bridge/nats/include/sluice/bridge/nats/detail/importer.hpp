@@ -2,7 +2,7 @@
 
 #include <sluice/bridge/nats/detail/duplicate_filter.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
-#include <sluice/bridge/nats/detail/trouble.hpp>
+#include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
@@ -112,7 +112,7 @@ public:
           profile_(route.profile),
           number_(number),
           priority_(priority),
-          trouble_(context.observer, route.subject + "." + toString(priority)) {}
+          reporter_(context.observer, route.subject + "." + toString(priority)) {}
 
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
     /// Called by the bus' consumer after all handlers of an imported message have returned. Earlier
@@ -141,8 +141,8 @@ public:
             return countedAs(counters.looped, Verdict::taken);
         }
         if (envelope.hopCount > context_.maxHops) {
-            trouble_.tellOnce(Trouble::tooManyHops,
-                              "messages have passed more bridges than maxHops");
+            reporter_.tellOnce(TroubleReporter::tooManyHops,
+                               "messages have passed more bridges than maxHops");
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         std::optional<T> message;
@@ -167,8 +167,8 @@ public:
         }
         if (!isAccepted) {
             if (profile_ == Profile::core) {
-                trouble_.tellOnce(Trouble::refused,
-                                  "the bus has no room, and imported messages are lost");
+                reporter_.tellOnce(TroubleReporter::refused,
+                                   "the bus has no room, and imported messages are lost");
             }
             return countedAs(counters.refused, Verdict::later);
         }
@@ -182,7 +182,7 @@ private:
         DuplicateFilter duplicates;
         std::int64_t newestTime;  ///< time of its newest message, by the sender's clock
     };
-    using Name = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
+    using StartId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
 
     /// Nanoseconds. Two threads of a sender may stamp and count in different orders, so a small
     /// step back is no clock that was set.
@@ -194,11 +194,13 @@ private:
     }
 
     Verdict refuseGarbage() noexcept {
-        trouble_.tellOnce(Trouble::malformed, "unreadable messages arrive, and are dropped");
+        reporter_.tellOnce(TroubleReporter::malformed,
+                           "unreadable messages arrive, and are dropped");
         return countedAs(context_.counters.malformed, Verdict::never);
     }
     Verdict refuseSchema() noexcept {
-        trouble_.tellOnce(Trouble::otherSchema, "messages of another version or type arrive");
+        reporter_.tellOnce(TroubleReporter::otherSchema,
+                           "messages of another version or type arrive");
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
@@ -221,7 +223,7 @@ private:
     /// maxOrigins entries or no memory. It is called before the bus gets the message, so that no
     /// allocation can fail after the bus has accepted the message.
     Start* startOf(const wire::Envelope& envelope) noexcept {
-        const Name name(envelope.origin, envelope.incarnation);
+        const StartId name(envelope.origin, envelope.incarnation);
         const auto known = starts_.find(name);
         if (known != starts_.end()) {
             return &known->second;
@@ -245,7 +247,7 @@ private:
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
-            trouble_.tellOnce(Trouble::gap, "messages are missing");
+            reporter_.tellOnce(TroubleReporter::gap, "messages are missing");
         }
         if (!isNewest) {
             return;
@@ -255,8 +257,8 @@ private:
                           static_cast<std::uint64_t>(envelope.time);
         if (envelope.time < start.newestTime && back >= clockTolerance) {
             add(context_.counters.clockSetBack);
-            trouble_.tellOnce(Trouble::clock,
-                              "the clock of a sender has been set back by 1 s or more");
+            reporter_.tellOnce(TroubleReporter::clock,
+                               "the clock of a sender has been set back by 1 s or more");
         }
         start.newestTime = envelope.time;
     }
@@ -289,8 +291,8 @@ private:
     const Priority priority_;
     std::uint64_t accepted_ = 0;             ///< number of messages that the bus has accepted
     std::atomic<std::uint64_t> handled_{0};  ///< number of the last message that was handled
-    std::map<Name, Start> starts_;
-    Trouble trouble_;
+    std::map<StartId, Start> starts_;
+    TroubleReporter reporter_;
 };
 
 }  // namespace sluice::nats::detail

@@ -1,4 +1,4 @@
-#include "outbox_lane.hpp"
+#include "outbox_sender.hpp"
 #include "signal_block.hpp"
 
 #include <algorithm>
@@ -43,9 +43,9 @@ private:
 
 }  // namespace
 
-OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
-                       OutboxCounts& counts)
-    : link_(link.parts()),
+OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFile* file,
+                           OutboxCounts& counts)
+    : link_(link.impl()),
       options_(options.durable),
       file_(file),
       inbox_(newInbox()),
@@ -58,13 +58,13 @@ OutboxLane::OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file,
     (void)natsSubscription_SetPendingLimits(answers, -1, -1);
 }
 
-void OutboxLane::start() {
+void OutboxSender::start() {
     const SignalBlock block;
     thread_ = std::thread([this] { run(); });
     link_.listen(*this);
 }
 
-void OutboxLane::push(Record&& record) noexcept {
+void OutboxSender::push(Record&& record) noexcept {
     // The ring has a slot for each place of the outbox, so it has room.
     const PushResult result = ring_.tryPush(std::move(record));
     SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has room for");
@@ -72,7 +72,7 @@ void OutboxLane::push(Record&& record) noexcept {
     pushed_.notifyAll();
 }
 
-void OutboxLane::stop() noexcept {
+void OutboxSender::stop() noexcept {
     isStopped_.store(true);
     pushed_.notifyAll();
     freed_.notifyAll();
@@ -82,7 +82,7 @@ void OutboxLane::stop() noexcept {
     }
 }
 
-OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
+OutboxSender::Answer OutboxSender::readAnswer(natsMsg* message) noexcept {
     const std::string_view text = textOf(message);
     if (text.find("\"error\"") == std::string_view::npos) {
         // An empty message says that no stream takes the subject.
@@ -91,12 +91,12 @@ OutboxLane::Answer OutboxLane::readAnswer(natsMsg* message) noexcept {
     return text.find(tooLargeForStream) != std::string_view::npos ? Answer::never : Answer::again;
 }
 
-void OutboxLane::answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
-    static_cast<OutboxLane*>(closure)->answer(message);
+void OutboxSender::answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure) {
+    static_cast<OutboxSender*>(closure)->answer(message);
     natsMsg_Destroy(message);
 }
 
-void OutboxLane::answer(natsMsg* message) noexcept {
+void OutboxSender::answer(natsMsg* message) noexcept {
     const char* const number = natsMsg_GetSubject(message) + inbox_.size() + 1;
     const std::uint64_t name = std::strtoull(number, nullptr, 10);
     const Answer answer = readAnswer(message);
@@ -120,8 +120,8 @@ void OutboxLane::answer(natsMsg* message) noexcept {
 }
 
 /// Called by the thread that serves all connections of the program, so it must not wait for the
-/// socket. It only notes the subject; the lane's thread does the rest.
-void OutboxLane::denied(std::string_view subject) noexcept {
+/// socket. It only notes the subject; the sender's thread does the rest.
+void OutboxSender::denied(std::string_view subject) noexcept {
     {
         const std::lock_guard guard(deniedMutex_);
         try {
@@ -137,7 +137,7 @@ void OutboxLane::denied(std::string_view subject) noexcept {
 
 /// Marks the messages on denied subjects as undeliverable, because the server does not answer a
 /// message that it denies.
-void OutboxLane::giveUpDenied(const Guard& guard) noexcept {
+void OutboxSender::giveUpDenied(const Guard& guard) noexcept {
     if (!isDenied_.exchange(false)) {
         return;
     }
@@ -153,7 +153,7 @@ void OutboxLane::giveUpDenied(const Guard& guard) noexcept {
     denied_.clear();
 }
 
-void OutboxLane::run() noexcept {
+void OutboxSender::run() noexcept {
     Guard guard(mutex_);
     while (!isStopped_.load()) {
         const auto now = Clock::now();
@@ -161,7 +161,7 @@ void OutboxLane::run() noexcept {
         collect(guard);
         sendAgain(guard, now);
         sendNew(guard, now);
-        // If the lane has no message, the thread waits for a push or a stop. Otherwise it also
+        // If the sender has no message, the thread waits for a push or a stop. Otherwise it also
         // waits for the time and the link.
         const bool isIdle = oldest_ == next_ && !ring_.hasArrival();
         const bool isFull = !hasRoom(guard);
@@ -184,7 +184,7 @@ void OutboxLane::run() noexcept {
     }
 }
 
-void OutboxLane::collect(const Guard& guard) noexcept {
+void OutboxSender::collect(const Guard& guard) noexcept {
     for (; oldest_ != next_ && slotAt(guard, oldest_).isDone(); ++oldest_) {
         Slot& slot = slotAt(guard, oldest_);
         const bool isStored = slot.answer == Answer::stored;
@@ -197,7 +197,7 @@ void OutboxLane::collect(const Guard& guard) noexcept {
     }
 }
 
-void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
+void OutboxSender::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
     if (link_.state.load() != LinkState::connected) {
         return;
     }
@@ -228,7 +228,7 @@ void OutboxLane::sendAgain(const Guard& guard, Clock::time_point now) noexcept {
     }
 }
 
-void OutboxLane::sendNew(const Guard& guard, Clock::time_point now) noexcept {
+void OutboxSender::sendNew(const Guard& guard, Clock::time_point now) noexcept {
     if (hasRoom(guard) && link_.state.load() == LinkState::connected) {
         (void)ring_.consume(
             [&](Record& record) {  // E1
@@ -247,7 +247,7 @@ void OutboxLane::sendNew(const Guard& guard, Clock::time_point now) noexcept {
     }
 }
 
-void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept {
+void OutboxSender::send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept {
     slot.sentAt = now;
     slot.answer = Answer::waiting;
     const natsStatus status = transmit(guard, slot);
@@ -260,7 +260,7 @@ void OutboxLane::send(const Guard& guard, Slot& slot, Clock::time_point now) noe
     }
 }
 
-natsStatus OutboxLane::transmit(const Guard&, const Slot& slot) const noexcept {
+natsStatus OutboxSender::transmit(const Guard&, const Slot& slot) const noexcept {
     const Record& record = slot.record;
     const Outbox::Message& message = record.message;
     ShortText reply;

@@ -13,7 +13,7 @@ namespace sluice::nats::detail {
 /// Tells the observer about trouble on a route: one line for each kind of trouble.
 ///
 /// Threads: any thread may call it.
-class Trouble {
+class TroubleReporter {
 public:
     enum Kind : unsigned {
         malformed = 1U << 0U,
@@ -28,7 +28,7 @@ public:
     };
 
     /// The observer may be null. Each line begins with the name of the route.
-    Trouble(LinkObserver* observer, std::string route)
+    TroubleReporter(LinkObserver* observer, std::string route)
         : observer_(observer), route_(std::move(route)) {}
 
     /// Tells the observer about this kind, if it has not been told yet. A line has at most 255

@@ -64,7 +64,7 @@ protected:
     ~LinkListener() = default;
 };
 
-struct Link::Parts {
+struct Link::Impl {
     natsConnection* connection = nullptr;
     const char* name = "";
     bool isSendingAtOnce = false;
@@ -126,7 +126,7 @@ struct Link::Parts {
     }
     /// Tells the observer one line that consists of these parts, except if it was told the same
     /// line in the last ten minutes. It cuts the line after 511 bytes.
-    void tell(detail::ToldLines::Parts parts) noexcept {
+    void tell(detail::ToldLines::Impl parts) noexcept {
         if (observer == nullptr || !told.isNew(parts)) {
             return;
         }

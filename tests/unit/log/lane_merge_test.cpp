@@ -1,6 +1,6 @@
 #include "support/dice.hpp"
 
-#include <sluice/log/detail/lanes/merge.hpp>
+#include <sluice/log/detail/lanes/lane_merge.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ struct Source {
 };
 
 std::vector<Key> merged(std::vector<Source>& sources) {
-    Merge<Source> merge;
+    LaneMerge<Source> merge;
     for (Source& source : sources) {
         if (!source.keys.empty()) {
             merge.add(source.keys.front(), source);
@@ -36,12 +36,12 @@ std::vector<Key> merged(std::vector<Source>& sources) {
     return out;
 }
 
-TEST(Merge, OfNothingIsEmpty) {
-    Merge<Source> merge;
+TEST(LaneMerge, OfNothingIsEmpty) {
+    LaneMerge<Source> merge;
     EXPECT_TRUE(merge.isEmpty());
 }
 
-TEST(Merge, GivesTheKeysOfAllSourcesInOrder) {
+TEST(LaneMerge, GivesTheKeysOfAllSourcesInOrder) {
     test::Dice dice(1);
     for (std::size_t count = 1; count < 40; ++count) {
         std::vector<Source> sources(count);
@@ -59,9 +59,9 @@ TEST(Merge, GivesTheKeysOfAllSourcesInOrder) {
     }
 }
 
-TEST(Merge, OfEqualKeysTheSourceAddedFirstGoesFirst) {
+TEST(LaneMerge, OfEqualKeysTheSourceAddedFirstGoesFirst) {
     std::vector<Source> sources(9);
-    Merge<Source> merge;
+    LaneMerge<Source> merge;
     for (Source& source : sources) {
         merge.add(5, source);
     }
@@ -71,10 +71,10 @@ TEST(Merge, OfEqualKeysTheSourceAddedFirstGoesFirst) {
     }
 }
 
-TEST(Merge, CanBeUsedAgain) {
+TEST(LaneMerge, CanBeUsedAgain) {
     Source first;
     Source second;
-    Merge<Source> merge;
+    LaneMerge<Source> merge;
     merge.add(1, first);
     merge.reset(0);
     EXPECT_TRUE(merge.isEmpty());

@@ -23,10 +23,10 @@ inline constexpr bool drops = Traits::overflow[0] == BusOverflow::dropOldest ||
 ///
 /// Relaxed, all: no other data depends on a count.
 template <class MessageList, class Traits>
-class FlightLimits;
+class InFlightLimits;
 
 template <class... Ts, class Traits>
-class FlightLimits<Messages<Ts...>, Traits> {
+class InFlightLimits<Messages<Ts...>, Traits> {
     template <class T>
     static constexpr std::uint32_t limit = Traits::template maxInFlight<T>;
 
@@ -45,7 +45,7 @@ public:
                 return refused();
             }
             struct Flight {
-                FlightLimits& limits;
+                InFlightLimits& limits;
                 bool isOn = false;
                 ~Flight() {  // also if a constructor of the message throws
                     if (!isOn) {

@@ -15,9 +15,9 @@ namespace sluice::log::detail {
 /// step costs two comparisons.
 ///
 /// Threads: one thread at a time. Cost: add() allocates only if there are more sources than ever
-/// before. Tests: tests/unit/log/merge_test.cpp.
+/// before. Tests: tests/unit/log/lane_merge_test.cpp.
 template <class Source>
-class Merge {
+class LaneMerge {
 public:
     /// Removes all sources. The next `count` calls of add() do not allocate.
     void reset(std::size_t count) {

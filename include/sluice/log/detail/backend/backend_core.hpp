@@ -34,7 +34,7 @@ namespace sluice::log::detail {
 ///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
 ///     Harvester: earlier records and controls, in the order of the stamps -> the sinks
 ///
-/// A manual engine has no worker. The polling thread harvests, in poll().
+/// A manual back end has no worker. The polling thread harvests, in poll().
 ///
 /// Threads: any thread may call any member, unless the member says otherwise. A mutex guards each
 /// harvest. These threads harvest:
@@ -44,15 +44,15 @@ namespace sluice::log::detail {
 /// - the forking thread, around fork().
 ///
 /// Errors: the error handler of a logger gets the errors of the logger's sinks.
-class Engine final : public Frontend,
-                     public std::enable_shared_from_this<Engine>,
-                     private RegistryMember {
+class BackendCore final : public Frontend,
+                          public std::enable_shared_from_this<BackendCore>,
+                          private RegistryMember {
 public:
-    explicit Engine(const backend_options& options)
+    explicit BackendCore(const backend_options& options)
         : Frontend(intakeOptions(options, this)), options_(options) {
         BackendRegistry::instance().add(*this);
     }
-    ~Engine() {
+    ~BackendCore() {
         BackendRegistry::instance().remove(*this);
         controls_.close();
     }
@@ -88,10 +88,10 @@ public:
     /// time may call start(), leave() and close().
     void start() {
         setMode(Mode::worker);
-        worker_.start(options_, [engine = shared_from_this()](const ErrorChannel& errors) {
-            engine->runHook(engine->options_.on_thread_start, errors);
-            engine->work();
-            engine->runHook(engine->options_.on_thread_stop, errors);
+        worker_.start(options_, [core = shared_from_this()](const ErrorChannel& errors) {
+            core->runHook(core->options_.on_thread_start, errors);
+            core->work();
+            core->runHook(core->options_.on_thread_stop, errors);
         });
     }
 
@@ -162,12 +162,12 @@ public:
 
 private:
     using Guard = HarvestMutex::Guard;
-    friend class Polling<Engine>;
+    friend class Polling<BackendCore>;
 
-    static IntakeOptions intakeOptions(const backend_options& options, Engine* engine) {
+    static IntakeOptions intakeOptions(const backend_options& options, BackendCore* core) {
         IntakeOptions result;
         if (options.manual) {
-            result.roomMaker = {&Polling<Engine>::makeRoom, &engine->polling_};
+            result.roomMaker = {&Polling<BackendCore>::makeRoom, &core->polling_};
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.bytes_of_room();
@@ -409,7 +409,7 @@ private:
     Guard forkGuard_;  ///< guard of harvesting_ during a fork(); written by the forking thread
     /// Number of beginRescue() calls; written by crash handlers.
     std::atomic<std::uint64_t> rescueWanted_{0};
-    Polling<Engine> polling_{*this};
+    Polling<BackendCore> polling_{*this};
     std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
     std::atomic<bool> isClosing_{false};  ///< whether closeControls() was called once
 

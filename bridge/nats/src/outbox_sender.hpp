@@ -1,11 +1,11 @@
 #pragma once
 
-// OutboxLane: sends each message of one priority until the server has answered.
+// OutboxSender: sends each message of one priority until the server has answered.
 //
-// Threads: any thread may call push(). The owner calls start() and stop(). The lane's thread sends
-// the first messages, and sends messages again. A thread of libnats calls answered(), and sends the
-// messages that the answer has made room for. To wake the lane's thread for each answer would take
-// longer than to send.
+// Threads: any thread may call push(). The owner calls start() and stop(). The sender's thread
+// sends the first messages, and sends messages again. A thread of libnats calls answered(), and
+// sends the messages that the answer has made room for. To wake the sender's thread for each answer
+// would take longer than to send.
 //
 // A message waits in the ring, in the order of push(). When the window has room, a sending thread
 // moves the oldest message into a slot of the window and sends it. Positions in the window are
@@ -19,15 +19,15 @@
 // epoch, and does not count.
 //
 // A slot becomes free when its message is done and all older slots are free. If a message has no
-// answer, the lane's thread sends it again after ackWait. If the server has refused it, the lane's
-// thread sends it again after retryWait.
+// answer, the sender's thread sends it again after ackWait. If the server has refused it, the
+// sender's thread sends it again after retryWait.
 //
 // The mutex guards the window. A thread holds it while it sends. If the server reads nothing, both
 // sending threads stop; the threads that push do not.
 //
 // Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
-#include "link_parts.hpp"
+#include "link_impl.hpp"
 #include "outbox_file.hpp"
 
 #include <sluice/bridge/nats/outbox.hpp>
@@ -44,7 +44,7 @@
 
 namespace sluice::nats::detail {
 
-class OutboxLane final : LinkListener {
+class OutboxSender final : LinkListener {
 public:
     struct Record {
         Outbox::Reservation reservation;
@@ -53,17 +53,17 @@ public:
     };
 
     /// `file` keeps the messages on a disk; it may be null.
-    OutboxLane(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
-    OutboxLane(const OutboxLane&) = delete;
-    OutboxLane& operator=(const OutboxLane&) = delete;
-    ~OutboxLane() { stop(); }
+    OutboxSender(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
+    OutboxSender(const OutboxSender&) = delete;
+    OutboxSender& operator=(const OutboxSender&) = delete;
+    ~OutboxSender() { stop(); }
 
-    /// Begins to send. Before start() no answers come, so the lane may be destroyed while the link
-    /// is open.
+    /// Begins to send. Before start() no answers come, so the sender may be destroyed while the
+    /// link is open.
     void start();
     /// Hands a message over to the sending threads. Does not wait.
     void push(Record&& record) noexcept;
-    /// Ends the lane's thread. The lane keeps its messages until the destructor.
+    /// Ends the sender's thread. The sender keeps its messages until the destructor.
     void stop() noexcept;
     /// Whether the server accepts a message of this size with its headers.
     [[nodiscard]] bool fits(std::size_t size) const noexcept {
@@ -121,14 +121,14 @@ private:
         return next_ - oldest_ < window_.size();
     }
 
-    Link::Parts& link_;
+    Link::Impl& link_;
     const DurableOptions options_;
     OutboxFile* const file_;
     std::string inbox_;
     OutboxCounts& counts_;
     MpscRing<Record, dynamicCapacity> ring_;
-    EventCount pushed_;  ///< the lane's thread waits for it while the window has room
-    EventCount freed_;   ///< the lane's thread waits for it while the window is full
+    EventCount pushed_;  ///< the sender's thread waits for it while the window has room
+    EventCount freed_;   ///< the sender's thread waits for it while the window is full
     std::atomic<bool> isStopped_{false};
     std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
     std::vector<std::string> denied_;    ///< subjects that the server has denied lately

@@ -74,12 +74,12 @@ void disconnected(natsConnection*, void* closure) {
 }
 
 void reconnected(natsConnection* connection, void* closure) {
-    Link::Impl& parts = of(closure);
-    parts.reconnects.fetch_add(1);
-    parts.learnMaxPayload();
-    parts.become(LinkState::connected);
+    Link::Impl& impl = of(closure);
+    impl.reconnects.fetch_add(1);
+    impl.learnMaxPayload();
+    impl.become(LinkState::connected);
     // It does not hold the mutex, because a server that reads nothing would stop it.
-    for (const std::string& subject : parts.wokenNow()) {
+    for (const std::string& subject : impl.wokenNow()) {
         (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
     }
 }
@@ -100,10 +100,10 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
 /// before.
 void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
             void* closure) {
-    Link::Impl& parts = of(closure);
+    Link::Impl& impl = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
-        parts.tell({"nats: ", natsSubscription_GetSubject(subscription),
-                    ": messages arrive faster than they are handled, and are dropped"});
+        impl.tell({"nats: ", natsSubscription_GetSubject(subscription),
+                   ": messages arrive faster than they are handled, and are dropped"});
         return;
     }
     const char* reason = nullptr;
@@ -113,34 +113,34 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
     } else {
         (void)natsConnection_GetLastError(connection, &reason);
     }
-    parts.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
+    impl.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
     if (status == NATS_NOT_PERMITTED && reason != nullptr) {
-        parts.deny(deniedSubject(reason));
+        impl.deny(deniedSubject(reason));
     }
 }
 
 /// The last call of libnats about a connection. It notifies while it holds the mutex, because the
 /// owner may destroy the link as soon as the mutex is free.
 void closed(natsConnection* connection, void* closure) {
-    Link::Impl& parts = of(closure);
+    Link::Impl& impl = of(closure);
     const char* reason = nullptr;
     if (natsConnection_GetLastError(connection, &reason) != NATS_OK && reason != nullptr) {
-        parts.tell({"nats: ", reason});
+        impl.tell({"nats: ", reason});
     }
-    parts.become(LinkState::closed);
-    const std::lock_guard guard(parts.mutex);
-    parts.isClosed = true;
-    for (LinkListener* const listener : parts.listeners) {
+    impl.become(LinkState::closed);
+    const std::lock_guard guard(impl.mutex);
+    impl.isClosed = true;
+    for (LinkListener* const listener : impl.listeners) {
         listener->closed();
     }
-    parts.changed.notify_all();
+    impl.changed.notify_all();
 }
 
 void completed(void* closure) {
-    Link::Impl& parts = of(closure);
-    const std::lock_guard guard(parts.mutex);  // E1
-    --parts.running;
-    parts.changed.notify_all();
+    Link::Impl& impl = of(closure);
+    const std::lock_guard guard(impl.mutex);  // E1
+    --impl.running;
+    impl.changed.notify_all();
 }
 
 }  // namespace
@@ -180,8 +180,8 @@ Link::Link(const LinkOptions& options, const char* name) : impl_(std::make_uniqu
 
 Link::~Link() {
     (void)close(std::chrono::milliseconds(0));
-    natsConnection_Destroy(
-        impl_->connection);  // only now: other threads may publish beside close()
+    // Only now: other threads may publish beside close().
+    natsConnection_Destroy(impl_->connection);
 }
 
 bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
@@ -246,8 +246,8 @@ std::uint64_t Link::dropped() const noexcept {
 }
 
 bool Link::close(std::chrono::milliseconds timeout) noexcept {
-    Impl& parts = *impl_;
-    if (std::exchange(parts.isEnded, true)) {
+    Impl& impl = *impl_;
+    if (std::exchange(impl.isEnded, true)) {
         return true;
     }
     const SignalBlock block;
@@ -255,21 +255,21 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     bool isComplete = false;
     // The flush tells whether the server has all published messages. Draining does not.
     if (timeout.count() > 0 && flush(timeout) &&
-        natsConnection_DrainTimeout(parts.connection, timeout.count()) == NATS_OK) {
+        natsConnection_DrainTimeout(impl.connection, timeout.count()) == NATS_OK) {
         // Not wait_for: with a huge timeout its deadline would overflow and be in the past.
         const auto deadline = deadlineAfter<std::chrono::steady_clock>(timeout);
-        std::unique_lock lock(parts.mutex);
-        isComplete = parts.changed.wait_until(
-            lock, deadline, [&parts] { return parts.isClosed && parts.running == 0; });
+        std::unique_lock lock(impl.mutex);
+        isComplete = impl.changed.wait_until(
+            lock, deadline, [&impl] { return impl.isClosed && impl.running == 0; });
     }
-    natsConnection_Close(parts.connection);
+    natsConnection_Close(impl.connection);
     {
-        std::unique_lock lock(parts.mutex);
-        parts.changed.wait(lock, [&parts] { return parts.isClosed && parts.running == 0; });  // E1
-        for (natsSubscription* subscription : parts.subscriptions) {
+        std::unique_lock lock(impl.mutex);
+        impl.changed.wait(lock, [&impl] { return impl.isClosed && impl.running == 0; });  // E1
+        for (natsSubscription* subscription : impl.subscriptions) {
             natsSubscription_Destroy(subscription);
         }
-        parts.subscriptions.clear();
+        impl.subscriptions.clear();
     }
     return isComplete;
 }

@@ -126,7 +126,7 @@ struct Link::Impl {
     }
     /// Tells the observer one line that consists of these parts, except if it was told the same
     /// line in the last ten minutes. It cuts the line after 511 bytes.
-    void tell(detail::ToldLines::Impl parts) noexcept {
+    void tell(detail::ToldLines::Parts parts) noexcept {
         if (observer == nullptr || !told.isNew(parts)) {
             return;
         }

@@ -16,11 +16,11 @@ namespace sluice::nats::detail {
 /// the program may have no memory left. If there are more than 32 lines, it forgets the oldest one.
 class ToldLines {
 public:
-    using Impl = std::initializer_list<std::string_view>;
+    using Parts = std::initializer_list<std::string_view>;
 
     /// Whether the line of these parts was not told in the last ten minutes. If so, it now counts
     /// as told.
-    bool isNew(Impl parts) noexcept {
+    bool isNew(Parts parts) noexcept {
         std::size_t hash = 0;
         for (const std::string_view part : parts) {
             hash = hash * 31 + std::hash<std::string_view>{}(part);

@@ -1,3 +1,4 @@
+#include "notes.hpp"
 #include "station.hpp"
 
 #include "support/watchdog.hpp"
@@ -82,6 +83,41 @@ TEST(BrokenLinkTest, CloseDoesNotWaitForClosedLinks) {
     EXPECT_FALSE(refused.station.bridge.close(std::chrono::milliseconds::max()));
 }
 
+// The server allows the links one subscription each, and ends a link that asks for more.
+TEST(BrokenLinkTest, TheObserverHearsWhyALinkIsClosed) {
+    const NatsServer server("max_subscriptions: 1");
+    Notes notes;
+    NatsOptions options = optionsFor(server);
+    options.observer = &notes;
+    Station station(options);
+    EXPECT_NE(failureOf([&] {
+                  station.bridge.importType<Position>({"one"});
+                  station.bridge.importType<Position>({"two"});
+              }),
+              "no failure");
+    await([&] { return station.bridge.state(Priority::medium) == LinkState::closed; });
+    await([&] { return notes.has("ubscriptions"); });
+}
+
+// A core message goes to the connection itself.
+TEST(BrokenLinkTest, ACoreOutletMaySendBesideClose) {
+    const NatsServer server;
+    for (int round = 0; round < 20; ++round) {
+        Station sender(server);
+        auto outlet = sender.bridge.outlet<Position>({"position"});
+        std::atomic<bool> hasBegun{false};
+        std::thread sending([&] {
+            while (outlet.send(Position{}) == SendResult::ok) {
+                hasBegun = true;
+            }
+        });
+        await([&] { return hasBegun.load(); });
+        (void)sender.bridge.close(1ms);
+        sending.join();
+        EXPECT_EQ(outlet.send(Position{}), SendResult::closed);
+    }
+}
+
 std::atomic<int> alarms{0};
 
 /// Runs a signal handler every 20 ms, on any thread that does not block the signal.
@@ -158,7 +194,6 @@ TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server;
     NatsOptions options = optionsFor(server);
-    options.connectTimeout = 100ms;
     options.writeTimeout = 100ms;
     Station sender(options);
     auto outlet = sender.bridge.outlet<Position>({"position"});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the sources against the project's rules: `check_sources.py [--root DIR] [CHECK...]`.
 
-Without a name all checks run. Prints `file:line: what is wrong`. Exits with 1 if anything is wrong.
+Without a name all checks run. Prints a line `file:line: problem` for each problem. Exits with 1 if there is any.
 """
 
 import argparse

@@ -171,40 +171,44 @@ TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
     EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
 }
 
-// The buffers of the connection are full: not even the question of flush() can be sent.
-TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
+/// A bridge whose server reads nothing until the end of the test.
+struct UnreadStation {
+    UnreadStation() { server.stop(); }
+    static NatsOptions options(const NatsServer& of) {
+        NatsOptions made = optionsFor(of);
+        made.writeTimeout = 100ms;
+        return made;
+    }
+
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server;
-    NatsOptions options = optionsFor(server);
-    options.writeTimeout = 100ms;
-    Station sender(options);
-    auto outlet = sender.bridge.outlet<Picture>({"picture"});
-    server.stop();
+    Station sender{options(server)};
+};
+
+// The buffers of the connection are full: not even the question of flush() can be sent.
+TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
+    UnreadStation unread;
+    auto outlet = unread.sender.bridge.outlet<Picture>({"picture"});
     for (int i = 0; i < 1500; ++i) {  // less than the socket takes, and then to its limit
         (void)outlet.send(Picture{});
     }
     while (outlet.send(Picture{}) == SendResult::ok) {
-        EXPECT_FALSE(sender.bridge.flush(1ms));
+        EXPECT_FALSE(unread.sender.bridge.flush(1ms));
     }
-    server.resume();
 }
 
-// The server is stopped until the end of the test, so the buffers of the connection are full.
+// The buffers of the connection are full.
 TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
-    const Watchdog watchdog{[](std::FILE*) {}};
-    const NatsServer server;
-    NatsOptions options = optionsFor(server);
-    options.writeTimeout = 100ms;
-    Station sender(options);
-    auto outlet = sender.bridge.outlet<Position>({"position"});
-    server.stop();
+    UnreadStation unread;
+    auto outlet = unread.sender.bridge.outlet<Position>({"position"});
     SendResult result = SendResult::ok;
     while (result == SendResult::ok) {
         result = outlet.send(Position{});
     }
     EXPECT_EQ(result, SendResult::congested);
-    await([&] { return sender.bridge.state(Priority::medium) == LinkState::disconnected; });
-    EXPECT_FALSE(sender.bridge.close(100ms));
+    TestBridge& bridge = unread.sender.bridge;
+    await([&] { return bridge.state(Priority::medium) == LinkState::disconnected; });
+    EXPECT_FALSE(bridge.close(100ms));
 }
 
 }  // namespace

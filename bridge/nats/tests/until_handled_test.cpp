@@ -171,7 +171,7 @@ TEST_F(UntilHandledTest, EachBridgeOfABusAcknowledgesItsOwnMessages) {
     await([&] { return other.statistics().delivered == 1; });
     EXPECT_EQ(receiver_->bus->process(1), 1U);
     await([&] { return messagesIn(server_, "fleet_rest") == 1; });
-    EXPECT_TRUE(other.close(patience));  // acknowledges what was handled
+    EXPECT_TRUE(other.close(patience));  // acknowledges the handled messages
     EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
 }
 

@@ -39,7 +39,7 @@ struct KeptText {
     std::size_t colorEnd = 0;
 };
 
-/// A piece of a pattern, and what is needed to write it.
+/// A piece of a pattern, and the data to write it.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
     bool beginsColor = false;

@@ -210,6 +210,7 @@ private:
         using Mutable = std::remove_cv_t<T>;
         return reinterpret_cast<std::byte*>(const_cast<Mutable*>(object)) - offset;
     }
+
     Blocks blocks_;
 };
 

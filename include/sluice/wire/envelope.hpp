@@ -57,7 +57,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// The checksum finds damage. It does not stop an attacker, who can compute the checksum, too.
+/// The checksum finds damage. An attacker can compute it, too.
 /// CRC32C is the cyclic redundancy check with the Castagnoli polynomial.
 ///
 /// Threads: any thread may call the functions; different calls share nothing.

@@ -171,6 +171,7 @@ private:
             self.next->link = &self.next;
         }
     }
+
     template <class Test>
     bool isAnyOther(const Thread& self, Test test) noexcept {
         const Guard guard(lock_);

@@ -256,9 +256,8 @@ private:
         }
         if (!detail::isSubject(route.subject)) {
             throw std::runtime_error("nats: '" + route.subject +
-                                     "' is no subject: it is empty, has an empty "
-                                     "part, or has a space, a control character, a sign "
-                                     "beyond ASCII, or one of "
+                                     "' is no subject: it is empty, has an empty part, or has a "
+                                     "space, a control character, a sign beyond ASCII, or one of "
                                      "* > \" \\");
         }
         const std::size_t size =

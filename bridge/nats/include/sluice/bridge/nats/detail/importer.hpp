@@ -177,7 +177,7 @@ public:
     }
 
 private:
-    /// What the importer knows about one run of a sending program.
+    /// The sequences and the clock of one run of a sending program.
     struct Start {
         DuplicateFilter duplicates;
         std::int64_t newestTime;  ///< time of its newest message, by the sender's clock

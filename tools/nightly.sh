@@ -12,7 +12,7 @@ ctest_again() {
 
 # Each part can be asked for alone.
 nightly_parts=(policies analyzers model asan tsan noexceptions aarch64 stress repeat bridge faults fuzz packages)
-concurrent='^(wait|queue|event|bus|actor|log_intake|log|conformance|cpp20|libraries|stress)\.'
+concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
 
 nightly_part() {
     case $1 in

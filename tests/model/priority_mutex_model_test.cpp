@@ -15,7 +15,7 @@
 namespace sluice::model {
 namespace {
 
-/// Like detail::LockSections, except for the wake-up: a woken thread tries again. The system would
+/// Like detail::HeldMutexes, except for the wake-up: a woken thread tries again. The system would
 /// make the first sleeper the owner.
 struct ModelPriorityFutex {
     using Word = Atomic<std::uint32_t>;

@@ -2,10 +2,10 @@
 
 #include "support/crew.hpp"
 #include "support/dice.hpp"
-#include "support/intake_tools.hpp"
+#include "support/record_queue_tools.hpp"
 
 #include <sluice/base/pause.hpp>
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -126,16 +126,16 @@ private:
     std::vector<Label> order_;
 };
 
-/// Emits until the intake is closed and drained; judges nothing.
-template <class Intake>
-void emitUntilDrained(Intake& intake, OrderOracle& oracle, std::size_t max = 64) {
-    const auto emit = [&oracle](const typename Intake::Record& record) {
+/// Emits until the queue is closed and drained; judges nothing.
+template <class RecordQueue>
+void emitUntilDrained(RecordQueue& queue, OrderOracle& oracle, std::size_t max = 64) {
+    const auto emit = [&oracle](const typename RecordQueue::Record& record) {
         oracle.emitted(record.head);
     };
-    while (!intake.isDrained()) {
-        intake.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(100));
-        intake.look();
-        while (intake.emitBefore(log::detail::endOfTime, max, emit) == max) {
+    while (!queue.isDrained()) {
+        queue.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(100));
+        queue.look();
+        while (queue.emitBefore(log::detail::endOfTime, max, emit) == max) {
         }
     }
 }
@@ -143,14 +143,15 @@ void emitUntilDrained(Intake& intake, OrderOracle& oracle, std::size_t max = 64)
 struct OrderRun {
     std::uint32_t threads = 12;
     std::uint32_t perThread = 3000;
-    log::detail::IntakeOptions options;
+    log::detail::RecordQueueOptions options;
     log::overflow_policy policy = blocking;
 };
 
 /// Many threads post, one emits. `beforePost(label)` is called in front of each post.
-template <class Intake, class BeforePost>
-void runOrdered(Intake& intake, const OrderRun& run, OrderOracle& oracle, BeforePost beforePost) {
-    std::thread backEnd([&] { emitUntilDrained(intake, oracle); });
+template <class RecordQueue, class BeforePost>
+void runOrdered(RecordQueue& queue, const OrderRun& run, OrderOracle& oracle,
+                BeforePost beforePost) {
+    std::thread backEnd([&] { emitUntilDrained(queue, oracle); });
     Crew crew;
     for (std::uint32_t t = 0; t < run.threads; ++t) {
         crew.add([&, t] {
@@ -159,7 +160,7 @@ void runOrdered(Intake& intake, const OrderRun& run, OrderOracle& oracle, Before
                 const Label label{t, i};
                 beforePost(label);
                 oracle.begin(label);
-                const auto posted = postBytes(intake, label, dice() % 60, run.policy);
+                const auto posted = postBytes(queue, label, dice() % 60, run.policy);
                 oracle.end(label, posted == log::detail::PostResult::ok);
                 for (std::uint32_t pauses = dice() % 64; pauses > 32; --pauses) {
                     cpuPause();
@@ -168,7 +169,7 @@ void runOrdered(Intake& intake, const OrderRun& run, OrderOracle& oracle, Before
         });
     }
     crew.join();
-    intake.close();
+    queue.close();
     backEnd.join();
 }
 

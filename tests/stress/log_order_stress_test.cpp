@@ -3,7 +3,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::IntakeTraits;
 using log::detail::Key;
+using log::detail::RecordQueueTraits;
 using log::detail::StampClock;
 
 /// Threads lose the processor in the middle of everything, also between announcing, stamping and
@@ -47,11 +47,11 @@ struct InterruptedClock : StampClock {
     }
 };
 
-struct BracketedTraits : IntakeTraits {
+struct BracketedTraits : RecordQueueTraits {
     using Clock = BracketedClock<StampClock>;
 };
 
-struct ShakenTraits : IntakeTraits {
+struct ShakenTraits : RecordQueueTraits {
     using Platform = JitterPlatform;
     using Clock = BracketedClock<InterruptedClock>;
 };
@@ -81,7 +81,7 @@ struct SystemStampClock {
     static constexpr Key coarseness = 2000;
 };
 
-struct CoarseTraits : IntakeTraits {
+struct CoarseTraits : RecordQueueTraits {
     using Clock = SystemStampClock;
 };
 
@@ -91,25 +91,25 @@ class LogOrder : public testing::Test {};
 struct TraitsNames {
     template <class Traits>
     static std::string GetName(int) {
-        return std::is_same_v<Traits, IntakeTraits>      ? "Plain"
+        return std::is_same_v<Traits, RecordQueueTraits> ? "Plain"
                : std::is_same_v<Traits, BracketedTraits> ? "Bracketed"
                : std::is_same_v<Traits, ShakenTraits>    ? "Shaken"
                                                          : "CoarseClock";
     }
 };
-using AllTraits = testing::Types<IntakeTraits, BracketedTraits, ShakenTraits, CoarseTraits>;
+using AllTraits = testing::Types<RecordQueueTraits, BracketedTraits, ShakenTraits, CoarseTraits>;
 TYPED_TEST_SUITE(LogOrder, AllTraits, TraitsNames);
 
 template <class Traits>
 void expectOrder(const OrderRun& run) {
-    LabelIntake<Traits> intake(run.options);
+    LabelQueue<Traits> queue(run.options);
     OrderOracle oracle(run.threads, run.perThread);
-    const Watchdog watchdog(stateOf(intake));
-    runOrdered(intake, run, oracle, [](const Label&) {});
+    const Watchdog watchdog(stateOf(queue));
+    runOrdered(queue, run, oracle, [](const Label&) {});
     EXPECT_EQ(oracle.violationsByCall(), 0U);
     EXPECT_EQ(oracle.violationsByStamp(), 0U);
     EXPECT_EQ(oracle.disorderWithinThreads(), 0U);
-    const auto sum = intake.statistics();
+    const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, oracle.accepted());
     EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
     EXPECT_EQ(oracle.emittedCount(), sum.emitted);
@@ -147,7 +147,7 @@ TYPED_TEST(LogOrder, Discard) {
     expectOrder<TypeParam>(run);
 }
 
-// ---- Intakes that are wrong on purpose: the oracle must notice each.
+// ---- Queues that are wrong on purpose: the oracle must notice each.
 
 /// Stamps a record with the time of the call, before the record waits for room.
 struct EarlyClock : StampClock {
@@ -192,7 +192,7 @@ struct EagerClock : StampClock {
 };
 
 template <class FaultyClock>
-struct FaultyTraits : IntakeTraits {
+struct FaultyTraits : RecordQueueTraits {
     using Platform = JitterPlatform;
     using Clock = FaultyClock;
 };
@@ -207,10 +207,10 @@ template <class FaultyClock>
 Verdict judge(const OrderRun& run) {
     Verdict verdict{0, 0};
     for (int i = 0; i < 1000 && verdict.byCall + verdict.byStamp == 0; ++i) {
-        LabelIntake<FaultyTraits<FaultyClock>> intake(run.options);
+        LabelQueue<FaultyTraits<FaultyClock>> queue(run.options);
         OrderOracle oracle(run.threads, run.perThread);
-        const Watchdog watchdog(stateOf(intake));
-        runOrdered(intake, run, oracle, [](const Label&) { EarlyClock::stamp(); });
+        const Watchdog watchdog(stateOf(queue));
+        runOrdered(queue, run, oracle, [](const Label&) { EarlyClock::stamp(); });
         verdict = {oracle.violationsByCall(), oracle.violationsByStamp()};
     }
     return verdict;

@@ -2,7 +2,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,18 +21,18 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::IntakeTraits;
 using log::detail::PostResult;
+using log::detail::RecordQueueTraits;
 using log::detail::StampClock;
 
-struct BracketedTraits : IntakeTraits {
+struct BracketedTraits : RecordQueueTraits {
     using Clock = BracketedClock<StampClock>;
 };
-using Intake = LabelIntake<BracketedTraits>;
+using RecordQueue = LabelQueue<BracketedTraits>;
 
 /// The objects that the handler works with. One test runs at a time.
 struct Scene {
-    Intake* intake;
+    RecordQueue* queue;
     OrderOracle* oracle;
     std::uint32_t threads;
     std::uint32_t perThread;
@@ -57,7 +57,7 @@ void onSignal(int) {
     } else if (nextInHandler != scene->perThread) {
         const Label label{scene->threads + ownNumber, nextInHandler++};
         scene->oracle->begin(label);
-        const PostResult posted = postBytes(*scene->intake, label, handlersDice() % 40,
+        const PostResult posted = postBytes(*scene->queue, label, handlersDice() % 40,
                                             handlersDice() % 2 == 0 ? blocking : overrunning);
         scene->oracle->end(label, posted == PostResult::ok);
         if (posted != PostResult::ok) {
@@ -87,10 +87,10 @@ private:
 
 /// Runs the threads under a hail of signals, and judges.
 void expectOrderUnderSignals(const OrderRun& run) {
-    Intake intake(run.options);
+    RecordQueue queue(run.options);
     OrderOracle oracle(2 * run.threads, run.perThread);
-    const Watchdog watchdog(stateOf(intake));
-    Scene here{&intake, &oracle, run.threads, run.perThread};
+    const Watchdog watchdog(stateOf(queue));
+    Scene here{&queue, &oracle, run.threads, run.perThread};
     scene = &here;
     handled = 0;
     refused = 0;
@@ -100,19 +100,19 @@ void expectOrderUnderSignals(const OrderRun& run) {
     std::vector<pthread_t> threads(run.threads);
     std::atomic<std::uint32_t> ready{0};
     std::atomic<bool> go{false};
-    std::thread backEnd([&] { emitUntilDrained(intake, oracle, 16); });
+    std::thread backEnd([&] { emitUntilDrained(queue, oracle, 16); });
     Crew crew;
     for (std::uint32_t t = 0; t < run.threads; ++t) {
         crew.add([&, t] {
             ownNumber = t;
             handlersDice = Dice(1000 + t);
             threads[t] = ::pthread_self();
-            ASSERT_EQ(intake.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), PostResult::ok);
+            ASSERT_EQ(queue.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), PostResult::ok);
             ready.fetch_add(1);
             awaitThat([&] { return go.load(); });
             for (std::uint32_t i = 1; i < run.perThread; ++i) {
                 oracle.begin({t, i});
-                const PostResult posted = postBytes(intake, {t, i}, i % 50, run.policy);
+                const PostResult posted = postBytes(queue, {t, i}, i % 50, run.policy);
                 oracle.end({t, i}, posted == PostResult::ok);
             }
             isOut[t].store(true);
@@ -137,14 +137,14 @@ void expectOrderUnderSignals(const OrderRun& run) {
     }
     go.store(false);
     crew.join();
-    intake.close();
+    queue.close();
     backEnd.join();
     scene = nullptr;
 
     EXPECT_GT(handled.load(), 0U);
     EXPECT_EQ(oracle.violationsByCall(), 0U);
     EXPECT_EQ(oracle.violationsByStamp(), 0U);
-    const auto sum = intake.statistics();
+    const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, oracle.accepted() + run.threads);
     EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
     EXPECT_GE(sum.discarded, refused.load());

@@ -2,7 +2,7 @@
 
 #include "support/crew.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct StoppingClock : log::detail::StampClock {
         return key;
     }
 };
-struct StoppingTraits : log::detail::IntakeTraits {
+struct StoppingTraits : log::detail::RecordQueueTraits {
     using Clock = StoppingClock;
 };
 

@@ -32,11 +32,11 @@ class GlossaryTest(PlantedTree):
 
     def test_looks_at_the_bridges_and_their_sources(self):
         self.plant("bridge/nats/include/sluice/bridge/nats/detail/a.hpp", "class Exporter {")
-        self.plant("bridge/nats/src/b.hpp", "class OutboxFile {")
+        self.plant("bridge/nats/src/b.hpp", "class OutboxFolder {")
         self.plant("bridge/nats/src/c.cpp", "class SegmentName {")
         self.plant("bridge/nats/include/sluice/bridge/nats/link.hpp", "class Link {")
         self.page("## bridge/nats", "| `Exporter` | sends messages |")
-        self.assert_finds(glossary.check, "b.hpp:1: bridge/nats: OutboxFile has no row", "c.cpp:1: bridge/nats: SegmentName")
+        self.assert_finds(glossary.check, "b.hpp:1: bridge/nats: OutboxFolder has no row", "c.cpp:1: bridge/nats: SegmentName")
 
     def test_a_member_that_is_defined_outside_of_its_class_has_a_row(self):
         self.plant("include/sluice/log/detail/lane.hpp", "class Lane<Traits, 3>::Reading {", "struct Lane<T>::Forward;")

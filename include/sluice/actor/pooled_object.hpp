@@ -92,7 +92,7 @@ class PooledObject
     using Posting = detail::PooledPosting<MessageList, Traits>;
     using Waiting = detail::Coroutines<detail::Timing<Posting, MessageList, Traits>, Traits>;
     using typename Posting::Closing;
-    using typename Posting::QueuedMessage;
+    using typename Posting::MailboxMessage;
     using Platform = typename Traits::Platform;
 
 public:
@@ -129,12 +129,12 @@ public:
                       "const Header&)` for each type of its Messages: one is missing");
         static_assert(Traits::onFailure != OnFailure::restart || detail::hasRestart<Derived>,
                       "with OnFailure::restart the class has a public `restart()`");
-        if (sizeof(QueuedMessage) > executor.messageSize()) {
+        if (sizeof(MailboxMessage) > executor.messageSize()) {
             setupError("size of an object's message with 32 bytes for the mailbox",
-                       sizeof(QueuedMessage), executor.messageSize());
+                       sizeof(MailboxMessage), executor.messageSize());
         }
-        if (alignof(QueuedMessage) > executor.messageAlignment()) {
-            setupError("alignment of an object's message", alignof(QueuedMessage),
+        if (alignof(MailboxMessage) > executor.messageAlignment()) {
+            setupError("alignment of an object's message", alignof(MailboxMessage),
                        executor.messageAlignment());
         }
         return this->begin(executor);
@@ -192,7 +192,7 @@ protected:
     }
 
 private:
-    using TakenMessages = detail::TakenMessages<QueuedMessage, Platform>;
+    using TakenMessages = detail::TakenMessages<MailboxMessage, Platform>;
 
     explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Waiting(&PooledObject::serve) {}
     explicit PooledObject(std::true_type /*hasAlarm*/) noexcept
@@ -243,7 +243,7 @@ private:
                 takeNew();
             }
             if (!isResting()) {
-                QueuedMessage* message = high_.pop();
+                MailboxMessage* message = high_.pop();
                 message = message != nullptr ? message : others_.pop();
                 if (message != nullptr) {
                     consume(*message);
@@ -312,15 +312,15 @@ private:
 
     void takeNew() noexcept {
         struct Chain {
-            QueuedMessage* first = nullptr;
-            QueuedMessage* last = nullptr;
-            void prepend(QueuedMessage& message) noexcept {
+            MailboxMessage* first = nullptr;
+            MailboxMessage* last = nullptr;
+            void prepend(MailboxMessage& message) noexcept {
                 message.next = first;
                 first = &message;
                 last = last == nullptr ? &message : last;
             }
         } chains[2];
-        const auto news = Posting::takeNew([&](QueuedMessage& message) {
+        const auto news = Posting::takeNew([&](MailboxMessage& message) {
             chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
         });
         isEnding_ = isEnding_ || news.isClosed;
@@ -340,10 +340,10 @@ private:
         return this->closing() == Closing::discarding;
     }
 
-    void consume(QueuedMessage& message) {
+    void consume(MailboxMessage& message) {
         struct Release {
             PooledObject& object;
-            QueuedMessage& message;
+            MailboxMessage& message;
             ~Release() {
                 message.visit([this](const auto& content, const Header& /*header*/) {
                     object.flights_.template land<std::decay_t<decltype(content)>>();

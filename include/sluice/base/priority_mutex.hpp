@@ -3,7 +3,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/backoff.hpp>
 #include <sluice/base/detail/futex_lock.hpp>
-#include <sluice/base/detail/lock_sections.hpp>
+#include <sluice/base/detail/held_mutexes.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_futex.hpp>
 #include <sluice/base/spin_lock.hpp>
@@ -65,7 +65,7 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Tests: tests/unit/base/priority_mutex_test.cpp, tests/model/priority_mutex_model_test.cpp.
 ///
-/// `System` has the members of detail::LockSections.
+/// `System` has the members of detail::HeldMutexes.
 template <class Platform, class System>
 class BasicPriorityMutex {
 public:
@@ -196,7 +196,7 @@ private:
 };
 
 #if defined(__linux__)
-using PriorityMutex = BasicPriorityMutex<StdPlatform, detail::LockSections>;
+using PriorityMutex = BasicPriorityMutex<StdPlatform, detail::HeldMutexes>;
 #else
 class PriorityMutex : public SpinLock {
 public:

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/several_buses.hpp>
+#include <sluice/bus/detail/bus_group.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/publish_result.hpp>
 
@@ -29,9 +29,9 @@ namespace sluice {
 /// With BusOverflow::block the publisher waits for the slow group, so the others wait too. A
 /// handler that publishes then waits for the other groups: two handlers may wait for each other.
 template <class MessageList, std::size_t Groups, class Traits = FullBusTraits>
-class BroadcastBus : public detail::SeveralBuses<Bus<MessageList, Traits>, Groups> {
+class BroadcastBus : public detail::BusGroup<Bus<MessageList, Traits>, Groups> {
     static_assert(Groups != 0, "a broadcast bus needs at least one group");
-    using Base = detail::SeveralBuses<Bus<MessageList, Traits>, Groups>;
+    using Base = detail::BusGroup<Bus<MessageList, Traits>, Groups>;
 
 public:
     using Group = Bus<MessageList, Traits>;

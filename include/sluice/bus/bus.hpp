@@ -237,7 +237,7 @@ public:
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
         core_.counts().count(detail::listedIndex<List, T>(),
                              Traits::priorities ? priority : Priority::medium,
-                             detail::Outcome::full, 1);
+                             detail::PublishCounter::full, 1);
     }
     /// Sets whether publishers wait for room before a thread has consumed for the first time. By
     /// default they wait. One thread calls it, while no thread consumes.
@@ -315,8 +315,8 @@ private:
 
     [[nodiscard]] auto stay() noexcept { return typename Core::Counts::Staying(core_.counts()); }
     template <class Count, class Waiting, class Build>
-    detail::Published publishThrough(std::size_t type, const PublishOptions& options, Count count,
-                                     const Waiting& waiting, const Build& build) {
+    detail::PublishAnswer publishThrough(std::size_t type, const PublishOptions& options,
+                                         Count count, const Waiting& waiting, const Build& build) {
         return core_.publish(type, options.priority, detail::OptionFields<Traits>(options), count,
                              waiting, build);
     }

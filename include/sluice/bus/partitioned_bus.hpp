@@ -2,7 +2,7 @@
 
 #include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/detail/several_buses.hpp>
+#include <sluice/bus/detail/bus_group.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/subscription.hpp>
@@ -36,9 +36,9 @@ namespace sluice {
 /// publishes to another partition with BusOverflow::block waits for the consumer of that partition:
 /// two handlers may wait for each other.
 template <class MessageList, std::size_t Partitions, class KeyOf, class Traits = FullBusTraits>
-class PartitionedBus : public detail::SeveralBuses<Bus<MessageList, Traits>, Partitions> {
+class PartitionedBus : public detail::BusGroup<Bus<MessageList, Traits>, Partitions> {
     static_assert(Partitions != 0, "a partitioned bus needs at least one partition");
-    using Base = detail::SeveralBuses<Bus<MessageList, Traits>, Partitions>;
+    using Base = detail::BusGroup<Bus<MessageList, Traits>, Partitions>;
 
 public:
     using Partition = Bus<MessageList, Traits>;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bus/detail/publication.hpp>
+#include <sluice/bus/detail/publish_answer.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/publish_result.hpp>

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-/// The accounts of the events of a queue whose policy says
+/// The counts of the events of a queue whose policy says
 /// `static constexpr bool statistics = true`. All figures are of one moment, and at each moment
 ///
 ///     attempted = enqueued + rejected

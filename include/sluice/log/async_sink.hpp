@@ -2,7 +2,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
-#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
@@ -105,7 +105,7 @@ public:
 
 private:
     static std::shared_ptr<detail::Frontend> existing(const std::shared_ptr<backend>& by) {
-        std::shared_ptr<detail::Frontend> frontend = detail::Access::frontend(by);
+        std::shared_ptr<detail::Frontend> frontend = detail::BackendAccess::frontend(by);
         if (!frontend) {
             spdlog::throw_spdlog_ex("async_sink: the back end is null");
         }

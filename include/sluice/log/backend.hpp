@@ -11,7 +11,7 @@
 namespace sluice::log {
 
 namespace detail {
-struct Access;
+struct BackendAccess;
 class BackendCore;
 }  // namespace detail
 
@@ -108,7 +108,7 @@ public:
     backend_statistics statistics() const;
 
 private:
-    friend struct detail::Access;
+    friend struct detail::BackendAccess;
 
     void leave();
     std::unique_lock<std::mutex> lockToEnd();

@@ -27,7 +27,7 @@ namespace detail {
 ///
 /// GateLock has lock(), unlock(), and forgetHolder() for the child: as FutexLock has.
 ///
-/// Tests: tests/model/fork_gate_model_test.cpp, tests/unit/base/lock_sections_test.cpp.
+/// Tests: tests/model/fork_gate_model_test.cpp, tests/unit/base/held_mutexes_test.cpp.
 template <class Platform, class GateLock>
 class BasicForkGate {
     template <class T>

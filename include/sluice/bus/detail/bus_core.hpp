@@ -7,13 +7,13 @@
 #include <sluice/bus/detail/bus_checks.hpp>
 #include <sluice/bus/detail/bus_counts.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
-#include <sluice/bus/detail/pressure_gauge.hpp>
+#include <sluice/bus/detail/pressure_notifier.hpp>
 #include <sluice/bus/detail/priority_rings.hpp>
-#include <sluice/bus/detail/publication.hpp>
+#include <sluice/bus/detail/publish_answer.hpp>
 #include <sluice/bus/detail/queued_message.hpp>
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/detail/time_keeper.hpp>
-#include <sluice/bus/detail/waits.hpp>
+#include <sluice/bus/detail/wait_points.hpp>
 #include <sluice/bus/message_header.hpp>
 
 #include <algorithm>
@@ -65,8 +65,8 @@ public:
     /// Afterwards the counts know of those that were accepted or, if none was, of all that were
     /// offered.
     template <class Count, class Waiting, class Build>
-    Published publish(std::size_t type, Priority wanted, OptionFields<Traits> fields, Count count,
-                      const Waiting& waiting, const Build& build) {
+    PublishAnswer publish(std::size_t type, Priority wanted, OptionFields<Traits> fields,
+                          Count count, const Waiting& waiting, const Build& build) {
         SLUICE_ASSERT(indexOf(wanted) < priorityCount,
                       "there is no such priority: publish with low, medium or high");
         // Without priorities: the one that the counts know.
@@ -79,25 +79,25 @@ public:
                 const auto attempt = [&]() __attribute__((always_inline)) {
                     return publishTo(ring, type, priority, fields, count, build, inside);
                 };
-                Published published = attempt();
-                if (__builtin_expect(published.result != PublishResult::ok, 0)) {
+                PublishAnswer answer = attempt();
+                if (__builtin_expect(answer.result != PublishResult::ok, 0)) {
                     const CallCheck::Scope call(publishers_);
                     if constexpr (canMakeRoom<Ring, Waiting>) {
-                        makeRoom(ring, priority, published, waiting, attempt);
+                        makeRoom(ring, priority, answer, waiting, attempt);
                     }
-                    if (published.result != PublishResult::ok) {
-                        counts_.rejected(type, priority, published.result, count,
+                    if (answer.result != PublishResult::ok) {
+                        counts_.rejected(type, priority, answer.result, count,
                                          roomOf<Traits>(priority));
-                        return published;
+                        return answer;
                     }
                 }
-                if (gauge_.isAbove(pressureOf<Traits>(priority)) &&
+                if (notifier_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeExact() >= roomOf<Traits>(priority)) {
                     const typename Counts::Staying observing(counts_);  // it may publish
                     const CallCheck::Scope call(publishers_);
-                    gauge_.tell(rings_, observer_);
+                    notifier_.tell(rings_, observer_);
                 }
-                return published;
+                return answer;
             });
     }
 
@@ -189,7 +189,7 @@ private:
     };
 
     template <class Ring, class Count, class Build>
-    [[gnu::always_inline]] Published
+    [[gnu::always_inline]] PublishAnswer
     publishTo(Ring& ring, std::size_t type, Priority priority, OptionFields<Traits> fields,
               Count count, const Build& build, typename Counts::Inside& inside) {
         if constexpr (Traits::producers == Producers::one) {
@@ -269,26 +269,26 @@ private:
     /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
     template <class Ring, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom([[maybe_unused]] Ring& ring, Priority priority,
-                                    Published& published, [[maybe_unused]] const Waiting& waiting,
+                                    PublishAnswer& answer, [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
         if constexpr (canDropOldest<Ring>) {
-            for (bool isMore = true; isMore && published.isRefused(); published = attempt()) {
+            for (bool isMore = true; isMore && answer.isRefused(); answer = attempt()) {
                 isMore = dropExcess(ring, priority);  // if not, another thread may have made room
             }
         }
-        if (published.isRefused()) {
+        if (answer.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
             // Not if the thread would wait for itself.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
-                const auto isOver = [&] { return published = attempt(), !published.isRefused(); };
+                const auto isOver = [&] { return answer = attempt(), !answer.isRefused(); };
                 // A publisher that is stopped in a DropOldestRing tells nobody when it goes on.
                 waits_.awaitRoom(priority, isOver, deadline,
                                  canBlock<Traits> && !canDropOldest<Ring>);
             }
         }
-        if (published.result == PublishResult::ok) {
+        if (answer.result == PublishResult::ok) {
             counts_.sawUsed(roomOf<Traits>(priority));
         }
     }
@@ -298,7 +298,7 @@ private:
     bool dropExcess(Ring& ring, Priority priority) {
         const auto drop = [&](QueuedMessage& queued) noexcept {
             counts_.sawUsed(roomOf<Traits>(priority));
-            counts_.count(queued.typeIndex(), priority, Outcome::dropped, 1);
+            counts_.count(queued.typeIndex(), priority, PublishCounter::dropped, 1);
             queued.destroy();
         };
         const bool hasPassed = ring.dropExcess(drop);
@@ -324,9 +324,9 @@ private:
 
     // Read by all, seldom written.
     alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
-    PressureGauge<Platform, Observer> gauge_;
+    PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    Waits<Wait> waits_;
+    WaitPoints<Wait> waits_;
 
     Counts counts_;
     std::conditional_t<Traits::timeStamp == TimeStamp::none, NoTimeKeeper,

@@ -40,15 +40,15 @@ struct BusCore<MessageList, Traits>::Delivery {
 
     /// A handler has thrown.
     void countFailure() noexcept {
-        consuming.bus.counts_.count(queued.typeIndex(), P, Fate::failed);
+        consuming.bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::failed);
     }
 
     [[gnu::always_inline]] ~Delivery() {
         BusCore& bus = consuming.bus;
         if (isDiscarded) {
-            bus.counts_.count(queued.typeIndex(), P, Fate::discarded);
+            bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::discarded);
         } else {
-            bus.counts_.count(queued.typeIndex(), P, Fate::delivered);
+            bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::delivered);
             if (isFailed) {
                 countFailure();
             }
@@ -83,7 +83,7 @@ template <class MessageList, class Traits>
 template <class MessageList, class Traits>
 inline void BusCore<MessageList, Traits>::endChunk(std::size_t served) noexcept {
     time_.settle(served, counts_);
-    gauge_.tell(rings_, observer_);
+    notifier_.tell(rings_, observer_);
 }
 
 template <class MessageList, class Traits>
@@ -95,7 +95,7 @@ inline void BusCore<MessageList, Traits>::endHarvest(const Consuming& consuming)
         // After most empty harvests the publishers' lines are left alone: a consumer that polls
         // should not slow them down.
         time_.suspend();
-        gauge_.tell(rings_, observer_);
+        notifier_.tell(rings_, observer_);
     }
     waits_.arrived.notifyAll();
     waits_.drained.notifyAll();

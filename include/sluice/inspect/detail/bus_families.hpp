@@ -20,7 +20,7 @@ enum class MetricKind : unsigned char { counter, gauge, summary };
 using MetricLabel = std::pair<std::string_view, std::string_view>;
 using MetricLabels = std::initializer_list<MetricLabel>;
 
-/// The families of metrics that the accounts of buses make. It tells the backend of each family,
+/// The families of metrics that the counts of buses make. It tells the backend of each family,
 /// and then of the samples in that family:
 ///
 ///     void family(std::string_view name, MetricKind, std::string_view unit,

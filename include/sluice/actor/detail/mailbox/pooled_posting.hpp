@@ -6,8 +6,8 @@
 #include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
 #include <sluice/actor/detail/mailbox/posted_message.hpp>
 #include <sluice/actor/detail/mailbox/refusals.hpp>
+#include <sluice/actor/detail/replies/awaited_posting.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
-#include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/bus/message_header.hpp>
@@ -48,7 +48,7 @@ protected:
 /// The other edges are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
-                      public RoomRequests<PooledPosting<MessageList, Traits>, Traits>,
+                      public AwaitedPosting<PooledPosting<MessageList, Traits>, Traits>,
                       protected PooledTask<Traits> {
 
 public:
@@ -121,7 +121,7 @@ protected:
     using Platform = typename Traits::Platform;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
-    struct QueuedMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
+    struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
     /// The states before the end, in this order. After `draining` the object handles the earlier
@@ -215,8 +215,8 @@ protected:
     }
 
     /// Destroys a message and frees its room.
-    void release(QueuedMessage& message) noexcept {
-        message.~QueuedMessage();
+    void release(MailboxMessage& message) noexcept {
+        message.~MailboxMessage();
         executor()->deallocate(&message);
         queued_.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -241,7 +241,7 @@ protected:
                     return;
                 }
             }
-            take(static_cast<QueuedMessage&>(node));
+            take(static_cast<MailboxMessage&>(node));
         });
         return news;
     }
@@ -285,7 +285,7 @@ private:
     }
 
     template <class T, class... Args>
-    QueuedMessage* build(void* memory, const PublishOptions& options, Args&&... args) {
+    MailboxMessage* build(void* memory, const PublishOptions& options, Args&&... args) {
         struct Guard {
             PooledPosting& object;
             void* memory;
@@ -297,7 +297,7 @@ private:
             }
         } guard{*this, memory};
         auto* const message = ::new (memory)
-            QueuedMessage(std::in_place_type<T>, options, std::forward<Args>(args)...);
+            MailboxMessage(std::in_place_type<T>, options, std::forward<Args>(args)...);
         if constexpr (MessageHeader<Traits>::hasTimeStamp) {
             message->header.timeStamp = now();
         }
@@ -305,7 +305,7 @@ private:
         return message;
     }
 
-    PublishResult push(QueuedMessage& message) noexcept {
+    PublishResult push(MailboxMessage& message) noexcept {
         switch (mailbox_.push(message)) {
         case PooledMailbox<Platform>::Pushed::first:
             executor()->schedule(*this);

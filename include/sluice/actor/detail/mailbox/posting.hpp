@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/actor/detail/mailbox/in_flight_limits.hpp>
+#include <sluice/actor/detail/replies/awaited_posting.hpp>
 #include <sluice/actor/detail/replies/requesting.hpp>
-#include <sluice/actor/detail/replies/room_requests.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
 
@@ -17,7 +17,7 @@ namespace sluice::detail {
 /// The mailbox of an active object, and its posting functions.
 template <class MessageList, class Traits>
 class Posting : public Requesting<Posting<MessageList, Traits>>,
-                public RoomRequests<Posting<MessageList, Traits>, Traits> {
+                public AwaitedPosting<Posting<MessageList, Traits>, Traits> {
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 

@@ -8,7 +8,7 @@
 namespace sluice::detail {
 
 /// The question of a request that is answered when messages have left a mailbox.
-struct RoomQuestion {};
+struct UntilRoom {};
 
 /// The threads and coroutines that wait for room in the mailbox of one object. Any thread may add
 /// one. The object's thread wakes all of them.
@@ -18,7 +18,7 @@ struct RoomQuestion {};
 template <class Traits>
 class RoomWaiters {
 public:
-    using Room = BasicRequest<Traits, RoomQuestion, void>;
+    using Room = BasicRequest<Traits, UntilRoom, void>;
 
     RoomWaiters() = default;
     RoomWaiters(const RoomWaiters&) = delete;
@@ -32,7 +32,7 @@ public:
     /// caller must try to post once more.
     [[nodiscard]] typename Room::Future
     add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
-        return Room::make(RoomQuestion{}, deadline, [this](Room&& room) {
+        return Room::make(UntilRoom{}, deadline, [this](Room&& room) {
             auto* const node = new Node{std::move(room), nullptr};
             // Relaxed: only the value is used.
             node->older = newest_.load(std::memory_order_relaxed);

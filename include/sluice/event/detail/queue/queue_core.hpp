@@ -135,7 +135,7 @@ public:
     /// The number of events that were dropped to make room, or were cleared.
     [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
 
-    /// The accounts, for policies that ask for them. Otherwise they cost nothing.
+    /// The counts, for policies that ask for them. Otherwise they cost nothing.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept {
         static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
                                      "in the policies of the queue");

@@ -49,7 +49,7 @@ class BackendCore final : public Frontend,
                           private RegistryMember {
 public:
     explicit BackendCore(const backend_options& options)
-        : Frontend(intakeOptions(options, this)), options_(options) {
+        : Frontend(queueOptions(options, this)), options_(options) {
         BackendRegistry::instance().add(*this);
     }
     ~BackendCore() {
@@ -58,10 +58,10 @@ public:
     }
 
     [[nodiscard]] bool send(std::unique_ptr<Control>& control) noexcept override {
-        if (!controls_.push(control, [this]() noexcept { return intake_.now(); })) {
+        if (!controls_.push(control, [this]() noexcept { return queue_.now(); })) {
             return false;
         }
-        intake_.wake();
+        queue_.wake();
         ensureHarvest();
         return true;
     }
@@ -70,8 +70,8 @@ public:
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return false;
         }
-        harvester_.wantFlush(logger, intake_.now());
-        intake_.wake();
+        harvester_.wantFlush(logger, queue_.now());
+        queue_.wake();
         ensureHarvest();
         return true;
     }
@@ -107,7 +107,7 @@ public:
             ensureHarvest();  // on_thread_stop of the worker may have logged
             return true;
         }
-        intake_.close();
+        queue_.close();
         setMode(Mode::closed);
         closeControls();
         return false;
@@ -115,7 +115,7 @@ public:
 
     /// For backend::shutdown(). Ends the worker after it has written all records.
     bool close(std::chrono::nanoseconds atMost) {
-        intake_.close();
+        queue_.close();
         forbidRestart();
         if (options_.manual) {
             return polling_.close(deadlineAfter<std::chrono::steady_clock>(atMost));
@@ -164,8 +164,8 @@ private:
     using Guard = HarvestMutex::Guard;
     friend class Polling<BackendCore>;
 
-    static IntakeOptions intakeOptions(const backend_options& options, BackendCore* core) {
-        IntakeOptions result;
+    static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
+        RecordQueueOptions result;
         if (options.manual) {
             result.roomMaker = {&Polling<BackendCore>::makeRoom, &core->polling_};
         }
@@ -180,9 +180,9 @@ private:
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            const Guard guard = harvesting_.lockFirst([this] { intake_.wake(); });
+            const Guard guard = harvesting_.lockFirst([this] { queue_.wake(); });
             harvest(guard, Harvester::Writing::atOnce);
-            intake_.resign();
+            queue_.resign();
         }
     }
 
@@ -191,7 +191,7 @@ private:
     void rest(IdlePacing::Rest length) {
         if (length == IdlePacing::untilWoken) {
             const Guard guard = harvesting_.lock();
-            intake_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+            queue_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
         } else {
             restUnwoken(length);
         }
@@ -201,7 +201,7 @@ private:
     void restUnwoken(IdlePacing::Rest length) {
         {
             const Guard guard = harvesting_.lock();
-            intake_.expectNoWake();
+            queue_.expectNoWake();
         }
         if (length != IdlePacing::none) {
             std::this_thread::sleep_for(length);
@@ -234,7 +234,7 @@ private:
 
     bool endWorker(std::chrono::nanoseconds atMost) {
         mayLeave_.store(true, std::memory_order_release);
-        intake_.wake();
+        queue_.wake();
         // A sink cannot wait for itself, and two sinks could wait for each other.
         const bool mayWait = !isInHarvest();
         if (mayWait && worker_.join(atMost)) {
@@ -242,7 +242,7 @@ private:
         }
         if (mayWait) {
             harvester_.abandon();
-            intake_.wake();
+            queue_.wake();
         }
         worker_.giveUp();
         return false;
@@ -301,7 +301,7 @@ private:
         Key last = 0;
         for (;;) {
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
-                last = intake_.now();
+                last = queue_.now();
             }
             if (last == 0) {
                 harvesting_.letOthersGo();
@@ -337,7 +337,7 @@ private:
         if (HarvestScope::isInside(this) || harvester_.isAbandoned()) {
             return true;
         }
-        forkGuard_ = harvesting_.tryLockUntil(soon(), [this] { intake_.wake(); });
+        forkGuard_ = harvesting_.tryLockUntil(soon(), [this] { queue_.wake(); });
         return forkGuard_ || isInHarvest();
     }
     void goOn() noexcept override { forkGuard_ = {}; }
@@ -346,31 +346,31 @@ private:
             harvest(forkGuard_, Harvester::Writing::atOnce);
             const HarvestScope scope(this);
             static_cast<void>(loggers_.flush());
-            intake_.resign();
+            queue_.resign();
         }
     }
     void lockForFork() noexcept override {
         restarting_.lock();
         controls_.lock();
         loggers_.lock();
-        intake_.beforeFork();
+        queue_.beforeFork();
     }
     void afterForkInParent() noexcept override {
-        intake_.afterForkInParent();
+        queue_.afterForkInParent();
         unlockAfterFork();
     }
     void afterForkInChild() noexcept override {
         if (!forkGuard_) {
-            intake_.unlockInChild();
+            queue_.unlockInChild();
             unlockAfterFork();
             if (!HarvestScope::isInside(this)) {
                 harvester_.abandon();
-                intake_.close();
+                queue_.close();
                 setMode(Mode::closed);
             }
             return;
         }
-        intake_.afterForkInChild();
+        queue_.afterForkInChild();
         controls_.forget();
         if (worker_.isRunning()) {
             worker_.forget();
@@ -392,7 +392,7 @@ private:
 
     void beginRescue() noexcept override {
         rescueWanted_.fetch_add(1, std::memory_order_acq_rel);
-        intake_.wake();
+        queue_.wake();
     }
     bool isRescued() const noexcept override {
         return mode_.load(std::memory_order_seq_cst) != Mode::worker || polling_.isMine() ||
@@ -415,7 +415,7 @@ private:
 
     // Written in each harvest. harvesting_ guards harvester_.
     alignas(cacheLineSize) HarvestMutex harvesting_;
-    Harvester harvester_{intake_, loggers_, controls_, options_.notice_interval,
+    Harvester harvester_{queue_, loggers_, controls_, options_.notice_interval,
                          options_.write_interval};
     /// The value of rescueWanted_ that the last harvest has fulfilled.
     std::atomic<std::uint64_t> rescueDone_{0};

@@ -5,7 +5,7 @@
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/backend/sink_writer.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace sluice::log::detail {
 /// Tests: tests/unit/log/backend_test.cpp.
 class DropNotices {
 public:
-    using Records = Intake<RecordHead>;
+    using Records = RecordQueue<RecordHead>;
     using TimePoint = std::chrono::steady_clock::time_point;
 
     explicit DropNotices(std::chrono::nanoseconds interval) noexcept : interval_(interval) {}

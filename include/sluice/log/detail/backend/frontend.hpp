@@ -4,7 +4,7 @@
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Control;
 /// Threads: any thread may call any member, unless the member says otherwise.
 class Frontend {
 public:
-    using Records = Intake<RecordHead>;
+    using Records = RecordQueue<RecordHead>;
 
     Frontend(const Frontend&) = delete;
     Frontend& operator=(const Frontend&) = delete;
@@ -41,7 +41,7 @@ public:
     PostResult post(const RecordHead& head, std::size_t bytes, overflow_policy policy,
                     Write&& write) {
         const PostResult posted =
-            intake_.post(head, bytes, allowed(policy), std::forward<Write>(write));
+            queue_.post(head, bytes, allowed(policy), std::forward<Write>(write));
         if (__builtin_expect(posted != PostResult::ok, 0)) {
             // Relaxed: no other data depends on a count.
             auto& counter = posted == PostResult::closed ? refused_ : head.logger->discarded;
@@ -62,8 +62,8 @@ public:
     virtual void retire(LoggerState& logger) noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
-    Records& records() noexcept { return intake_; }
-    const Records& records() const noexcept { return intake_; }
+    Records& records() noexcept { return queue_; }
+    const Records& records() const noexcept { return queue_; }
 
     /// Whether the calling thread is inside a harvest of any back end: in a sink, a formatter, an
     /// error handler.
@@ -81,7 +81,7 @@ protected:
         closed   ///< no thread: records are refused
     };
 
-    explicit Frontend(const IntakeOptions& options) : intake_(options) {}
+    explicit Frontend(const RecordQueueOptions& options) : queue_(options) {}
     ~Frontend() = default;
 
     /// Called after a record or a control was handed over. Ensures that a thread harvests it.
@@ -102,7 +102,7 @@ protected:
     // Each post reads these fields.
     std::atomic<Mode> mode_{Mode::worker};
     std::atomic<std::uint64_t> refused_{0};  ///< written by threads that post after the end
-    Records intake_;
+    Records queue_;
 
     // Seldom written.
     alignas(cacheLineSize) LoggerList loggers_;

@@ -7,7 +7,7 @@
 #include <sluice/log/detail/backend/flush_requests.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/backend/sink_writer.hpp>
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ namespace sluice::log::detail {
 /// Tests: tests/unit/log/backend_test.cpp, tests/stress/log_order_stress_test.cpp.
 class Harvester {
 public:
-    using Records = Intake<RecordHead>;
+    using Records = RecordQueue<RecordHead>;
     using TimePoint = std::chrono::steady_clock::time_point;
 
     /// When the batch sinks write the text of a harvest: at once, or when `write_interval` has
@@ -57,9 +57,9 @@ public:
         std::promise<bool> result_;
     };
 
-    Harvester(Records& intake, LoggerList& loggers, ControlList& controls,
+    Harvester(Records& queue, LoggerList& loggers, ControlList& controls,
               std::chrono::nanoseconds noticeInterval, std::chrono::nanoseconds writeInterval)
-        : intake_(intake),
+        : queue_(queue),
           loggers_(loggers),
           controls_(controls),
           writeInterval_(std::min(writeInterval, longestWriteInterval)),
@@ -108,10 +108,10 @@ public:
 
     /// Writes a line "N records dropped" if records of this logger are missing.
     void tellOfDrops(LoggerState& logger) noexcept {
-        drops_.tell(logger, intake_, writer_, display_, reached_);
+        drops_.tell(logger, queue_, writer_, display_, reached_);
     }
 
-    void tellOfAllDrops() noexcept { drops_.tell(loggers_, intake_, writer_, display_, reached_); }
+    void tellOfAllDrops() noexcept { drops_.tell(loggers_, queue_, writer_, display_, reached_); }
 
     /// Called when a logger has ended and its last records are written.
     void forget(LoggerState& logger) noexcept {
@@ -148,17 +148,17 @@ private:
     static constexpr std::chrono::nanoseconds longestWriteInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
-        display_.adjust(intake_.now(), now, spdlog::log_clock::now());
+        display_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
     Key tryHarvest(Writing writing) {
         begun_ = std::chrono::steady_clock::now();
         const ControlList::Mark sent = controls_.newest();
-        Key limit = intake_.look();
+        Key limit = queue_.look();
         // If the stamp of a control is later than the present time, the clock has started again.
-        const bool isSentBefore = sent.key != 0 && sent.key > intake_.now();
+        const bool isSentBefore = sent.key != 0 && sent.key > queue_.now();
         if (__builtin_expect(isSentBefore, 0)) {
-            limit = intake_.look();
+            limit = queue_.look();
         }
         reached_ = limit;
         readClocks(begun_);
@@ -189,7 +189,7 @@ private:
     }
 
     void lookForDrops() noexcept {
-        if (!drops_.isDue(begun_, loggers_, intake_)) {
+        if (!drops_.isDue(begun_, loggers_, queue_)) {
             return;
         }
         // A control writes the lines about missing records, so that they follow the earlier
@@ -197,18 +197,18 @@ private:
         std::unique_ptr<Control> notice(new (std::nothrow)
                                             ActionControl([this] { tellOfAllDrops(); }));
         if (notice == nullptr ||
-            !controls_.push(notice, [this]() noexcept { return intake_.now(); })) {
+            !controls_.push(notice, [this]() noexcept { return queue_.now(); })) {
             drops_.cancel();
             return;
         }
-        intake_.wake();
+        queue_.wake();
     }
 
     /// Writes all visible records with keys below `limit`.
     void write(Key limit) {
         std::size_t count = longestChunk;
         while (count != 0 && !isAbandoned()) {
-            count = intake_.emitBefore(
+            count = queue_.emitBefore(
                 limit, longestChunk,
                 [this](const Records::Record& record) {
                     drops_.noteWriter(*record.head.logger);
@@ -223,7 +223,7 @@ private:
         }
     }
 
-    Records& intake_;
+    Records& queue_;
     LoggerList& loggers_;
     ControlList& controls_;
     FlushRequests flushes_;

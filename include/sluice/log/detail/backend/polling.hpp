@@ -74,7 +74,7 @@ public:
         return true;
     }
 
-    /// Writes the records of the closed intake, and flushes the sinks. False if `end` came first,
+    /// Writes the records of the closed queue, and flushes the sinks. False if `end` came first,
     /// or if a sink failed. Inside a harvest it returns false at once; the end of that harvest or
     /// the next poll() does the work.
     bool close(TimePoint end) noexcept {
@@ -97,7 +97,7 @@ private:
     /// Writes the remaining records and closes the back end. False if `end` came first: then the
     /// others are not written.
     bool writeRest(TimePoint end) noexcept {
-        const Key last = core_.intake_.now();
+        const Key last = core_.queue_.now();
         TimePoint begun;
         while (core_.harvest(begun, Writing::atOnce) <= last) {
             if (std::chrono::steady_clock::now() >= end) {

@@ -4,7 +4,7 @@
 /// The functions of backend.
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/backend_core.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
 #include <sluice/log/statistics.hpp>
@@ -36,8 +36,8 @@ SLUICE_LOG_INLINE void checkOption(const char* setting, std::size_t value, std::
 }
 
 SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_options& options) {
-    using Limits = IntakeOptions;
-    using Records = RecordWriter<RecordHead, IntakeTraits>;
+    using Limits = RecordQueueOptions;
+    using Records = RecordWriter<RecordHead, RecordQueueTraits>;
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Records::leastBytes, Limits::mostBytes);
     if (options.max_hold <= options.max_hold.zero()) {
@@ -46,16 +46,16 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
     return std::make_shared<BackendCore>(options);
 }
 
-SLUICE_LOG_INLINE void Access::leave(backend& which) {
+SLUICE_LOG_INLINE void BackendAccess::leave(backend& which) {
     which.leave();
 }
 
-SLUICE_LOG_INLINE void Access::end(backend& which) {
+SLUICE_LOG_INLINE void BackendAccess::end(backend& which) {
     which.shutdown(which.core_->options().drain_timeout);
 }
 
 SLUICE_LOG_INLINE std::shared_ptr<Frontend>
-Access::frontend(const std::shared_ptr<backend>& of) noexcept {
+BackendAccess::frontend(const std::shared_ptr<backend>& of) noexcept {
     return of ? of->core_ : nullptr;
 }
 

@@ -5,7 +5,7 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
-#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
@@ -115,7 +115,7 @@ private:
                 hook(registry, std::lock_guard<std::recursive_mutex>(registry.tp_mutex()));
             }
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
-            Access::end(*last);
+            BackendAccess::end(*last);
         }
     }
 
@@ -137,7 +137,7 @@ private:
     void leave() {
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
             if (const std::shared_ptr<backend> last = peek()) {
-                Access::leave(*last);
+                BackendAccess::leave(*last);
             }
         }
     }

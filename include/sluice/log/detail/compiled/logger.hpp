@@ -4,7 +4,7 @@
 /// The functions of async_logger.
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/detail/backend/access.hpp>
+#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/compiled/inline.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
@@ -63,7 +63,7 @@ SLUICE_LOG_INLINE async_logger::~async_logger() {
 
 SLUICE_LOG_INLINE void async_logger::join(const std::weak_ptr<backend>& by) {
     if (frontend_ == nullptr) {
-        frontend_ = detail::Access::frontend(by.lock());
+        frontend_ = detail::BackendAccess::frontend(by.lock());
     }
     errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
     refresh(sinksKey());

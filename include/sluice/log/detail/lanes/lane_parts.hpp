@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The small types of a Lane.
+/// The small types of a RecordLane.
 
 #include <sluice/base/single_writer_number.hpp>
 #include <sluice/log/statistics.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/log/detail/lanes/lane.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
+#include <sluice/log/detail/lanes/record_lane.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <cstddef>
@@ -19,22 +19,22 @@ namespace sluice::log::detail {
 /// first and gives their room back at once. The results of front() stay valid until close().
 ///
 /// Threads: one thread at a time. Cost: open() allocates if it has to copy more records than
-/// before. Tests: those of Lane.
+/// before. Tests: those of RecordLane.
 template <class Traits>
 class LaneReader {
-    using Lane = detail::Lane<Traits>;
-    using EvictionGuard = typename Lane::EvictionGuard;
+    using RecordLane = detail::RecordLane<Traits>;
+    using EvictionGuard = typename RecordLane::EvictionGuard;
 
 public:
-    explicit LaneReader(Lane& lane) noexcept : lane_(&lane) {}
+    explicit LaneReader(RecordLane& lane) noexcept : lane_(&lane) {}
 
-    [[nodiscard]] Lane& lane() const noexcept { return *lane_; }
+    [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
     /// Reads the lane's word and returns the bound. The caller has read the clock, `now`, earlier.
     /// `before` is the `now` of the look before.
     Key look(Key now, Key before) noexcept {
         const std::uint64_t word = lane_->look();
-        const bool isAnnounced = (word & Lane::announced) != 0;
+        const bool isAnnounced = (word & RecordLane::announced) != 0;
         isStalled_ = isAnnounced && word == word_;
         if (!isAnnounced) {
             bound_ = now;  // a later announcement is followed by a later reading of the clock
@@ -47,7 +47,7 @@ public:
     }
 
     /// Whether the last look saw an announced record.
-    [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & Lane::announced) != 0; }
+    [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & RecordLane::announced) != 0; }
     /// Whether the last two looks saw the same announced record.
     [[nodiscard]] bool isStalled() const noexcept { return isStalled_; }
     /// Whether the owner has announced or published a record since the last look.
@@ -193,7 +193,7 @@ private:
         }
     }
 
-    Lane* lane_;
+    RecordLane* lane_;
     std::uint64_t word_ = 0;  ///< the lane's word at the last look
     Key bound_ = 0;           ///< result of the last look()
     bool isStalled_ = false;

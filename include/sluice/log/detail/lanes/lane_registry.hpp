@@ -3,7 +3,7 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/thread_table.hpp>
-#include <sluice/log/detail/lanes/lane.hpp>
+#include <sluice/log/detail/lanes/record_lane.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 #include <sluice/wait/event_count.hpp>
 
@@ -15,7 +15,7 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one intake, and their owners.
+/// The lanes of one queue, and their owners.
 ///
 /// A thread gets a lane of its own with its first record. When the thread ends, the registry takes
 /// the lane back. When the back end has emptied the lane, another thread may get it. If a thread
@@ -26,10 +26,10 @@ namespace sluice::log::detail {
 /// others. A mutex with priority inheritance guards the list. A thread that holds the mutex runs no
 /// user code and allocates nothing. Its signal handlers post into the shared lane.
 ///
-/// Lifetime: the intake is one user of the registry, and each thread with a lane is another. The
+/// Lifetime: the queue is one user of the registry, and each thread with a lane is another. The
 /// last user frees it.
 ///
-/// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
+/// Tests: those of RecordQueue; tests/model/log_queue_model_test.cpp.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedHome<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -50,11 +50,11 @@ class LaneRegistry
     using Events = BasicEventCount<SleepPlatform, typename Traits::Parker>;
 
 public:
-    using Lane = detail::Lane<Traits>;
+    using RecordLane = detail::RecordLane<Traits>;
 
     /// A lane in the registry.
-    struct Slot : Lane {
-        Slot(LaneRegistry& b, const LaneLimits& limits) : Lane(limits), registry(b) {}
+    struct Slot : RecordLane {
+        Slot(LaneRegistry& b, const LaneLimits& limits) : RecordLane(limits), registry(b) {}
 
         LaneRegistry& registry;
         Slot* next = nullptr;
@@ -79,7 +79,7 @@ public:
         : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
         add(Guard(*this), *shared_);
     }
-    /// Called by the intake at its end, while no post is running.
+    /// Called by the queue at its end, while no post is running.
     void abandon() noexcept {
         this->markAbandoned();
         forEach([](Slot& slot) { slot.freeRing(); });
@@ -108,7 +108,7 @@ public:
 
     // ---- The shared lane
 
-    [[nodiscard]] Lane& shared() noexcept { return *shared_; }
+    [[nodiscard]] RecordLane& shared() noexcept { return *shared_; }
 
     /// Tries to lock the shared lane. Null at once if this thread has locked it already. Otherwise
     /// null after 1,000 attempts, or after 16 with `mayNotWait`.
@@ -258,7 +258,7 @@ public:
 
     /// Called in the child, which has one thread. lockForFork() has locked the list.
     void afterForkInChild() noexcept {
-        const Lane* const own = Threads::find(this, Threads::hash(this));
+        const RecordLane* const own = Threads::find(this, Threads::hash(this));
         gone_ = LaneCounts{};
         dropped_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);
@@ -266,7 +266,7 @@ public:
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const bool isOthers = slot != shared_ && slot != own;
             if (isOthers && !slot->hasLeft()) {
-                this->dropUser();  // the child does not have this thread; the intake remains a user
+                this->dropUser();  // the child does not have this thread; the queue remains a user
             }
             left += isOthers ? 1 : 0;
             slot->former = slot->counts();

@@ -13,16 +13,16 @@ namespace sluice::log::detail {
 
 /// Writes records into lanes.
 ///
-/// The calling thread has entered the lane with Lane::enter(). No member waits. Tests: those of
-/// Intake.
+/// The calling thread has entered the lane with RecordLane::enter(). No member waits. Tests: those
+/// of RecordQueue.
 template <class Head, class Traits>
 class RecordWriter {
     using Registry = LaneRegistry<Traits>;
-    using Lane = typename Registry::Lane;
+    using RecordLane = typename Registry::RecordLane;
 
 public:
     /// The result of one attempt.
-    enum class Outcome : unsigned char { ok, full, noMemory, closed };
+    enum class WriteResult : unsigned char { ok, full, noMemory, closed };
 
     /// The offset of the payload in a record. In the shared lane, the offset of LaneInfo.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
@@ -32,7 +32,8 @@ public:
     static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
 
     /// Returns the bytes that a record with a payload of `bytes` bytes takes in this lane.
-    static RecordSize sizeIn(const Lane& lane, std::uint32_t flags, std::size_t bytes) noexcept {
+    static RecordSize sizeIn(const RecordLane& lane, std::uint32_t flags,
+                             std::size_t bytes) noexcept {
         const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(LaneInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
@@ -45,15 +46,15 @@ public:
 
     /// Posts the record if there is room. It calls write() only then.
     template <class Write>
-    static Outcome tryPost(Registry& registry, Lane& lane, std::uint32_t flags, const Head& head,
-                           std::size_t bytes, Write& write) {
+    static WriteResult tryPost(Registry& registry, RecordLane& lane, std::uint32_t flags,
+                               const Head& head, std::size_t bytes, Write& write) {
         const RecordSize size = sizeIn(lane, flags, bytes);
         if (__builtin_expect(size.isLarge, 0)) {
             return tryPostLarge(registry, lane, flags, head, bytes, write);
         }
         std::byte* const record = lane.reserve(size.footprint);
         if (__builtin_expect(record == nullptr, 0)) {
-            return Outcome::full;
+            return WriteResult::full;
         }
         write(fill(record, head, bytes, size.footprint, flags));
         return publish(registry, lane, record);
@@ -62,29 +63,29 @@ public:
 private:
     /// The same for a payload in a block of its own.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] static Outcome tryPostLarge(Registry& registry, Lane& lane,
-                                                             std::uint32_t flags, const Head& head,
-                                                             std::size_t bytes, Write& write) {
+    [[gnu::cold, gnu::noinline]] static WriteResult
+    tryPostLarge(Registry& registry, RecordLane& lane, std::uint32_t flags, const Head& head,
+                 std::size_t bytes, Write& write) {
         const RecordSize size = sizeIn(lane, flags, bytes);
         std::byte* const record = lane.reserve(size);
         if (record == nullptr) {
-            return Outcome::full;
+            return WriteResult::full;
         }
         LargePayload* const payload =
             SignalSafeScope::isActive() ? nullptr : LargePayload::make(bytes);
         if (payload == nullptr) {
-            return Outcome::noMemory;
+            return WriteResult::noMemory;
         }
         write(payload->bytes());
         flags |= RecordFrame::large;
         ::new (fill(record, head, 0, size.footprint, flags)) LargePayload*(payload);
-        const Outcome outcome = publish(registry, lane, record);
-        if (outcome == Outcome::ok) {
+        const WriteResult result = publish(registry, lane, record);
+        if (result == WriteResult::ok) {
             lane.notePublishedLarge();
         } else {
             LargePayload::free(payload);
         }
-        return outcome;
+        return result;
     }
 
     /// Writes the whole record, except the key and the payload. Returns the address for the
@@ -101,21 +102,21 @@ private:
         return record + payloadAt + sizeof(LaneInfo);
     }
 
-    static Outcome publish(Registry& registry, Lane& lane, std::byte* record) noexcept {
+    static WriteResult publish(Registry& registry, RecordLane& lane, std::byte* record) noexcept {
         const Key key = lane.publish(record, registry.closed());
         if (__builtin_expect(key == endOfTime, 0)) {
             return refuse(registry);
         }
         announce(registry);
         Traits::Clock::waitUntilPast(key);
-        return Outcome::ok;
+        return WriteResult::ok;
     }
 
-    /// Called if the intake was closed. The back end may have seen the announcement and may be
+    /// Called if the queue was closed. The back end may have seen the announcement and may be
     /// waiting for the record, so this wakes it.
-    [[gnu::cold, gnu::noinline]] static Outcome refuse(Registry& registry) noexcept {
+    [[gnu::cold, gnu::noinline]] static WriteResult refuse(Registry& registry) noexcept {
         announce(registry);
-        return Outcome::closed;
+        return WriteResult::closed;
     }
 
     /// Wakes the back end if it sleeps. Out of line, so that a log call is short enough to be

@@ -18,7 +18,7 @@ namespace sluice::log::detail {
 /// docs/algorithms/ordered-log.md has the proof.
 ///
 /// Threads: one thread at a time. Cost: look() visits each lane. It allocates after lanes were
-/// added. Tests: those of Intake.
+/// added. Tests: those of RecordQueue.
 template <class Traits>
 class Watermark {
     using Registry = LaneRegistry<Traits>;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <sluice/log/detail/lanes/intake_consumer.hpp>
-#include <sluice/log/detail/lanes/intake_options.hpp>
-#include <sluice/log/detail/lanes/intake_producer.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
+#include <sluice/log/detail/lanes/record_consumer.hpp>
+#include <sluice/log/detail/lanes/record_producer.hpp>
+#include <sluice/log/detail/lanes/record_queue_options.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 #include <sluice/log/detail/lanes/watermark.hpp>
@@ -20,21 +20,22 @@
 
 namespace sluice::log::detail {
 
-/// The counts of an intake, summed over all lanes. The back end fills in the other fields of
+/// The counts of a record queue, summed over all lanes. The back end fills in the other fields of
 /// backend_statistics. While no thread posts and no record is emitted, logged = emitted + overrun +
 /// messages.
-struct IntakeStatistics : backend_statistics {
+struct RecordQueueStatistics : backend_statistics {
     std::uint64_t emitted = 0;
     std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
 };
 
 /// Collects the records of all threads, and emits them in the order of their stamps.
 ///
-///     Intake<Head> intake;
-///     intake.post(head, size, overflow_policy::block, [&](std::byte* to) noexcept { fill(to); });
+///     RecordQueue<Head> queue;
+///     queue.post(head, size, overflow_policy::block, [&](std::byte* to) noexcept { fill(to); });
 ///     // on the back end's thread:
-///     const Key limit = intake.look();
-///     intake.emitBefore(limit, 1024, [](const Intake<Head>::Record& record) { print(record); });
+///     const Key limit = queue.look();
+///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { print(record);
+///     });
 ///
 /// Each thread posts into a lane of its own. The back end emits the records of all lanes in one
 /// order. If one post returns before another post begins, its record is emitted first.
@@ -74,18 +75,18 @@ struct IntakeStatistics : backend_statistics {
 /// Origin: announcements as in hazard pointers and epochs, applied to time stamps.
 /// docs/algorithms/ordered-log.md has the protocol, the proof and the bounds.
 ///
-/// Tests: tests/unit/log/intake_*_test.cpp, tests/model/log_intake_model_test.cpp,
+/// Tests: tests/unit/log/record_queue_*_test.cpp, tests/model/log_queue_model_test.cpp,
 /// tests/stress/log_order_stress_test.cpp.
-template <class Head, class Traits = IntakeTraits>
-class Intake {
+template <class Head, class Traits = RecordQueueTraits>
+class RecordQueue {
     static_assert(std::is_trivially_copyable_v<Head> && alignof(Head) <= 8,
-                  "Intake<Head>: a head is copied as bytes, to a multiple of 8");
+                  "RecordQueue<Head>: a head is copied as bytes, to a multiple of 8");
 
     using Platform = typename Traits::Platform;
     using Clock = typename Traits::Clock;
     using Registry = LaneRegistry<Traits>;
-    using Out = IntakeConsumer<Head, Traits>;
-    using AtWork = typename IntakeProducer<Head, Traits>::AtWork;
+    using Out = RecordConsumer<Head, Traits>;
+    using AtWork = typename RecordProducer<Head, Traits>::AtWork;
     using Writer = RecordWriter<Head, Traits>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
@@ -94,17 +95,17 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// Reports a set-up error if IntakeOptions refuses the options, or if a lane is too small for
-    /// an empty record.
-    explicit Intake(const IntakeOptions& options = {})
+    /// Reports a set-up error if RecordQueueOptions refuses the options, or if a lane is too small
+    /// for an empty record.
+    explicit RecordQueue(const RecordQueueOptions& options = {})
         : registry_(new Registry(limitsOf(options.checked(Writer::leastBytes)), sharedLimits())),
           producer_(registry_, options.roomMaker),
           consumer_(std::make_unique<Out>(*registry_, options.maxHold)),
           maxHold_(options.maxHold) {}
-    Intake(const Intake&) = delete;
-    Intake& operator=(const Intake&) = delete;
+    RecordQueue(const RecordQueue&) = delete;
+    RecordQueue& operator=(const RecordQueue&) = delete;
 
-    ~Intake() {
+    ~RecordQueue() {
         consumer_.reset();
         registry_->abandon();
     }
@@ -112,7 +113,7 @@ public:
     // ---- Producers
 
     /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes; the address is a multiple
-    /// of 8. It may not throw; it may post. If the intake is closed after the call of write(), the
+    /// of 8. It may not throw; it may post. If the queue is closed after the call of write(), the
     /// record is dropped.
     ///
     /// `discarded`: there was no room, and the policy did not allow a wait. A signal handler, a
@@ -164,7 +165,7 @@ public:
     /// need not wake it, and each post saves a fence.
     void expectNoWake() noexcept { consumer_->expectNoWake(); }
 
-    /// Whether the intake was closed and its last record has been emitted.
+    /// Whether the queue was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const { return consumer_->isDrained(); }
 
     /// Called when the calling thread stops being the back end. Its posts may wait for room again.
@@ -194,15 +195,15 @@ public:
         wake();
     }
 
-    [[nodiscard]] IntakeStatistics statistics() const {
+    [[nodiscard]] RecordQueueStatistics statistics() const {
         return statistics([](thread_statistics&) {});
     }
 
     /// The same. It also calls visit(thread_statistics&) for each lane, with the counts since its
     /// thread got the lane. It holds a lock during these calls.
     template <class Visit>
-    IntakeStatistics statistics(Visit visit) const {
-        IntakeStatistics sum;
+    RecordQueueStatistics statistics(Visit visit) const {
+        RecordQueueStatistics sum;
         const LaneCounts counts = registry_->counts([&](const auto& slot, const LaneCounts& its) {
             thread_statistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
@@ -244,10 +245,10 @@ public:
     void beforeFork() noexcept { registry_->lockForFork(); }
     void afterForkInParent() noexcept { registry_->afterForkInParent(); }
 
-    /// Called in a child that does not use the intake.
+    /// Called in a child that does not use the queue.
     void unlockInChild() noexcept { registry_->unlockInChild(); }
 
-    /// Called in a child that uses the intake. The child has one thread. The parent emits the
+    /// Called in a child that uses the queue. The child has one thread. The parent emits the
     /// earlier records. A record that another thread was writing is counted as lost. All other
     /// counts begin at 0.
     void afterForkInChild() {
@@ -262,7 +263,7 @@ public:
     }
 
 private:
-    static LaneLimits limitsOf(const IntakeOptions& options) noexcept {
+    static LaneLimits limitsOf(const RecordQueueOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
     static LaneLimits sharedLimits() noexcept {
@@ -298,7 +299,7 @@ private:
     }
 
     Registry* const registry_;
-    IntakeProducer<Head, Traits> producer_;
+    RecordProducer<Head, Traits> producer_;
     std::unique_ptr<Out> consumer_;
     const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  // relaxed: a setting

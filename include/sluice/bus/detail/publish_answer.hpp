@@ -15,7 +15,7 @@ namespace sluice::detail {
 using One = std::integral_constant<std::size_t, 1>;
 
 /// The answer to a publisher.
-struct Published {
+struct PublishAnswer {
     PublishResult result;
     std::size_t count;  ///< how many messages were accepted
 

@@ -3,8 +3,8 @@
 #include "support/model/expectations.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/log/detail/lanes/intake_consumer.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
+#include <sluice/log/detail/lanes/record_consumer.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
 
 #include <atomic>
@@ -50,7 +50,7 @@ struct MeetingPoint {
     inline static Atomic<std::uint64_t>* calls = nullptr;
 };
 
-struct ModelIntakeTraits {
+struct ModelQueueTraits {
     using Platform = ModelPlatform;
     using Clock = Ticks;
     using FullFence = MeetingPoint;
@@ -63,11 +63,11 @@ struct Label {
     int number;
 };
 
-using Registry = log::detail::LaneRegistry<ModelIntakeTraits>;
-using Lane = Registry::Lane;
-using IntakeConsumer = log::detail::IntakeConsumer<Label, ModelIntakeTraits>;
-using Writer = log::detail::RecordWriter<Label, ModelIntakeTraits>;
-using Outcome = Writer::Outcome;
+using Registry = log::detail::LaneRegistry<ModelQueueTraits>;
+using RecordLane = Registry::RecordLane;
+using RecordConsumer = log::detail::RecordConsumer<Label, ModelQueueTraits>;
+using Writer = log::detail::RecordWriter<Label, ModelQueueTraits>;
+using WriteResult = Writer::WriteResult;
 
 // A record of these scenarios takes 32 bytes.
 inline constexpr std::size_t manyBytes = 256;
@@ -93,29 +93,29 @@ public:
     }
 
     /// A second lane that is there anyway: the one for threads without a lane of their own.
-    Lane& sharedLane() { return registry_.shared(); }
+    RecordLane& sharedLane() { return registry_.shared(); }
     Registry::Slot& addLane() {
         Registry::Slot& lane = registry_.enroll(nullptr);
         lanes_.push_back(&lane);
         return lane;
     }
 
-    Outcome post(Lane& lane, Plain<int>& data, int number) {
+    WriteResult post(RecordLane& lane, Plain<int>& data, int number) {
         const auto write = [&](std::byte*) noexcept { data.set(number); };
         return Writer::tryPost(registry_, lane, 0, Label{&data, number}, 0, write);
     }
     /// The same without data.
-    Outcome post(Lane& lane, int number) {
+    WriteResult post(RecordLane& lane, int number) {
         const auto write = [](std::byte*) noexcept {};
         return Writer::tryPost(registry_, lane, 0, Label{nullptr, number}, 0, write);
     }
-    Outcome postWhenThereIsRoom(Lane& lane, Plain<int>& data, int number) {
-        Outcome outcome = post(lane, data, number);
-        while (outcome == Outcome::full) {
+    WriteResult postWhenThereIsRoom(RecordLane& lane, Plain<int>& data, int number) {
+        WriteResult result = post(lane, data, number);
+        while (result == WriteResult::full) {
             lane.awaitRoom(Writer::sizeIn(lane, 0, 0), registry_.closed());
-            outcome = post(lane, data, number);
+            result = post(lane, data, number);
         }
-        return outcome;
+        return result;
     }
     void close() {
         registry_.close();
@@ -127,7 +127,7 @@ public:
     /// Emits at most `most` records with smaller keys than `limit`.
     void harvest(bool copies = false, std::size_t most = 8, Key limit = log::detail::endOfTime) {
         consumer_.look();
-        const auto emit = [this](const IntakeConsumer::Record& record) {
+        const auto emit = [this](const RecordConsumer::Record& record) {
             check(record.head.data == nullptr || record.head.data->get() == record.head.number,
                   "the record is there when it is emitted");
             numbers.push_back(record.head.number);
@@ -146,7 +146,7 @@ public:
     static ModelPlatform::Clock::time_point wayOff() {
         return ModelPlatform::Clock::now() + std::chrono::milliseconds(1000);
     }
-    IntakeConsumer& consumer() { return consumer_; }
+    RecordConsumer& consumer() { return consumer_; }
     Registry& registry() { return registry_; }
 
     std::vector<int> numbers;  ///< of the records that were emitted
@@ -155,7 +155,7 @@ private:
     Atomic<Key> ticks_{0};
     Atomic<std::uint64_t> fullFences_{0};
     Registry& registry_;
-    IntakeConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
+    RecordConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
     std::vector<Registry::Slot*> lanes_;
 };
 

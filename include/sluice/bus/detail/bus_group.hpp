@@ -9,7 +9,7 @@ namespace sluice::detail {
 
 /// So many buses with a consumer each: the common part of BroadcastBus and PartitionedBus.
 template <class Bus, std::size_t Count>
-class SeveralBuses {
+class BusGroup {
 public:
     using Clock = typename Bus::Clock;
 
@@ -50,13 +50,13 @@ public:
     }
 
 protected:
-    SeveralBuses() = default;
+    BusGroup() = default;
 
     template <class Observer>
-    explicit SeveralBuses(Observer& observer)
+    explicit BusGroup(Observer& observer)
         : buses_(observedBy(observer, std::make_index_sequence<Count>())) {}
 
-    ~SeveralBuses() = default;
+    ~BusGroup() = default;
 
     std::array<Bus, Count> buses_;
 

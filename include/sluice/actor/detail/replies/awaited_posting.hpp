@@ -31,7 +31,7 @@ struct PostToAwait {
 /// Adds posts that wait for room, by a thread or by a coroutine. Object has `tryPost`. If it is
 /// off, which is the default, it adds nothing to the object.
 template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
-class RoomRequests {
+class AwaitedPosting {
 public:
     template <class... Args>
     void awaitPost(Args&&...) {
@@ -55,7 +55,7 @@ private:
 };
 
 template <class Object, class Traits>
-class RoomRequests<Object, Traits, true> {
+class AwaitedPosting<Object, Traits, true> {
 public:
     /// Returns an object for `co_await`. The coroutine then waits for room for at most `timeout`,
     /// and posts the message.

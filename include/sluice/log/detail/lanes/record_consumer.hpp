@@ -21,10 +21,10 @@
 
 namespace sluice::log::detail {
 
-/// The back end's side of an intake.
+/// The back end's side of a record queue.
 ///
-/// It looks at the lanes, emits their records in one order, and sleeps until there are more. Intake
-/// has the contract.
+/// It looks at the lanes, emits their records in one order, and sleeps until there are more.
+/// RecordQueue has the contract.
 ///
 /// Threads: one thread at a time calls the members. Any thread may call wake() and read the
 /// numbers.
@@ -41,12 +41,12 @@ namespace sluice::log::detail {
 /// So the posting thread finds the sleeper, or the sleeper finds the record. postsWake stays set
 /// from one sleep to the next, so the heavy fence is rare.
 ///
-/// Tests: those of Intake; tests/model/log_intake_model_test.cpp.
+/// Tests: those of RecordQueue; tests/model/log_queue_model_test.cpp.
 template <class Head, class Traits>
-class IntakeConsumer {
+class RecordConsumer {
     using Platform = typename Traits::Platform;
     using Registry = LaneRegistry<Traits>;
-    using Lane = typename Registry::Lane;
+    using RecordLane = typename Registry::RecordLane;
     using Reader = LaneReader<Traits>;
     using Writer = RecordWriter<Head, Traits>;
     template <class T>
@@ -56,10 +56,10 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    IntakeConsumer(Registry& registry, std::chrono::nanoseconds maxHold)
+    RecordConsumer(Registry& registry, std::chrono::nanoseconds maxHold)
         : registry_(registry), watermark_(maxHold) {}
-    IntakeConsumer(const IntakeConsumer&) = delete;
-    IntakeConsumer& operator=(const IntakeConsumer&) = delete;
+    RecordConsumer(const RecordConsumer&) = delete;
+    RecordConsumer& operator=(const RecordConsumer&) = delete;
 
     Key look() {
         const Role role(role_, oneBackEnd);
@@ -149,7 +149,7 @@ private:
 
     /// Closes the open lanes and frees the blocks of the emitted records.
     struct CloseLanes {
-        IntakeConsumer& consumer;
+        RecordConsumer& consumer;
 
         ~CloseLanes() {
             for (Reader* const reader : consumer.open_) {
@@ -213,7 +213,7 @@ private:
     }
 
     template <class Emit>
-    void emitOne(const std::byte* record, const Lane& lane, Emit& emit) noexcept {
+    void emitOne(const std::byte* record, const RecordLane& lane, Emit& emit) noexcept {
         const RecordFrame& frame = frameAt(record);
         const auto& head =
             *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
@@ -258,7 +258,7 @@ private:
     SingleWriterCounter<Platform> orderViolations_;
     Atomic<unsigned char> woken_{0};  ///< whether wake() was called since the last wait
     RoleCheck<Platform> role_;
-    bool isSettled_ = false;  ///< whether the intake is closed and a look has seen the last record
+    bool isSettled_ = false;  ///< whether the queue is closed and a look has seen the last record
 };
 
 }  // namespace sluice::log::detail

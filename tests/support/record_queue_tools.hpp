@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,27 +21,27 @@ struct Label {
     }
 };
 
-template <class Traits = log::detail::IntakeTraits>
-using LabelIntake = log::detail::Intake<Label, Traits>;
+template <class Traits = log::detail::RecordQueueTraits>
+using LabelQueue = log::detail::RecordQueue<Label, Traits>;
 
 inline constexpr auto blocking = log::overflow_policy::block;
 inline constexpr auto overrunning = log::overflow_policy::overrun_oldest;
 inline constexpr auto discarding = log::overflow_policy::discard_new;
 
 /// Posts a record whose payload is `text`.
-template <class Intake>
-log::detail::PostResult postText(Intake& intake, const Label& label, const std::string& text,
+template <class RecordQueue>
+log::detail::PostResult postText(RecordQueue& queue, const Label& label, const std::string& text,
                                  log::overflow_policy policy = blocking) {
-    return intake.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
+    return queue.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
         std::memcpy(to, text.data(), text.size());
     });
 }
 
 /// Posts a record of `size` bytes.
-template <class Intake>
-log::detail::PostResult postBytes(Intake& intake, const Label& label, std::size_t size,
+template <class RecordQueue>
+log::detail::PostResult postBytes(RecordQueue& queue, const Label& label, std::size_t size,
                                   log::overflow_policy policy = blocking) {
-    return intake.post(label, size, policy, [size, &label](std::byte* to) noexcept {
+    return queue.post(label, size, policy, [size, &label](std::byte* to) noexcept {
         std::memset(to, static_cast<int>(label.number & 0xFFU), size);
     });
 }
@@ -54,13 +54,13 @@ struct Emitted {
 };
 
 /// Looks once and emits the records that may be emitted.
-template <class Intake>
-std::vector<Emitted> harvest(Intake& intake, log::detail::Key limit = log::detail::endOfTime,
+template <class RecordQueue>
+std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Key limit = log::detail::endOfTime,
                              std::size_t max = 256) {
     std::vector<Emitted> all;
-    intake.look();
-    while (intake.hasBefore(limit)) {
-        intake.emitBefore(limit, max, [&all](const typename Intake::Record& record) {
+    queue.look();
+    while (queue.hasBefore(limit)) {
+        queue.emitBefore(limit, max, [&all](const typename RecordQueue::Record& record) {
             const auto* const text = reinterpret_cast<const char*>(record.payload);
             all.push_back(
                 {record.head, record.key, std::string(text, record.size), record.lane.threadId});
@@ -69,11 +69,11 @@ std::vector<Emitted> harvest(Intake& intake, log::detail::Key limit = log::detai
     return all;
 }
 
-/// The counts of the intake, for a watchdog.
-template <class Intake>
-auto stateOf(const Intake& intake) {
-    return [&intake](std::FILE* out) {
-        const auto sum = intake.statistics();
+/// The counts of the queue, for a watchdog.
+template <class RecordQueue>
+auto stateOf(const RecordQueue& queue) {
+    return [&queue](std::FILE* out) {
+        const auto sum = queue.statistics();
         std::fprintf(out, "%zu lanes, %llu logged, %llu emitted, %llu overrun, %zu in lanes\n",
                      sum.lanes, static_cast<unsigned long long>(sum.logged),
                      static_cast<unsigned long long>(sum.emitted),

@@ -1,11 +1,11 @@
-#include "model/log_intake.hpp"
+#include "model/log_queue.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 // The order of the emitted records, the threads that wait for room, and the end of draining. Each
-// scenario fails for a change of the logic that log_intake_model_test.cpp does not find.
+// scenario fails for a change of the logic that log_queue_model_test.cpp does not find.
 //
 // Some changes of the logic change no result, so no scenario fails for them:
 // - Records beyond the limit are copied. The back end compares the key of each copy with the limit.
@@ -20,9 +20,9 @@ namespace {
 /// Records beyond the limit stay, in the lane or as copies.
 void onlyRecordsBelowTheLimitAreEmitted(bool copies) {
     Log log(4);
-    Lane& lane = log.addLane();
-    const auto post = [&](Lane& to, int number) {
-        check(log.post(to, number) == Outcome::ok, "there is room");
+    RecordLane& lane = log.addLane();
+    const auto post = [&](RecordLane& to, int number) {
+        check(log.post(to, number) == WriteResult::ok, "there is room");
     };
     post(lane, 1);
     const Key limit = Ticks::now();
@@ -37,9 +37,9 @@ void onlyRecordsBelowTheLimitAreEmitted(bool copies) {
 /// A copy is older than the records of its lane.
 void copiesAreEmittedFirst() {
     Log log(4);
-    Lane& lane = log.addLane();
-    const auto post = [&](Lane& to, int number) {
-        check(log.post(to, number) == Outcome::ok, "there is room");
+    RecordLane& lane = log.addLane();
+    const auto post = [&](RecordLane& to, int number) {
+        check(log.post(to, number) == WriteResult::ok, "there is room");
     };
     post(lane, 1);
     post(log.sharedLane(), 2);
@@ -52,11 +52,11 @@ void copiesAreEmittedFirst() {
 /// The back end reads in place until the owner evicts for the first time.
 void anOwnerThatHasEvictedMayEvictAgain() {
     Log log(1);
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     const log::detail::RecordSize size = Writer::sizeIn(lane, 0, 0);
-    check(log.post(lane, 0) == Outcome::ok, "there is room");
+    check(log.post(lane, 0) == WriteResult::ok, "there is room");
     check(lane.evictFor(size), "nobody reads the lane");
-    check(log.post(lane, 0) == Outcome::ok, "evicting makes room");
+    check(log.post(lane, 0) == WriteResult::ok, "evicting makes room");
     parallel([&] { log.harvest(); },
              [&] { check(lane.evictFor(size), "the back end copies before it emits"); });
 }
@@ -64,9 +64,9 @@ void anOwnerThatHasEvictedMayEvictAgain() {
 /// A thread that waits without polling is woken when half of the lane is free.
 void halfOfTheRoomIsTold() {
     Log log(3);
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     for (int i = 0; i < 3; ++i) {
-        check(log.post(lane, 0) == Outcome::ok, "there is room");
+        check(log.post(lane, 0) == WriteResult::ok, "there is room");
     }
     parallel([&] { log.harvest(false, 1); }, [&] { lane.awaitHalfFree(log.registry().closed()); });
     check(lane.occupancy().messages == 2, "it waits for no more than half");
@@ -75,32 +75,32 @@ void halfOfTheRoomIsTold() {
 /// The end wakes such a thread, too.
 void theEndIsTold() {
     Log log(2);
-    Lane& lane = log.addLane();
-    check(log.post(lane, 0) == Outcome::ok, "there is room");
-    check(log.post(lane, 0) == Outcome::ok, "there is room");
+    RecordLane& lane = log.addLane();
+    check(log.post(lane, 0) == WriteResult::ok, "there is room");
+    check(log.post(lane, 0) == WriteResult::ok, "there is room");
     parallel([&] { lane.awaitHalfFree(log.registry().closed()); }, [&] { log.close(); });
 }
 
-/// A look that ends before the intake is closed does not settle it.
+/// A look that ends before the queue is closed does not settle it.
 void anEarlierLookDoesNotSettle() {
     Log log(2);
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     parallel(
         [&] {
             log.harvest();
             check(!log.consumer().isDrained() || log.numbers.size() == 1, "it has seen the record");
         },
         [&] {
-            check(log.post(lane, 0) == Outcome::ok, "the intake is open");
+            check(log.post(lane, 0) == WriteResult::ok, "the queue is open");
             log.close();
         });
 }
 
-void anIntakeWithRecordsIsNotDrained() {
+void aQueueWithRecordsIsNotDrained() {
     Log log(2);
-    Lane& lane = log.addLane();
-    check(log.post(lane, 0) == Outcome::ok, "there is room");
-    check(log.post(lane, 0) == Outcome::ok, "there is room");
+    RecordLane& lane = log.addLane();
+    check(log.post(lane, 0) == WriteResult::ok, "there is room");
+    check(log.post(lane, 0) == WriteResult::ok, "there is room");
     log.close();
     log.harvest(false, 1);
     check(!log.consumer().isDrained(), "one record is left");
@@ -108,24 +108,24 @@ void anIntakeWithRecordsIsNotDrained() {
     check(log.consumer().isDrained(), "none is left");
 }
 
-TEST(LogIntakeRoomModelTest, RecordsComeInTheOrderOfTheirKeys) {
+TEST(LogQueueRoomModelTest, RecordsComeInTheOrderOfTheirKeys) {
     EXPECT_TRUE(holds([] { onlyRecordsBelowTheLimitAreEmitted(false); }));
     EXPECT_TRUE(holds([] { onlyRecordsBelowTheLimitAreEmitted(true); }));
     EXPECT_TRUE(holds(copiesAreEmittedFirst));
 }
 
-TEST(LogIntakeRoomModelTest, AnOwnerThatHasEvictedMayEvictAgain) {
+TEST(LogQueueRoomModelTest, AnOwnerThatHasEvictedMayEvictAgain) {
     EXPECT_TRUE(holds(anOwnerThatHasEvictedMayEvictAgain));
 }
 
-TEST(LogIntakeRoomModelTest, AThreadThatWaitsForRoomIsWoken) {
+TEST(LogQueueRoomModelTest, AThreadThatWaitsForRoomIsWoken) {
     EXPECT_TRUE(holds(halfOfTheRoomIsTold));
     EXPECT_TRUE(holds(theEndIsTold));
 }
 
-TEST(LogIntakeRoomModelTest, OnlyADrainedIntakeSaysSo) {
+TEST(LogQueueRoomModelTest, OnlyADrainedQueueSaysSo) {
     EXPECT_TRUE(holds(anEarlierLookDoesNotSettle));
-    EXPECT_TRUE(holds(anIntakeWithRecordsIsNotDrained));
+    EXPECT_TRUE(holds(aQueueWithRecordsIsNotDrained));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Stamps of clocks that are coarse, or that start again.
 
-#include "support/intake_tools.hpp"
+#include "support/record_queue_tools.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -37,20 +37,20 @@ struct CoarseClock {
         }
     }
 };
-struct CoarseTraits : log::detail::IntakeTraits {
+struct CoarseTraits : log::detail::RecordQueueTraits {
     using Clock = CoarseClock;
 };
 
 template <class Traits>
 void expectNowBetweenPosts() {
-    LabelIntake<Traits> intake;
+    LabelQueue<Traits> queue;
     for (std::uint32_t i = 0; i < 100; ++i) {
-        ASSERT_EQ(postText(intake, {0, 2 * i}, ""), PostResult::ok);
-        const Key moment = intake.now();
-        ASSERT_EQ(postText(intake, {0, 2 * i + 1}, ""), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 2 * i}, ""), PostResult::ok);
+        const Key moment = queue.now();
+        ASSERT_EQ(postText(queue, {0, 2 * i + 1}, ""), PostResult::ok);
         std::vector<Emitted> all;
         while (all.size() < 2) {
-            for (const Emitted& emitted : harvest(intake)) {
+            for (const Emitted& emitted : harvest(queue)) {
                 all.push_back(emitted);
             }
         }
@@ -59,8 +59,8 @@ void expectNowBetweenPosts() {
     }
 }
 
-TEST(IntakeClock, NowLiesBetweenPosts) {
-    expectNowBetweenPosts<log::detail::IntakeTraits>();
+TEST(RecordQueueClock, NowLiesBetweenPosts) {
+    expectNowBetweenPosts<log::detail::RecordQueueTraits>();
     expectNowBetweenPosts<CoarseTraits>();
 }
 
@@ -79,33 +79,33 @@ struct SetClock {
     static Key nowThenLook() noexcept { return time - earlier; }
     static void waitUntilPast(Key /*key*/) noexcept {}
 };
-struct SetTraits : log::detail::IntakeTraits {
+struct SetTraits : log::detail::RecordQueueTraits {
     using Clock = SetClock;
 };
 
-class IntakeWhoseClockStartsAgain : public testing::Test {
+class RecordQueueWhoseClockStartsAgain : public testing::Test {
 protected:
-    IntakeWhoseClockStartsAgain() {
+    RecordQueueWhoseClockStartsAgain() {
         SetClock::time = 1000;
         SetClock::earlier = 0;
     }
 
     void post(Key at, std::uint32_t number) {
         SetClock::time = at;
-        ASSERT_EQ(postText(intake, {0, number}, ""), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, number}, ""), PostResult::ok);
     }
     void harvestAt(Key at) {
         SetClock::time = at;
-        for (const Emitted& emitted : harvest(intake)) {
+        for (const Emitted& emitted : harvest(queue)) {
             numbers.push_back(emitted.label.number);
         }
     }
 
-    LabelIntake<SetTraits> intake;
+    LabelQueue<SetTraits> queue;
     std::vector<std::uint32_t> numbers;
 };
 
-TEST_F(IntakeWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
+TEST_F(RecordQueueWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
     post(1000, 0);
     harvestAt(1001);
     post(2000, 1);
@@ -116,10 +116,10 @@ TEST_F(IntakeWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
     std::thread([this] { post(11, 4); }).join();
     harvestAt(12);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
-    EXPECT_EQ(intake.statistics().order_violations, 0u);
+    EXPECT_EQ(queue.statistics().order_violations, 0u);
 }
 
-TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
+TEST_F(RecordQueueWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
     harvestAt(1001);
     harvestAt(5);
     post(1002, 0);
@@ -132,7 +132,7 @@ TEST_F(IntakeWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
 }
 
 // The processor may read its counter before the loads of the look that came before are over.
-TEST_F(IntakeWhoseClockStartsAgain, DoesNotTakeAnEarlyReadingForIt) {
+TEST_F(RecordQueueWhoseClockStartsAgain, DoesNotTakeAnEarlyReadingForIt) {
     SetClock::earlier = 10;
     post(1005, 0);
     harvestAt(1010);

@@ -1,8 +1,8 @@
 #include "support/dice.hpp"
-#include "support/intake_tools.hpp"
+#include "support/record_queue_tools.hpp"
 #include "support/scale.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,17 +20,17 @@
 #include <utility>
 #include <vector>
 
-// An intake beside a model of it that is made of deques: random steps, one at a time, by threads
-// that do nothing unasked.
+// A record queue beside a model of it that is made of deques: random steps, one at a time, by
+// threads that do nothing unasked.
 
 namespace sluice::test {
 namespace {
 
 using log::overflow_policy;
-using log::detail::IntakeOptions;
-using log::detail::IntakeTraits;
 using log::detail::Key;
 using log::detail::PostResult;
+using log::detail::RecordQueueOptions;
+using log::detail::RecordQueueTraits;
 
 /// Stands still unless the test moves it, so that many stamps are equal.
 struct ScriptedClock {
@@ -45,10 +45,10 @@ struct ScriptedClock {
     static Key nowThenLook() noexcept { return time; }
     static void waitUntilPast(Key) noexcept {}
 };
-struct ScriptedTraits : IntakeTraits {
+struct ScriptedTraits : RecordQueueTraits {
     using Clock = ScriptedClock;
 };
-using Intake = LabelIntake<ScriptedTraits>;
+using RecordQueue = LabelQueue<ScriptedTraits>;
 
 /// A thread that does what it is told, one thing at a time.
 class Puppet {
@@ -105,7 +105,7 @@ struct ModelRecord {
 
 /// What a lane should do.
 struct ModelLane {
-    explicit ModelLane(const IntakeOptions& options)
+    explicit ModelLane(const RecordQueueOptions& options)
         : messages(options.laneMessages), bytes(options.laneBytes) {}
 
     std::size_t messages;
@@ -167,10 +167,10 @@ struct ModelLane {
     }
 };
 
-class RandomIntake {
+class RandomQueue {
 public:
-    RandomIntake(std::uint32_t seed, const IntakeOptions& options)
-        : dice_(seed), options_(options), intake_(options) {}
+    RandomQueue(std::uint32_t seed, const RecordQueueOptions& options)
+        : dice_(seed), options_(options), queue_(options) {}
 
     void step() {
         switch (dice_() % 16) {
@@ -206,7 +206,7 @@ public:
         for (int i = 0; i < 100; ++i) {
             emit(log::detail::endOfTime, 1000);
         }
-        const auto sum = intake_.statistics();
+        const auto sum = queue_.statistics();
         EXPECT_EQ(sum.logged, accepted_);
         EXPECT_EQ(sum.discarded, discarded_);
         EXPECT_EQ(sum.overrun, overrun_);
@@ -217,7 +217,7 @@ public:
 
 private:
     struct Actor {
-        explicit Actor(const IntakeOptions& options)
+        explicit Actor(const RecordQueueOptions& options)
             : puppet(std::make_unique<Puppet>()), lane(options) {}
         std::unique_ptr<Puppet> puppet;
         ModelLane lane;
@@ -241,7 +241,7 @@ private:
             policy = discarding;
         }
         PostResult posted = PostResult::closed;
-        actor.puppet->doThis([&] { posted = postBytes(intake_, label, size, policy); });
+        actor.puppet->doThis([&] { posted = postBytes(queue_, label, size, policy); });
         const PostResult expected = actor.lane.post(record, policy, overrun_);
         ASSERT_EQ(posted, expected);
         accepted_ += posted == PostResult::ok ? 1 : 0;
@@ -259,7 +259,7 @@ private:
     }
 
     void look() {
-        watermark_ = std::max(watermark_, intake_.look());
+        watermark_ = std::max(watermark_, queue_.look());
         ASSERT_EQ(watermark_, ScriptedClock::time) << "nobody is announced";
         for (Actor& actor : actors_) {
             actor.lane.visible = actor.lane.records.size();
@@ -272,10 +272,11 @@ private:
             actor.lane.copyOut(bound, max);
         }
         std::size_t expected = 0;
-        const std::size_t count = intake_.emitBefore(limit, max, [&](const Intake::Record& record) {
-            expect(record, bound);
-            ++expected;
-        });
+        const std::size_t count =
+            queue_.emitBefore(limit, max, [&](const RecordQueue::Record& record) {
+                expect(record, bound);
+                ++expected;
+            });
         ASSERT_EQ(count, expected);
         ASSERT_TRUE(count == max || !anySource(bound)) << "something was left out";
     }
@@ -286,7 +287,7 @@ private:
     }
 
     /// The record must be the next of its lane, and no lane may have a smaller key.
-    void expect(const Intake::Record& record, Key bound) {
+    void expect(const RecordQueue::Record& record, Key bound) {
         Key least = log::detail::endOfTime;
         for (Actor& actor : actors_) {
             if (const auto* const source = actor.lane.source(bound)) {
@@ -307,8 +308,8 @@ private:
     }
 
     Dice dice_;
-    IntakeOptions options_;
-    Intake intake_;
+    RecordQueueOptions options_;
+    RecordQueue queue_;
     std::vector<Actor> actors_;
     Key watermark_ = 0;
     std::uint32_t next_ = 0;
@@ -317,15 +318,15 @@ private:
     std::uint64_t overrun_ = 0;
 };
 
-class IntakeRandom : public testing::TestWithParam<std::uint32_t> {};
+class RecordQueueRandom : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(IntakeRandom, DoesWhatTheModelDoes) {
+TEST_P(RecordQueueRandom, DoesWhatTheModelDoes) {
     Dice dice(GetParam());
     for (int round = 0; round < 20; ++round) {
-        IntakeOptions options;
+        RecordQueueOptions options;
         options.laneMessages = 1 + dice() % 12;
         options.laneBytes = 32 + dice() % 600 / 8 * 8;
-        RandomIntake random(dice(), options);
+        RandomQueue random(dice(), options);
         const std::size_t steps = scaled(4000);
         for (std::size_t i = 0; i < steps; ++i) {
             ASSERT_NO_FATAL_FAILURE(random.step())
@@ -335,7 +336,7 @@ TEST_P(IntakeRandom, DoesWhatTheModelDoes) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, IntakeRandom, testing::Values(1, 2, 3, 4, 5));
+INSTANTIATE_TEST_SUITE_P(Seeds, RecordQueueRandom, testing::Values(1, 2, 3, 4, 5));
 
 }  // namespace
 }  // namespace sluice::test

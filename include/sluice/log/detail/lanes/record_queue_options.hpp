@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The settings of an intake.
+/// The settings of a record queue.
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_mutex.hpp>
@@ -15,7 +15,7 @@
 
 namespace sluice::log::detail {
 
-/// The result of a post. `discarded`: there was no room. `closed`: the intake is closed.
+/// The result of a post. `discarded`: there was no room. `closed`: the queue is closed.
 enum class [[nodiscard]] PostResult : unsigned char { ok, discarded, closed };
 
 /// A function that makes room on the thread that posts, so that this thread need not wait. A back
@@ -28,8 +28,8 @@ struct RoomMaker {
     void* core = nullptr;
 };
 
-/// The settings of an intake.
-struct IntakeOptions {
+/// The settings of a record queue.
+struct RecordQueueOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
@@ -43,11 +43,11 @@ struct IntakeOptions {
 
     /// Returns the options. Reports a set-up error if laneMessages or laneBytes is out of its
     /// range, or if maxHold is not positive. `leastBytes` is the smallest laneBytes.
-    [[nodiscard]] const IntakeOptions& checked(std::size_t leastBytes) const {
+    [[nodiscard]] const RecordQueueOptions& checked(std::size_t leastBytes) const {
         check("messages of a lane", laneMessages, 1, mostMessages);
         check("bytes of a lane", laneBytes, leastBytes, mostBytes);
         if (maxHold <= maxHold.zero()) {
-            setupError("maxHold of an intake in nanoseconds is too small", 0, 1);
+            setupError("maxHold of a record queue in nanoseconds is too small", 0, 1);
         }
         return *this;
     }
@@ -60,12 +60,12 @@ private:
     }
 };
 
-/// The usual traits of an intake.
-struct IntakeTraits {
+/// The usual traits of a record queue.
+struct RecordQueueTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
     using FullFence = PortableFence;  ///< if two threads both call heavy(), it orders them
-    using Parker = DefaultParker;     ///< puts the threads of the intake to sleep
+    using Parker = DefaultParker;     ///< puts the threads of the queue to sleep
     using Lock = PriorityMutex;       ///< guards the list of lanes
 };
 

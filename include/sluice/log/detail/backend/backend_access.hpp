@@ -11,7 +11,7 @@ namespace detail {
 class Frontend;
 
 /// Lets the rest of the module use private parts of a back end.
-struct Access {
+struct BackendAccess {
     /// Called at the end of the program: backend::leave().
     static void leave(backend& which);
     /// Calls shutdown() with the time limit of the options.

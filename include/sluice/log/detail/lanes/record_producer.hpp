@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/setup_error.hpp>
-#include <sluice/log/detail/lanes/intake_options.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
+#include <sluice/log/detail/lanes/record_queue_options.hpp>
 #include <sluice/log/detail/lanes/record_writer.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 
@@ -13,32 +13,32 @@
 
 namespace sluice::log::detail {
 
-/// The logging threads' side of an intake.
+/// The logging threads' side of a record queue.
 ///
 /// It writes a record into the calling thread's lane, or into the shared lane. If there is no room,
-/// it makes room as the policy says. Intake::post() has the contract.
+/// it makes room as the policy says. RecordQueue::post() has the contract.
 ///
-/// Tests: those of Intake.
+/// Tests: those of RecordQueue.
 template <class Head, class Traits>
-class IntakeProducer {
+class RecordProducer {
     using Platform = typename Traits::Platform;
     using Registry = LaneRegistry<Traits>;
-    using Lane = typename Registry::Lane;
+    using RecordLane = typename Registry::RecordLane;
     using Threads = typename Registry::Threads;
     using Writer = RecordWriter<Head, Traits>;
-    using Outcome = typename Writer::Outcome;
+    using WriteResult = typename Writer::WriteResult;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
-    IntakeProducer(Registry* registry, RoomMaker roomMaker) noexcept
+    RecordProducer(Registry* registry, RoomMaker roomMaker) noexcept
         : registry_(registry), hash_(Threads::hash(registry)), roomMaker_(roomMaker) {}
-    IntakeProducer(const IntakeProducer&) = delete;
-    IntakeProducer& operator=(const IntakeProducer&) = delete;
+    RecordProducer(const RecordProducer&) = delete;
+    RecordProducer& operator=(const RecordProducer&) = delete;
 
     template <class Write>
     PostResult post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
-        Lane* const lane = Threads::findFirst(registry_, hash_);
+        RecordLane* const lane = Threads::findFirst(registry_, hash_);
         if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
             return postElsewhere(head, bytes, policy, write);
         }
@@ -51,7 +51,7 @@ public:
     /// for room, because this thread alone can make room.
     class AtWork {
     public:
-        explicit AtWork(IntakeProducer& producer) noexcept : producer_(producer) {
+        explicit AtWork(RecordProducer& producer) noexcept : producer_(producer) {
             // Relaxed, all: only posts of the same thread depend on the values.
             producer.backEndThread_.store(Threads::mark(), std::memory_order_relaxed);
             producer.isAtWork_.store(1, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ public:
         AtWork& operator=(const AtWork&) = delete;
 
     private:
-        IntakeProducer& producer_;
+        RecordProducer& producer_;
     };
 
     /// Until the next AtWork, no thread is the back end's.
@@ -74,41 +74,41 @@ private:
     using SharedGuard = typename Registry::SharedGuard;
 
     struct LeaveLane {
-        Lane& lane;
+        RecordLane& lane;
         ~LeaveLane() { lane.leave(); }
     };
 
     template <class Write>
-    PostResult postToOwn(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
-                         Write& write) {
+    PostResult postToOwn(RecordLane& lane, const Head& head, std::size_t bytes,
+                         overflow_policy policy, Write& write) {
         const LeaveLane leave{lane};
-        const Outcome outcome = Writer::tryPost(*registry_, lane, 0, head, bytes, write);
-        if (__builtin_expect(outcome == Outcome::ok, 1)) {
+        const WriteResult result = Writer::tryPost(*registry_, lane, 0, head, bytes, write);
+        if (__builtin_expect(result == WriteResult::ok, 1)) {
             return PostResult::ok;
         }
-        return postWithoutRoom(lane, head, bytes, policy, write, outcome);
+        return postWithoutRoom(lane, head, bytes, policy, write, result);
     }
 
     /// The same as tryPost(), out of line. For the rare cases.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] Outcome tryPostRarely(Lane& lane, std::uint32_t flags,
-                                                       const Head& head, std::size_t bytes,
-                                                       Write& write) {
+    [[gnu::cold, gnu::noinline]] WriteResult tryPostRarely(RecordLane& lane, std::uint32_t flags,
+                                                           const Head& head, std::size_t bytes,
+                                                           Write& write) {
         return Writer::tryPost(*registry_, lane, flags, head, bytes, write);
     }
 
     /// Makes room as the policy says, and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostResult
-    postWithoutRoom(Lane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
-                    Write& write, Outcome outcome) {
-        while (outcome == Outcome::full && makeRoom(lane, bytes, policy)) {
-            outcome = tryPostRarely(lane, 0, head, bytes, write);
+    postWithoutRoom(RecordLane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
+                    Write& write, WriteResult result) {
+        while (result == WriteResult::full && makeRoom(lane, bytes, policy)) {
+            result = tryPostRarely(lane, 0, head, bytes, write);
         }
-        if (outcome == Outcome::ok) {
+        if (result == WriteResult::ok) {
             return PostResult::ok;
         }
-        if (outcome == Outcome::closed || isClosed()) {
+        if (result == WriteResult::closed || isClosed()) {
             return PostResult::closed;
         }
         lane.countDiscarded();
@@ -117,7 +117,7 @@ private:
 
     /// Makes room for the record, or waits for room. False if the policy or the state of the thread
     /// does not allow it.
-    bool makeRoom(Lane& lane, std::size_t bytes, overflow_policy policy) {
+    bool makeRoom(RecordLane& lane, std::size_t bytes, overflow_policy policy) {
         if (hasPolled(policy)) {
             return !isClosed();
         }
@@ -154,7 +154,7 @@ private:
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostResult postElsewhere(const Head& head, std::size_t bytes,
                                                           overflow_policy policy, Write& write) {
-        Lane* lane = Threads::find(registry_, hash_);
+        RecordLane* lane = Threads::find(registry_, hash_);
         bool mayWait = lane == nullptr && !SignalSafeScope::isActive();
         if (mayWait) {
             lane = enroll();
@@ -166,7 +166,7 @@ private:
     }
 
     /// Gives the calling thread a lane. Null if the thread is ending, or if there is no memory.
-    Lane* enroll() noexcept {
+    RecordLane* enroll() noexcept {
         // So that a signal handler does not enroll the same thread meanwhile.
         const SignalSafeScope scope;
         return sluice::detail::resultOrDefault([this] { return Threads::add(*registry_); });
@@ -175,17 +175,17 @@ private:
     template <class Write>
     PostResult postToShared(const Head& head, std::size_t bytes, overflow_policy policy,
                             Write& write, bool mayWait) {
-        Lane& lane = registry_->shared();
+        RecordLane& lane = registry_->shared();
         while (SharedGuard guard = registry_->lockShared(!mayWait)) {
-            const Outcome outcome =
+            const WriteResult result =
                 tryPostToShared(std::move(guard), lane, head, bytes, policy, write, mayWait);
-            if (outcome == Outcome::ok) {
+            if (result == WriteResult::ok) {
                 return PostResult::ok;
             }
-            if (outcome == Outcome::closed || isClosed()) {
+            if (result == WriteResult::closed || isClosed()) {
                 return PostResult::closed;
             }
-            if (outcome != Outcome::full || policy != overflow_policy::block || !mayWait) {
+            if (result != WriteResult::full || policy != overflow_policy::block || !mayWait) {
                 break;
             }
             if (hasPolled(policy)) {
@@ -202,17 +202,18 @@ private:
 
     /// Makes one attempt to post into the shared lane, and unlocks the lane.
     template <class Write>
-    Outcome tryPostToShared(SharedGuard /*guard*/, Lane& lane, const Head& head, std::size_t bytes,
-                            overflow_policy policy, Write& write, bool mayWait) {
+    WriteResult tryPostToShared(SharedGuard /*guard*/, RecordLane& lane, const Head& head,
+                                std::size_t bytes, overflow_policy policy, Write& write,
+                                bool mayWait) {
         constexpr std::uint32_t flags = RecordFrame::foreign;
-        const Outcome outcome = tryPostRarely(lane, flags, head, bytes, write);
-        if (outcome != Outcome::full || policy != overflow_policy::overrun_oldest || !mayWait ||
+        const WriteResult result = tryPostRarely(lane, flags, head, bytes, write);
+        if (result != WriteResult::full || policy != overflow_policy::overrun_oldest || !mayWait ||
             !mayMakeRoom(policy)) {
-            return outcome;
+            return result;
         }
         return lane.evictFor(Writer::sizeIn(lane, flags, bytes))
                    ? tryPostRarely(lane, flags, head, bytes, write)
-                   : outcome;
+                   : result;
     }
 
     [[nodiscard]] bool isClosed() const noexcept {

@@ -143,7 +143,7 @@ struct StoppingPlatform : StdPlatform {
 };
 
 TEST(LockSectionsTest, OwnerOfAMutexWaitsForAnUnlockThatHasLetGo) {
-    BasicPriorityMutex<StoppingPlatform, detail::LockSections> mutex;
+    BasicPriorityMutex<StoppingPlatform, detail::HeldMutexes> mutex;
     std::thread holder([&] {
         mutex.lock();
         StoppingPlatform::stops = true;

@@ -1,4 +1,4 @@
-#include "model/log_intake.hpp"
+#include "model/log_queue.hpp"
 #include "support/sanitizers.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 void aRecordWakesTheSleeper() {
     Log log(2);
     Plain<int> data;
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     parallel(
         [&] {
@@ -20,14 +20,14 @@ void aRecordWakesTheSleeper() {
                 log.sleepAndHarvest();
             }
         },
-        [&] { check(log.post(lane, data, 1) == Outcome::ok, "there is room"); });
+        [&] { check(log.post(lane, data, 1) == WriteResult::ok, "there is room"); });
 }
 
 /// The back end comes back by itself for a while, and then it sleeps again.
 void aRecordWakesTheSleeperAfterNaps() {
     Log log(2);
     Plain<int> data;
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     log.consumer().waitForWork(ModelPlatform::Clock::now());
     parallel(
@@ -37,15 +37,15 @@ void aRecordWakesTheSleeperAfterNaps() {
                 log.sleepAndHarvest();
             }
         },
-        [&] { check(log.post(lane, data, 1) == Outcome::ok, "there is room"); });
+        [&] { check(log.post(lane, data, 1) == WriteResult::ok, "there is room"); });
 }
 
 void twoThreadsWakeTheSleeper() {
     Log log(2);
     Plain<int> first;
     Plain<int> second;
-    Lane& one = log.addLane();
-    Lane& other = log.sharedLane();
+    RecordLane& one = log.addLane();
+    RecordLane& other = log.sharedLane();
     log.harvest();
     parallel(
         [&] {
@@ -53,8 +53,8 @@ void twoThreadsWakeTheSleeper() {
                 log.sleepAndHarvest();
             }
         },
-        [&] { check(log.post(one, first, 1) == Outcome::ok, "there is room"); },
-        [&] { check(log.post(other, second, 2) == Outcome::ok, "there is room"); });
+        [&] { check(log.post(one, first, 1) == WriteResult::ok, "there is room"); },
+        [&] { check(log.post(other, second, 2) == WriteResult::ok, "there is room"); });
 }
 
 void aNewLaneIsFound() {
@@ -67,7 +67,7 @@ void aNewLaneIsFound() {
                 log.sleepAndHarvest();
             }
         },
-        [&] { check(log.post(log.addLane(), data, 1) == Outcome::ok, "there is room"); });
+        [&] { check(log.post(log.addLane(), data, 1) == WriteResult::ok, "there is room"); });
 }
 
 /// An order for the back end that is no record: it is made visible, then the back end is woken.
@@ -109,7 +109,7 @@ void aWakeUpTellsWhatWasWritten() {
 void roomIsUsedAgain(std::size_t messages, std::size_t bytes) {
     Log log(messages, bytes);
     Plain<int> data;
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     parallel(
         [&] {
@@ -120,8 +120,8 @@ void roomIsUsedAgain(std::size_t messages, std::size_t bytes) {
             }
         },
         [&] {
-            check(log.postWhenThereIsRoom(lane, data, 1) == Outcome::ok, "there is room");
-            check(log.postWhenThereIsRoom(lane, data, 2) == Outcome::ok, "there is room again");
+            check(log.postWhenThereIsRoom(lane, data, 1) == WriteResult::ok, "there is room");
+            check(log.postWhenThereIsRoom(lane, data, 2) == WriteResult::ok, "there is room again");
         });
     check(log.numbers == std::vector<int>{1, 2}, "in the order of the posts");
 }
@@ -132,17 +132,17 @@ void bytesAreUsedAgain() {
     roomIsUsedAgain(manyMessages, bytesOfOne);
 }
 
-/// A thread that waits for room is refused when the intake is closed.
+/// A thread that waits for room is refused when the queue is closed.
 void theEndIsWaitedForByNobody() {
     Log log(1);
     Plain<int> data;
-    Lane& lane = log.addLane();
-    check(log.post(lane, data, 1) == Outcome::ok, "there is room");
+    RecordLane& lane = log.addLane();
+    check(log.post(lane, data, 1) == WriteResult::ok, "there is room");
     Plain<int> more;
     parallel(
         [&] {
             lane.awaitRoom(Writer::sizeIn(lane, 0, 0), log.registry().closed());
-            check(log.post(lane, more, 2) == Outcome::full, "nobody has made room");
+            check(log.post(lane, more, 2) == WriteResult::full, "nobody has made room");
         },
         [&] { log.close(); });
 }
@@ -151,7 +151,7 @@ void theEndIsWaitedForByNobody() {
 void numbersAreNeverNegative() {
     Log log(2);
     Plain<int> data;
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     parallel([&] { log.harvest(); }, [&] { (void)log.post(lane, data, 1); },
              [&] {
@@ -167,7 +167,7 @@ void laterPostsComeLater(bool isLaneNew) {
     Plain<int> second;
     Atomic<int> hasReturned{0};
     bool isLater = false;
-    Lane* const known = isLaneNew ? nullptr : &log.addLane();
+    RecordLane* const known = isLaneNew ? nullptr : &log.addLane();
     log.harvest();
     parallel([&] { log.harvest(), log.harvest(); },
              [&] {
@@ -194,12 +194,12 @@ void laterPostsComeLaterInNewLanes() {
 /// The owner drops its oldest record while the back end takes it.
 void eachRecordIsEmittedOrEvicted() {
     Log log(1);
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     const auto post = [&](int number) {
-        if (log.post(lane, number) != Outcome::ok) {
+        if (log.post(lane, number) != WriteResult::ok) {
             check(lane.evictFor(Writer::sizeIn(lane, 0, 0)), "copies are no obstacle");
-            check(log.post(lane, number) == Outcome::ok, "evicting makes room");
+            check(log.post(lane, number) == WriteResult::ok, "evicting makes room");
         }
     };
     parallel([&] { log.harvest(true), log.harvest(true); }, [&] { post(1), post(2), post(3); });
@@ -209,12 +209,12 @@ void eachRecordIsEmittedOrEvicted() {
     check(log.numbers.back() == 3, "the newest one stays");
 }
 
-/// A post is refused, or its record is emitted before the intake counts as drained.
+/// A post is refused, or its record is emitted before the queue counts as drained.
 void acceptedRecordsAreEmittedBeforeTheEnd() {
     Log log(2);
     Plain<int> data;
-    Outcome outcome = Outcome::full;
-    Lane& lane = log.addLane();
+    WriteResult result = WriteResult::full;
+    RecordLane& lane = log.addLane();
     log.harvest();
     parallel(
         [&] {
@@ -222,26 +222,26 @@ void acceptedRecordsAreEmittedBeforeTheEnd() {
                 log.sleepAndHarvest();
             }
         },
-        [&] { outcome = log.post(lane, data, 1); }, [&] { log.close(); });
-    check(outcome == Outcome::closed ? log.numbers.empty() : log.numbers.size() == 1,
+        [&] { result = log.post(lane, data, 1); }, [&] { log.close(); });
+    check(result == WriteResult::closed ? log.numbers.empty() : log.numbers.size() == 1,
           "accepted records are emitted, and no others");
 }
 
 /// The same for a back end that does not sleep.
-void aDrainedIntakeHasNoRecordLeft() {
+void aDrainedQueueHasNoRecordLeft() {
     Log log(2);
     Plain<int> data;
-    Outcome outcome = Outcome::full;
+    WriteResult result = WriteResult::full;
     bool isDrained = false;
-    Lane& lane = log.addLane();
+    RecordLane& lane = log.addLane();
     log.harvest();
     parallel([&] { log.harvest(), isDrained = log.consumer().isDrained(); },
-             [&] { outcome = log.post(lane, data, 1); }, [&] { log.close(); });
-    check(!isDrained || outcome != Outcome::ok || log.numbers.size() == 1,
-          "a drained intake has emitted each accepted record");
+             [&] { result = log.post(lane, data, 1); }, [&] { log.close(); });
+    check(!isDrained || result != WriteResult::ok || log.numbers.size() == 1,
+          "a drained queue has emitted each accepted record");
 }
 
-/// The intake ends while a thread that has a lane ends. The later one of the two destroys the
+/// The queue ends while a thread that has a lane ends. The later one of the two destroys the
 /// lanes.
 void theLastUserDestroysTheLanes() {
     auto* const registry =
@@ -258,7 +258,7 @@ void aLaneIsHandedOn() {
     log.harvest();
     parallel([&] { log.harvest(), log.harvest(); },
              [&] {
-                 check(log.post(*lane, data, 1) == Outcome::ok, "there is room");
+                 check(log.post(*lane, data, 1) == WriteResult::ok, "there is room");
                  Registry::dismiss(*lane);
              });
     log.harvest();
@@ -268,7 +268,7 @@ void aLaneIsHandedOn() {
           "the lane is a spare one");
 }
 
-TEST(LogIntakeModelTest, NoWakeUpIsLost) {
+TEST(LogQueueModelTest, NoWakeUpIsLost) {
     EXPECT_TRUE(holds(aRecordWakesTheSleeper));
     EXPECT_TRUE(holds(aRecordWakesTheSleeperAfterNaps));
     EXPECT_TRUE(holds(twoThreadsWakeTheSleeper, options({1, 1})));
@@ -277,31 +277,31 @@ TEST(LogIntakeModelTest, NoWakeUpIsLost) {
     EXPECT_TRUE(holds(aWakeUpTellsWhatWasWritten));
 }
 
-TEST(LogIntakeModelTest, RoomIsUsedAgain) {
+TEST(LogQueueModelTest, RoomIsUsedAgain) {
     EXPECT_TRUE(holds(roomForAMessageIsUsedAgain));
     EXPECT_TRUE(holds(bytesAreUsedAgain));
     EXPECT_TRUE(holds(theEndIsWaitedForByNobody));
 }
 
-TEST(LogIntakeModelTest, LaterPostsComeLater) {
+TEST(LogQueueModelTest, LaterPostsComeLater) {
     EXPECT_TRUE(holds(laterPostsComeLaterInKnownLanes));
     EXPECT_TRUE(holds(laterPostsComeLaterInNewLanes));
 }
 
-TEST(LogIntakeModelTest, NumbersAreNeverNegative) {
+TEST(LogQueueModelTest, NumbersAreNeverNegative) {
     EXPECT_TRUE(holds(numbersAreNeverNegative));
 }
 
-TEST(LogIntakeModelTest, EachRecordIsEmittedOrEvicted) {
+TEST(LogQueueModelTest, EachRecordIsEmittedOrEvicted) {
     EXPECT_TRUE(holds(eachRecordIsEmittedOrEvicted));
 }
 
-TEST(LogIntakeModelTest, AcceptedRecordsAreEmittedBeforeTheEnd) {
+TEST(LogQueueModelTest, AcceptedRecordsAreEmittedBeforeTheEnd) {
     EXPECT_TRUE(holds(acceptedRecordsAreEmittedBeforeTheEnd));
-    EXPECT_TRUE(holds(aDrainedIntakeHasNoRecordLeft));
+    EXPECT_TRUE(holds(aDrainedQueueHasNoRecordLeft));
 }
 
-TEST(LogIntakeModelTest, LanesOutliveTheirThreads) {
+TEST(LogQueueModelTest, LanesOutliveTheirThreads) {
     EXPECT_TRUE(holds(aLaneIsHandedOn));
     EXPECT_TRUE(holds(theLastUserDestroysTheLanes));
 }
@@ -320,7 +320,7 @@ const Scenarios all = {aRecordWakesTheSleeper,
                        {numbersAreNeverNegative, {2, 2}},
                        {eachRecordIsEmittedOrEvicted, {2, 1}},
                        acceptedRecordsAreEmittedBeforeTheEnd,
-                       aDrainedIntakeHasNoRecordLeft,
+                       aDrainedQueueHasNoRecordLeft,
                        aLaneIsHandedOn,
                        theLastUserDestroysTheLanes};
 
@@ -328,19 +328,19 @@ OrderSurvey surveyOf(std::string_view file) {
     return surveyOrders(file, options({1, 1}), all);
 }
 
-TEST(LogIntakeModelTest, EveryOrderOfALaneIsNeededButTwo) {
+TEST(LogQueueModelTest, EveryOrderOfALaneIsNeededButTwo) {
     // E5 protects plain members of the lane, which the checker does not watch.
     EXPECT_TRUE(survive({"end: store release -> relaxed", "hasLeft: load acquire -> relaxed"},
                         surveyOf("lane.hpp")));
 }
 
-TEST(LogIntakeModelTest, EveryOrderOfTheRegistryIsNeeded) {
+TEST(LogQueueModelTest, EveryOrderOfTheRegistryIsNeeded) {
     // With the fences of the back end's sleep.
     EXPECT_TRUE(survive({}, surveyOf("lane_registry.hpp")));
 }
 
-TEST(LogIntakeModelTest, EveryOrderOfTheConsumerIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOf("intake_consumer.hpp")));
+TEST(LogQueueModelTest, EveryOrderOfTheConsumerIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOf("record_consumer.hpp")));
 }
 #endif
 

@@ -51,10 +51,10 @@ namespace sluice::log::detail {
 /// .. lock acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
 /// left acquire -> first use by the next owner.
 ///
-/// Tests: tests/model/log_intake_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
-/// of Intake.
+/// Tests: tests/model/log_queue_model_test.cpp, tests/stress/log_order_stress_test.cpp, and those
+/// of RecordQueue.
 template <class Traits>
-class Lane {
+class RecordLane {
     using Platform = typename Traits::Platform;
     using Clock = typename Traits::Clock;
     template <class T>
@@ -66,23 +66,23 @@ public:
     /// The owner checks once in this many bytes whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
-    explicit Lane(const LaneLimits& limits)
+    explicit RecordLane(const LaneLimits& limits)
         : limits_(limits),
           mask_(roundUpToPowerOfTwo(limits.bytes) - 1),
           ring_(new std::byte[mask_ + 1 + limits.bytes]) {}
-    Lane(const Lane&) = delete;
-    Lane& operator=(const Lane&) = delete;
+    RecordLane(const RecordLane&) = delete;
+    RecordLane& operator=(const RecordLane&) = delete;
 
     struct UnlockEviction {
-        void operator()(Lane* lane) const noexcept {
+        void operator()(RecordLane* lane) const noexcept {
             lane->evictionLock_.store(EvictionLock::free, std::memory_order_release);  // E4
         }
     };
     /// The right to release the lane's oldest records. Null: the other side has the right.
-    using EvictionGuard = std::unique_ptr<Lane, UnlockEviction>;
+    using EvictionGuard = std::unique_ptr<RecordLane, UnlockEviction>;
 
     /// While it runs, no thread uses the lane.
-    ~Lane() { dropRecords(); }
+    ~RecordLane() { dropRecords(); }
 
     // ---- Owner
 
@@ -121,7 +121,7 @@ public:
     }
 
     /// Stamps and publishes a record. The owner has written the whole record, except the key, to
-    /// the address from reserve(). Returns the key. If the intake was closed, it publishes nothing
+    /// the address from reserve(). Returns the key. If the queue was closed, it publishes nothing
     /// and returns endOfTime.
     Key publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         // Relaxed: the owner reads its own writes.

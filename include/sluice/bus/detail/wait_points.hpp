@@ -13,7 +13,7 @@ namespace sluice::detail {
 
 /// Where the threads wait that use a bus.
 template <class Wait>
-struct Waits {
+struct WaitPoints {
     Wait arrived;                          ///< the consumer, for a message or the end
     Wait drained;                          ///< threads that drain
     std::array<Wait, priorityCount> room;  ///< publishers

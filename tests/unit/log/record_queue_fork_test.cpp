@@ -1,8 +1,8 @@
 #include "support/crew.hpp"
-#include "support/intake_tools.hpp"
+#include "support/record_queue_tools.hpp"
 #include "support/stopping_clock.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,18 +22,18 @@ namespace {
 using log::detail::endOfTime;
 using log::detail::PostResult;
 
-using Intake = LabelIntake<StoppingTraits>;
+using RecordQueue = LabelQueue<StoppingTraits>;
 
 /// Forks, and returns what `child` returned there.
 template <class Child>
-int exitCodeOf(Intake& intake, Child child) {
-    intake.beforeFork();
+int exitCodeOf(RecordQueue& queue, Child child) {
+    queue.beforeFork();
     const pid_t pid = ::fork();
     if (pid == 0) {
-        intake.afterForkInChild();
+        queue.afterForkInChild();
         ::_exit(child());
     }
-    intake.afterForkInParent();
+    queue.afterForkInParent();
     int status = 0;
     ::waitpid(pid, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -53,38 +53,38 @@ private:
     int failed_ = 0;
 };
 
-TEST(IntakeFork, TheChildBeginsAnewAndTheParentLosesNothing) {
-    Intake intake;
-    ASSERT_EQ(postText(intake, {0, 1}, "before the fork"), PostResult::ok);
+TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
+    RecordQueue queue;
+    ASSERT_EQ(postText(queue, {0, 1}, "before the fork"), PostResult::ok);
     // Another thread is in the middle of a post, and one more has records.
-    std::thread stopped([&intake] {
+    std::thread stopped([&queue] {
         StoppingClock::stops = true;
-        ASSERT_EQ(postText(intake, {0, 2}, "half made at the fork"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 2}, "half made at the fork"), PostResult::ok);
     });
     awaitThat([] { return StoppingClock::isStopped.load(); });
     std::atomic<bool> hasForked{false};
     std::thread other([&] {
-        EXPECT_EQ(postText(intake, {0, 3}, "before the fork"), PostResult::ok);
+        EXPECT_EQ(postText(queue, {0, 3}, "before the fork"), PostResult::ok);
         awaitThat([&] { return hasForked.load(); });
     });
-    awaitThat([&] { return intake.statistics().messages == 2; });
-    intake.look();
+    awaitThat([&] { return queue.statistics().messages == 2; });
+    queue.look();
 
-    const int code = exitCodeOf(intake, [&intake] {
+    const int code = exitCodeOf(queue, [&queue] {
         Checks checks;
-        checks.expect(harvest(intake).empty());
-        checks.expect(intake.statistics().lost == 1);
+        checks.expect(harvest(queue).empty());
+        checks.expect(queue.statistics().lost == 1);
         for (std::uint32_t i = 0; i < 1000; ++i) {
-            checks.expect(postText(intake, {1, i}, "in the child") == PostResult::ok);
-            const auto all = harvest(intake);
+            checks.expect(postText(queue, {1, i}, "in the child") == PostResult::ok);
+            const auto all = harvest(queue);
             checks.expect(all.size() == 1 && all[0].label == Label{1, i});
         }
-        checks.expect(intake.statistics().logged == 1000);
-        checks.expect(intake.statistics().emitted == 1000);
-        checks.expect(intake.statistics().lanes == 1);
-        intake.close();
-        intake.look();
-        checks.expect(intake.isDrained());
+        checks.expect(queue.statistics().logged == 1000);
+        checks.expect(queue.statistics().emitted == 1000);
+        checks.expect(queue.statistics().lanes == 1);
+        queue.close();
+        queue.look();
+        checks.expect(queue.isDrained());
         return checks.failed() == 0 ? 0 : 1 + checks.failed() % 100;
     });
     EXPECT_EQ(code, 0);
@@ -92,14 +92,14 @@ TEST(IntakeFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     StoppingClock::mayGoOn = true;
     stopped.join();
     other.join();
-    EXPECT_EQ(harvest(intake).size(), 3U);
-    EXPECT_EQ(intake.statistics().lost, 0U);
+    EXPECT_EQ(harvest(queue).size(), 3U);
+    EXPECT_EQ(queue.statistics().lost, 0U);
 }
 
 // At whatever moment of the back end and of other threads. None of them allocates then, so that
 // this test runs under AddressSanitizer, too: see SLUICE_TEST_FORKS.
-TEST(IntakeFork, WhileEverybodyIsAtWork) {
-    Intake intake;
+TEST(RecordQueueFork, WhileEverybodyIsAtWork) {
+    RecordQueue queue;
     std::atomic<bool> isOver{false};
     std::atomic<std::uint64_t> accepted{0};
     std::atomic<std::uint64_t> emitted{0};
@@ -107,35 +107,35 @@ TEST(IntakeFork, WhileEverybodyIsAtWork) {
     for (std::uint32_t t = 0; t < 3; ++t) {
         crew.add([&, t] {
             for (std::uint32_t i = 0; !isOver.load(); ++i) {
-                accepted += postBytes(intake, {t, i}, 20, overrunning) == PostResult::ok ? 1 : 0;
+                accepted += postBytes(queue, {t, i}, 20, overrunning) == PostResult::ok ? 1 : 0;
             }
         });
     }
     crew.start();
     std::thread backEnd([&] {
-        while (!intake.isDrained()) {
-            intake.look();
-            emitted += intake.emitBefore(endOfTime, 256, [](const Intake::Record&) {});
+        while (!queue.isDrained()) {
+            queue.look();
+            emitted += queue.emitBefore(endOfTime, 256, [](const RecordQueue::Record&) {});
         }
     });
-    awaitThat([&] { return intake.statistics().lanes == 3 && emitted.load() >= 10'000; });
+    awaitThat([&] { return queue.statistics().lanes == 3 && emitted.load() >= 10'000; });
     for (int i = 0; i < 50; ++i) {
-        const int code = exitCodeOf(intake, [&intake] {
+        const int code = exitCodeOf(queue, [&queue] {
             Checks checks;
-            checks.expect(harvest(intake).empty());
-            checks.expect(postText(intake, {9, 9}, "in the child") == PostResult::ok);
-            checks.expect(harvest(intake).size() == 1);
-            intake.look();
-            checks.expect(intake.statistics().lanes == 1);
+            checks.expect(harvest(queue).empty());
+            checks.expect(postText(queue, {9, 9}, "in the child") == PostResult::ok);
+            checks.expect(harvest(queue).size() == 1);
+            queue.look();
+            checks.expect(queue.statistics().lanes == 1);
             return checks.failed();
         });
         ASSERT_EQ(code, 0);
     }
     isOver = true;
     crew.join();
-    intake.close();
+    queue.close();
     backEnd.join();
-    EXPECT_EQ(emitted.load() + intake.statistics().overrun, accepted.load());
+    EXPECT_EQ(emitted.load() + queue.statistics().overrun, accepted.load());
 }
 
 }  // namespace

@@ -14,9 +14,9 @@ namespace sluice::detail {
 /// fence, rooms looked at: either the publisher sees the old pressure, or the other thread sees the
 /// message.
 ///
-/// Tests: tests/unit/bus/pressure_test.cpp, tests/model/pressure_gauge_model_test.cpp.
+/// Tests: tests/unit/bus/pressure_test.cpp, tests/model/pressure_notifier_model_test.cpp.
 template <class Platform, class Observer>
-class PressureGauge {
+class PressureNotifier {
     static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
 
 public:

@@ -44,7 +44,7 @@ void roomIsGivenBackAndTaken() {
           "the observer knows the pressure that holds");
 }
 
-TEST(PressureGaugeModelTest, ObserverKnowsThePressureThatHolds) {
+TEST(PressureNotifierModelTest, ObserverKnowsThePressureThatHolds) {
     EXPECT_TRUE(holds(roomIsGivenBackAndTaken, options({1, 1})));
     EXPECT_TRUE(holds(roomIsGivenBackAndTaken, options({2, 0})));
 }

@@ -39,9 +39,9 @@ struct ForkPlatform : Platform {
 /// ends as C++ or POSIX ends it. One that a bare system call ends leaves its entry in the list, and
 /// its memory to the next thread: later forks and threads may crash.
 ///
-/// Tests: tests/unit/base/lock_sections_test.cpp, tests/unit/base/priority_mutex_test.cpp.
+/// Tests: tests/unit/base/held_mutexes_test.cpp, tests/unit/base/priority_mutex_test.cpp.
 template <class Platform = StdPlatform>
-class BasicLockSections : public PriorityFutex {
+class BasicHeldMutexes : public PriorityFutex {
     using Gate = BasicForkGate<ForkPlatform<Platform>, FutexLock>;
 
 public:
@@ -124,8 +124,8 @@ private:
         typename Gate::Pass pass_{0};  // outside of self_: one instruction less
 };
 
-using LockSections = BasicLockSections<>;
-using ForkDelay = LockSections::Delay;
+using HeldMutexes = BasicHeldMutexes<>;
+using ForkDelay = HeldMutexes::Delay;
 
 }  // namespace detail
 }  // namespace sluice

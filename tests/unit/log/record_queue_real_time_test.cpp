@@ -1,7 +1,7 @@
-#include "support/intake_tools.hpp"
+#include "support/record_queue_tools.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/detail/lanes/intake.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>
 
@@ -41,10 +41,10 @@ int priorityOfThisThread() {
 }
 
 /// Whoever holds the list of lanes while a real-time thread waits for it runs at that priority.
-TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
-    LabelIntake<> intake;
-    const Watchdog watchdog(stateOf(intake));
-    ASSERT_EQ(postText(intake, {0, 0}, ""), PostResult::ok);
+TEST(RecordQueueRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
+    LabelQueue<> queue;
+    const Watchdog watchdog(stateOf(queue));
+    ASSERT_EQ(postText(queue, {0, 0}, ""), PostResult::ok);
     std::atomic<int> isRealTime{-1};
     std::atomic<bool> mayPost{false};
     std::thread realTime([&] {
@@ -52,7 +52,7 @@ TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
         while (isRealTime.load() == 1 && !mayPost.load()) {
             std::this_thread::yield();
         }
-        ASSERT_EQ(postText(intake, {1, 0}, ""), PostResult::ok) << "its first post asks for a lane";
+        ASSERT_EQ(postText(queue, {1, 0}, ""), PostResult::ok) << "its first post asks for a lane";
     });
     while (isRealTime.load() == -1) {
         std::this_thread::yield();
@@ -61,7 +61,7 @@ TEST(IntakeRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
         realTime.join();
         GTEST_SKIP() << "this user may not make threads real-time";
     }
-    static_cast<void>(intake.statistics([&](const log::thread_statistics&) {
+    static_cast<void>(queue.statistics([&](const log::thread_statistics&) {
         mayPost.store(true);
         while (priorityOfThisThread() >= 0) {
             std::this_thread::yield();

@@ -1,0 +1,93 @@
+#include "support/allocation_count.hpp"
+#include "support/record_queue_tools.hpp"
+
+#include <sluice/log/detail/lanes/record_queue.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+namespace sluice::test {
+namespace {
+
+using log::detail::endOfTime;
+using log::detail::PostResult;
+using log::detail::RecordQueueOptions;
+
+using RecordQueue = LabelQueue<>;
+
+/// Posts as much as the lane takes, and emits it.
+void round(RecordQueue& queue, log::overflow_policy policy) {
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        (void)postBytes(queue, {0, i}, i, policy);
+    }
+    queue.look();
+    queue.emitBefore(endOfTime, 1000, [](const RecordQueue::Record&) {});
+}
+
+TEST(RecordQueueAllocation, PostsAndHarvestsAllocateNothing) {
+    for (const auto policy : {blocking, discarding, overrunning}) {
+        RecordQueueOptions options;
+        options.laneMessages = policy == blocking ? 8192 : 50;
+        RecordQueue queue(options);
+        round(queue, policy);
+        const AllocationCount count;
+        for (int i = 0; i < 1000; ++i) {
+            round(queue, policy);
+        }
+        EXPECT_EQ(count.allocations(), 0U);
+    }
+}
+
+TEST(RecordQueueAllocation, ARecordLargerThanTheLaneAllocatesOneBlock) {
+    RecordQueueOptions options;
+    options.laneBytes = 1024;
+    RecordQueue queue(options);
+    round(queue, discarding);
+    const AllocationCount count;
+    ASSERT_EQ(postBytes(queue, {0, 0}, 5000), PostResult::ok);
+    EXPECT_EQ(count.allocations(), 1U);
+    queue.look();
+    queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record&) {});
+    EXPECT_EQ(count.deallocations(), 1U);
+}
+
+TEST(RecordQueueAllocation, ThreadsThatHaveGoneLeaveNoMemoryBehind) {
+    RecordQueue queue;
+    const auto useThreads = [&queue](int threads) {
+        for (int i = 0; i < threads; ++i) {
+            std::thread([&queue] {
+                ASSERT_EQ(postBytes(queue, {0, 0}, 100), PostResult::ok);
+            }).join();
+            queue.look();
+            queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {});
+        }
+    };
+    useThreads(10);
+    const AllocationCount count;
+    useThreads(20'000);
+    EXPECT_EQ(count.allocations(), count.deallocations());
+}
+
+TEST(RecordQueueAllocation, AQueueGivesItsMemoryBackWhileThreadsStay) {
+    struct Idle {
+        static void once() {
+            RecordQueue queue;
+            (void)postBytes(queue, {0, 0}, 100);
+        }
+    };
+    for (int i = 0; i < 100; ++i) {
+        Idle::once();
+    }
+    // A thread remembers some queues that have gone; their lanes have no bytes any more.
+    const AllocationCount count;
+    for (int i = 0; i < 1000; ++i) {
+        Idle::once();
+    }
+    EXPECT_LE(count.allocations(), count.deallocations() + 64U);
+}
+
+}  // namespace
+}  // namespace sluice::test

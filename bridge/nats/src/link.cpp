@@ -1,5 +1,5 @@
 #include "link_impl.hpp"
-#include "signal_block.hpp"
+#include "scoped_signal_mask.hpp"
 
 #include <sluice/wait/deadline.hpp>
 
@@ -102,8 +102,8 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
             void* closure) {
     Link::Impl& impl = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
-        impl.tell({"nats: ", natsSubscription_GetSubject(subscription),
-                   ": messages arrive faster than they are handled, and are dropped"});
+        impl.reporter.tell({"nats: ", natsSubscription_GetSubject(subscription),
+                            ": messages arrive faster than they are handled, and are dropped"});
         return;
     }
     const char* reason = nullptr;
@@ -113,7 +113,7 @@ void failed(natsConnection* connection, natsSubscription* subscription, natsStat
     } else {
         (void)natsConnection_GetLastError(connection, &reason);
     }
-    impl.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
+    impl.reporter.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
     if (status == NATS_NOT_PERMITTED && reason != nullptr) {
         impl.deny(deniedSubject(reason));
     }
@@ -125,13 +125,13 @@ void closed(natsConnection* connection, void* closure) {
     Link::Impl& impl = of(closure);
     const char* reason = nullptr;
     if (natsConnection_GetLastError(connection, &reason) != NATS_OK && reason != nullptr) {
-        impl.tell({"nats: ", reason});
+        impl.reporter.tell({"nats: ", reason});
     }
     impl.become(LinkState::closed);
     const std::lock_guard guard(impl.mutex);
     impl.isClosed = true;
-    for (LinkListener* const listener : impl.listeners) {
-        listener->closed();
+    for (LinkEvents* const events : impl.listeners) {
+        events->closed();
     }
     impl.changed.notify_all();
 }
@@ -145,11 +145,9 @@ void completed(void* closure) {
 
 }  // namespace
 
-Link::Link(const LinkOptions& options, const char* name) : impl_(std::make_unique<Impl>()) {
-    impl_->name = name;
-    impl_->observer = options.observer;
-    impl_->isSendingAtOnce = options.sendAtOnce;
-    const SignalBlock block;  // libnats begins its threads
+Link::Link(const LinkOptions& options, const char* name)
+    : impl_(std::make_unique<Impl>(options, name)) {
+    const ScopedSignalMask mask;  // libnats begins its threads
     natsOptions* raw = nullptr;
     require(natsOptions_Create(&raw), "options");
     const OwnedOptions owned(raw);
@@ -202,7 +200,7 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
     if (!impl_->isSendingAtOnce && fitsIntoBuffer()) {
         return send();
     }
-    const SignalBlock block;
+    const ScopedSignalMask mask;
     return send();
 }
 
@@ -213,7 +211,7 @@ void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog
 
 natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandler handler,
                                         void* closure) {
-    const SignalBlock block;
+    const ScopedSignalMask mask;
     natsSubscription* made = nullptr;
     require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
             "cannot subscribe to " + subject);
@@ -250,7 +248,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     if (std::exchange(impl.isEnded, true)) {
         return true;
     }
-    const SignalBlock block;
+    const ScopedSignalMask mask;
     (void)dropped();
     bool isComplete = false;
     // The flush tells whether the server has all published messages. Draining does not.
@@ -275,7 +273,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
 }
 
 bool Link::flush(std::chrono::milliseconds timeout) noexcept {
-    const SignalBlock block;
+    const ScopedSignalMask mask;
     // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
     // error of the thread tells. A wrong call sets that error to a known one before.
     (void)natsConnection_FlushTimeout(nullptr, 1);

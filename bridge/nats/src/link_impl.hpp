@@ -1,8 +1,7 @@
 #pragma once
 
 // The part of a Link that uses libnats, for the sources of the bridge.
-#include "told_lines.hpp"
-
+#include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/link.hpp>
 
 #include <nats/nats.h>
@@ -53,7 +52,7 @@ inline std::string newInbox() {
 }
 
 /// Gets events about messages that were sent. A thread of libnats calls it.
-class LinkListener {
+class LinkEvents {
 public:
     /// The server does not permit the program to send on this subject.
     virtual void denied(std::string_view subject) noexcept = 0;
@@ -61,16 +60,19 @@ public:
     virtual void closed() noexcept = 0;
 
 protected:
-    ~LinkListener() = default;
+    ~LinkEvents() = default;
 };
 
 struct Link::Impl {
+    Impl(const LinkOptions& options, const char* of)
+        : name(of), isSendingAtOnce(options.sendAtOnce), observer(options.observer) {}
+
     natsConnection* connection = nullptr;
-    const char* name = "";
-    bool isSendingAtOnce = false;
-    bool isEnded = false;  ///< whether close() has begun; the owner's
-    LinkObserver* observer = nullptr;
-    detail::ToldLines told;
+    const char* const name;
+    const bool isSendingAtOnce;
+    bool isEnded = false;          ///< whether close() has begun; the owner's
+    LinkObserver* const observer;  ///< may be null
+    detail::TroubleReporter reporter{observer};
     std::atomic<LinkState> state{LinkState::connected};
     /// The number of times that the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
@@ -87,7 +89,7 @@ struct Link::Impl {
     bool isClosed = false;      ///< whether libnats makes no further call about the connection
     /// Subjects that get an empty message when the link is connected again.
     std::vector<std::string> woken;
-    std::vector<LinkListener*> listeners;
+    std::vector<LinkEvents*> listeners;
 
     /// Subscribes a handler, which runs until close() at the latest. Throws if the subject is
     /// wrong.
@@ -105,41 +107,24 @@ struct Link::Impl {
         const std::lock_guard guard(mutex);
         woken.push_back(subject);
     }
-    void listen(LinkListener& listener) {
+    void listen(LinkEvents& events) {
         const std::lock_guard guard(mutex);
-        listeners.push_back(&listener);
+        listeners.push_back(&events);
     }
     /// After the return the listener gets no call.
-    void unlisten(LinkListener& listener) noexcept {
+    void unlisten(LinkEvents& events) noexcept {
         const std::lock_guard guard(mutex);
-        listeners.erase(std::remove(listeners.begin(), listeners.end(), &listener),
-                        listeners.end());
+        listeners.erase(std::remove(listeners.begin(), listeners.end(), &events), listeners.end());
     }
     void deny(std::string_view subject) noexcept {
         const std::lock_guard guard(mutex);
-        for (LinkListener* const listener : listeners) {
-            listener->denied(subject);
+        for (LinkEvents* const events : listeners) {
+            events->denied(subject);
         }
     }
     void learnMaxPayload() noexcept {
         maxPayload.store(static_cast<std::size_t>(natsConnection_GetMaxPayload(connection)));
     }
-    /// Tells the observer one line that consists of these parts, except if it was told the same
-    /// line in the last ten minutes. It cuts the line after 511 bytes.
-    void tell(detail::ToldLines::Parts parts) noexcept {
-        if (observer == nullptr || !told.isNew(parts)) {
-            return;
-        }
-        std::array<char, 512> line;
-        char* end = line.data();
-        for (const std::string_view part : parts) {
-            const auto room = static_cast<std::size_t>(line.data() + line.size() - 1 - end);
-            end = std::copy_n(part.data(), std::min(part.size(), room), end);
-        }
-        *end = '\0';
-        observer->trouble(line.data());
-    }
-
     void become(LinkState next) noexcept {
         state.store(next);
         if (observer != nullptr) {

@@ -1,4 +1,4 @@
-#include "outbox_file.hpp"
+#include "outbox_folder.hpp"
 #include "outbox_sender.hpp"
 #include "streams.hpp"
 
@@ -40,11 +40,11 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
         // A former process with another onDiskFrom may have left messages of this priority.
         if (!durable.outboxFolder.empty() &&
             (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
-            files_[i] = std::make_unique<detail::OutboxFile>(folder);
+            folders_[i] = std::make_unique<detail::OutboxFolder>(folder);
         }
         senders_[i] =
-            std::make_unique<detail::OutboxSender>(link, options, files_[i].get(), counts_);
-        if (files_[i] != nullptr) {
+            std::make_unique<detail::OutboxSender>(link, options, folders_[i].get(), counts_);
+        if (folders_[i] != nullptr) {
             replay(priority);
         }
     }
@@ -55,7 +55,7 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
 
 void Outbox::replay(Priority priority) {
     const auto i = static_cast<std::size_t>(priority);
-    files_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
+    folders_[i]->replay([&](const char* subject, const unsigned char* bytes, std::size_t size) {
         Reservation reservation;
         wire::Envelope envelope;
         // Reserved as high messages, which may use the whole outbox, because a former process may
@@ -74,17 +74,17 @@ void Outbox::replay(Priority priority) {
                            {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
                             envelope.sequence}});
     });
-    if (!files_[i]->foreignFile().empty()) {
-        rest_.tell(
-            {"nats: the outbox ignores a file that is no segment: ", files_[i]->foreignFile()});
+    if (!folders_[i]->foreignFile().empty()) {
+        rest_.reporter.tell(
+            {"nats: the outbox ignores a file that is no segment: ", folders_[i]->foreignFile()});
     }
-    if (!files_[i]->hasSegment()) {
+    if (!folders_[i]->hasSegment()) {
         tellDisk();
     }
 }
 
 void Outbox::tellDisk() noexcept {
-    rest_.tell({"nats: the disk of the outbox accepts no more messages"});
+    rest_.reporter.tell({"nats: the disk of the outbox accepts no more messages"});
 }
 
 Outbox::~Outbox() = default;
@@ -141,11 +141,11 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
         counts_.accepted.fetch_add(1);
         senders_[i]->push({std::move(reservation), size, message});
     };
-    if (files_[i] == nullptr) {
+    if (folders_[i] == nullptr) {
         push();
         return SendResult::ok;
     }
-    if (files_[i]->append(message.subject, bytes, size, push)) {
+    if (folders_[i]->append(message.subject, bytes, size, push)) {
         return SendResult::ok;
     }
     tellDisk();

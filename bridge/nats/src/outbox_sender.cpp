@@ -1,5 +1,5 @@
 #include "outbox_sender.hpp"
-#include "signal_block.hpp"
+#include "scoped_signal_mask.hpp"
 
 #include <algorithm>
 #include <array>
@@ -43,11 +43,11 @@ private:
 
 }  // namespace
 
-OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFile* file,
+OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFolder* folder,
                            OutboxCounts& counts)
     : link_(link.impl()),
       options_(options.durable),
-      file_(file),
+      folder_(folder),
       inbox_(newInbox()),
       counts_(counts),
       ring_(options.durable.outboxMessages),
@@ -59,7 +59,7 @@ OutboxSender::OutboxSender(Link& link, const NatsOptions& options, OutboxFile* f
 }
 
 void OutboxSender::start() {
-    const SignalBlock block;
+    const ScopedSignalMask mask;
     thread_ = std::thread([this] { run(); });
     link_.listen(*this);
 }
@@ -102,8 +102,8 @@ void OutboxSender::answer(natsMsg* message) noexcept {
     const Answer answer = readAnswer(message);
     if (answer != Answer::stored) {
         const std::string_view text = textOf(message);
-        link_.tell({"nats: the server does not store messages: ",
-                    text.empty() ? "no stream accepts them" : text});
+        link_.reporter.tell({"nats: the server does not store messages: ",
+                             text.empty() ? "no stream accepts them" : text});
     }
     const Guard guard(mutex_);
     Slot& slot = slotAt(guard, name);
@@ -189,8 +189,8 @@ void OutboxSender::collect(const Guard& guard) noexcept {
         Slot& slot = slotAt(guard, oldest_);
         const bool isStored = slot.answer == Answer::stored;
         (isStored ? counts_.acknowledged : counts_.undeliverable).fetch_add(1);
-        if (file_ != nullptr) {
-            file_->freeOldest();
+        if (folder_ != nullptr) {
+            folder_->freeOldest();
         }
         epoch_ += slot.isSentAgain ? 1 : 0;
         slot.record.reservation = Outbox::Reservation();
@@ -217,8 +217,9 @@ void OutboxSender::sendAgain(const Guard& guard, Clock::time_point now) noexcept
         if (isDue && slot.answer == Answer::waiting && !isNewLink) {
             // Tells the observer that the server does not answer. A server whose disk is full, for
             // example, does not answer at all.
-            link_.tell({"nats: the server does not answer, and messages are sent again: see the "
-                        "log of the server"});
+            link_.reporter.tell(
+                {"nats: the server does not answer, and messages are sent again: see the "
+                 "log of the server"});
         }
         if (isDue) {
             counts_.resent.fetch_add(1);
@@ -252,8 +253,8 @@ void OutboxSender::send(const Guard& guard, Slot& slot, Clock::time_point now) n
     slot.answer = Answer::waiting;
     const natsStatus status = transmit(guard, slot);
     if (status == NATS_MAX_PAYLOAD) {
-        link_.tell({"nats: a message on ", slot.record.message.subject,
-                    " is larger than the server accepts"});
+        link_.reporter.tell({"nats: a message on ", slot.record.message.subject,
+                             " is larger than the server accepts"});
     }
     if (status != NATS_OK) {
         slot.answer = status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again;

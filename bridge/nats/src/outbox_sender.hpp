@@ -28,7 +28,7 @@
 // Edges: E1 commit: message written -> push release .. consume acquire -> sent.
 
 #include "link_impl.hpp"
-#include "outbox_file.hpp"
+#include "outbox_folder.hpp"
 
 #include <sluice/bridge/nats/outbox.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -44,7 +44,7 @@
 
 namespace sluice::nats::detail {
 
-class OutboxSender final : LinkListener {
+class OutboxSender final : LinkEvents {
 public:
     struct Record {
         Outbox::Reservation reservation;
@@ -52,8 +52,9 @@ public:
         Outbox::Message message{};
     };
 
-    /// `file` keeps the messages on a disk; it may be null.
-    OutboxSender(Link& link, const NatsOptions& options, OutboxFile* file, OutboxCounts& counts);
+    /// `folder` keeps the messages on a disk; it may be null.
+    OutboxSender(Link& link, const NatsOptions& options, OutboxFolder* folder,
+                 OutboxCounts& counts);
     OutboxSender(const OutboxSender&) = delete;
     OutboxSender& operator=(const OutboxSender&) = delete;
     ~OutboxSender() { stop(); }
@@ -123,7 +124,7 @@ private:
 
     Link::Impl& link_;
     const DurableOptions options_;
-    OutboxFile* const file_;
+    OutboxFolder* const folder_;
     std::string inbox_;
     OutboxCounts& counts_;
     MpscRing<Record, dynamicCapacity> ring_;

@@ -1,4 +1,4 @@
-#include "signal_block.hpp"
+#include "scoped_signal_mask.hpp"
 #include "streams.hpp"
 
 #include <sluice/bridge/nats/pull.hpp>
@@ -54,7 +54,7 @@ struct Pull::Impl {
         // No limit: the orders limit it.
         (void)natsSubscription_SetPendingLimits(subscription, -1, -1);
         link.wakeOnReconnect(inbox);
-        const SignalBlock block;
+        const ScopedSignalMask mask;
         thread = std::thread([this] { run(); });
     }
 
@@ -136,7 +136,7 @@ struct Pull::Impl {
     }
 
     void waitForHandlers(OwnedMessage message) noexcept {
-        waitingAt(waitingEnd++) = {std::move(message), acceptedCount};
+        waitingAt(waitingEnd++) = {std::move(message), receiver.accepted()};
     }
 
     void answer(const char* reply, const char* text) const noexcept {
@@ -162,7 +162,6 @@ struct Pull::Impl {
         const Verdict verdict =
             receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
                              static_cast<std::size_t>(natsMsg_GetDataLength(message)));
-        acceptedCount += verdict == Verdict::accepted ? 1 : 0;
         if (reply == nullptr || verdict == Verdict::later) {
             return;
         }
@@ -204,7 +203,7 @@ struct Pull::Impl {
         try {
             open();
         } catch (const std::exception& error) {
-            link.tell({error.what(), " (after: ", reason, ")"});
+            link.reporter.tell({error.what(), " (after: ", reason, ")"});
         }
     }
 
@@ -224,9 +223,8 @@ struct Pull::Impl {
     /// A ring of the messages that wait for handlers. Without an answer, the server sends messages
     /// for half of its places at most.
     std::vector<Waiting> waiting;
-    std::uint64_t waitingBegin = 0;   ///< number of messages that have left the ring
-    std::uint64_t waitingEnd = 0;     ///< number of messages that have entered the ring
-    std::uint64_t acceptedCount = 0;  ///< number of messages that the receiver has accepted
+    std::uint64_t waitingBegin = 0;  ///< number of messages that have left the ring
+    std::uint64_t waitingEnd = 0;    ///< number of messages that have entered the ring
     std::thread thread;
 };
 

@@ -31,8 +31,8 @@ public:
     /// The state of a connection has changed. `link` is "high" or "rest".
     virtual void changed(const char* link, LinkState state) noexcept = 0;
     /// Gets one line of text about trouble: messages are lost or refused, or the server refuses or
-    /// does not answer. A route tells each kind of trouble once. A link tells the same line at most
-    /// once in ten minutes, if it has at most 32 different ones to tell.
+    /// does not answer. A link and a route tell the same line at most once in ten minutes, if they
+    /// have at most 32 different ones to tell.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:
@@ -90,8 +90,9 @@ enum class Verdict : unsigned char {
 class Receiver {
 public:
     virtual Verdict receive(const unsigned char* bytes, std::size_t size) noexcept = 0;
-    /// The number of messages with the verdict `accepted` whose handlers have returned. Any thread
-    /// may call it.
+    /// The number of messages that were accepted. The thread that calls receive() may call it.
+    [[nodiscard]] virtual std::uint64_t accepted() const noexcept { return 0; }
+    /// The number of accepted messages whose handlers have returned. Any thread may call it.
     [[nodiscard]] virtual std::uint64_t handled() const noexcept { return 0; }
 
 protected:

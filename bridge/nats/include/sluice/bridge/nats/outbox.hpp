@@ -29,7 +29,7 @@ enum class [[nodiscard]] SendResult : unsigned char {
 
 namespace detail {
 
-class OutboxFile;
+class OutboxFolder;
 class OutboxSender;
 
 /// The counts of an outbox. Its senders share them.
@@ -183,7 +183,7 @@ private:
     std::atomic<bool> isEnded_{false};
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;
-    std::array<std::unique_ptr<detail::OutboxFile>, priorityCount> files_;
+    std::array<std::unique_ptr<detail::OutboxFolder>, priorityCount> folders_;
     std::array<std::unique_ptr<detail::OutboxSender>, priorityCount> senders_;
 };
 

@@ -55,7 +55,7 @@ public:
           sequences_(sequences),
           type_(typeOf(route)),
           profile_(route.profile),
-          reporter_(context.observer, route.subject) {
+          reporter_(context.observer, "nats: " + route.subject + ": ") {
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             subjects_[indexOf(priority)] = subjectOf(route, context.stream, priority);
         }
@@ -76,16 +76,12 @@ public:
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
         if (result == SendResult::tooLarge) {
-            reporter_.tellOnce(
-                TroubleReporter::tooLarge,
-                "a message is larger than maxMessageSize or than the server accepts");
+            reporter_.tell({"a message is larger than maxMessageSize or than the server accepts"});
         } else if (result == SendResult::congested) {
-            reporter_.tellOnce(TroubleReporter::congested,
-                               "the server is slow or not connected, and "
-                               "messages are refused");
+            reporter_.tell({"the server is slow or not connected, and "
+                            "messages are refused"});
         } else if (result == SendResult::unencodable) {
-            reporter_.tellOnce(TroubleReporter::unencodable,
-                               "the codec refuses a message; perhaps a text is not UTF-8");
+            reporter_.tell({"the codec refuses a message; perhaps a text is not UTF-8"});
         }
         add(result == SendResult::ok                       ? counters.sent
             : result == SendResult::notOnDisk              ? counters.notOnDisk

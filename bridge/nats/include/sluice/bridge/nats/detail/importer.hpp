@@ -112,8 +112,9 @@ public:
           profile_(route.profile),
           number_(number),
           priority_(priority),
-          reporter_(context.observer, route.subject + "." + toString(priority)) {}
+          reporter_(context.observer, "nats: " + route.subject + "." + toString(priority) + ": ") {}
 
+    [[nodiscard]] std::uint64_t accepted() const noexcept override { return accepted_; }
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
     /// Called by the bus' consumer after all handlers of an imported message have returned. Earlier
     /// messages of this importer have left the bus, too.
@@ -141,8 +142,7 @@ public:
             return countedAs(counters.looped, Verdict::taken);
         }
         if (envelope.hopCount > context_.maxHops) {
-            reporter_.tellOnce(TroubleReporter::tooManyHops,
-                               "messages have passed more bridges than maxHops");
+            reporter_.tell({"messages have passed more bridges than maxHops"});
             return countedAs(counters.tooManyHops, Verdict::never);
         }
         std::optional<T> message;
@@ -167,8 +167,7 @@ public:
         }
         if (!isAccepted) {
             if (profile_ == Profile::core) {
-                reporter_.tellOnce(TroubleReporter::refused,
-                                   "the bus has no room, and imported messages are lost");
+                reporter_.tell({"the bus has no room, and imported messages are lost"});
             }
             return countedAs(counters.refused, Verdict::later);
         }
@@ -194,13 +193,11 @@ private:
     }
 
     Verdict refuseGarbage() noexcept {
-        reporter_.tellOnce(TroubleReporter::malformed,
-                           "unreadable messages arrive, and are dropped");
+        reporter_.tell({"unreadable messages arrive, and are dropped"});
         return countedAs(context_.counters.malformed, Verdict::never);
     }
     Verdict refuseSchema() noexcept {
-        reporter_.tellOnce(TroubleReporter::otherSchema,
-                           "messages of another version or type arrive");
+        reporter_.tell({"messages of another version or type arrive"});
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
@@ -247,7 +244,7 @@ private:
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
-            reporter_.tellOnce(TroubleReporter::gap, "messages are missing");
+            reporter_.tell({"messages are missing"});
         }
         if (!isNewest) {
             return;
@@ -257,8 +254,7 @@ private:
                           static_cast<std::uint64_t>(envelope.time);
         if (envelope.time < start.newestTime && back >= clockTolerance) {
             add(context_.counters.clockSetBack);
-            reporter_.tellOnce(TroubleReporter::clock,
-                               "the clock of a sender has been set back by 1 s or more");
+            reporter_.tell({"the clock of a sender has been set back by 1 s or more"});
         }
         start.newestTime = envelope.time;
     }

@@ -3,51 +3,47 @@
 #include <sluice/bridge/nats/link.hpp>
 
 #include <array>
-#include <atomic>
-#include <cstdio>
+#include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace sluice::nats::detail {
 
-/// Tells the observer about trouble on a route: one line for each kind of trouble.
+/// Tells the observer about trouble of a link or a route. The observer gets the same line once in
+/// ten minutes, however often its cause occurs. If there are more than 32 lines, the oldest one is
+/// forgotten, and told again.
 ///
-/// Threads: any thread may call it.
+/// Threads: any thread may call it. It does not allocate, because the program may have no memory
+/// left.
 class TroubleReporter {
 public:
-    enum Kind : unsigned {
-        malformed = 1U << 0U,
-        otherSchema = 1U << 1U,
-        tooManyHops = 1U << 2U,
-        refused = 1U << 3U,
-        gap = 1U << 4U,
-        clock = 1U << 5U,
-        tooLarge = 1U << 6U,
-        congested = 1U << 7U,
-        unencodable = 1U << 8U
-    };
+    using Parts = std::initializer_list<std::string_view>;
 
-    /// The observer may be null. Each line begins with the name of the route.
-    TroubleReporter(LinkObserver* observer, std::string route)
-        : observer_(observer), route_(std::move(route)) {}
+    /// The observer may be null. Each line begins with `prefix`.
+    explicit TroubleReporter(LinkObserver* observer, std::string prefix = {})
+        : observer_(observer), prefix_(std::move(prefix)) {}
 
-    /// Tells the observer about this kind, if it has not been told yet. A line has at most 255
-    /// bytes.
-    void tellOnce(Kind kind, const char* text) noexcept {
-        // Relaxed: the bits order nothing. The load keeps repeated trouble cheap.
-        if (observer_ == nullptr || (told_.load(std::memory_order_relaxed) & kind) != 0 ||
-            (told_.fetch_or(kind, std::memory_order_relaxed) & kind) != 0) {
-            return;
-        }
-        std::array<char, 256> line{};
-        (void)std::snprintf(line.data(), line.size(), "nats: %s: %s", route_.c_str(), text);
-        observer_->trouble(line.data());
-    }
+    /// Tells the observer one line that consists of these parts, except if it was told this line in
+    /// the last ten minutes. It cuts the line after 511 bytes.
+    void tell(Parts parts) noexcept;
 
 private:
+    using Clock = std::chrono::steady_clock;
+    struct Line {
+        std::size_t hash;
+        Clock::time_point forgotten;  ///< from then on the line is new again
+    };
+
+    bool isNew(Parts parts) noexcept;
+
     LinkObserver* const observer_;
-    const std::string route_;
-    std::atomic<unsigned> told_{0};  ///< bits of the kinds that the observer was told
+    const std::string prefix_;
+    std::mutex mutex_;              ///< guards the following
+    std::array<Line, 32> lines_{};  ///< the lines that the observer was told
 };
 
 }  // namespace sluice::nats::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-// OutboxFile: the messages of one priority on a disk, until the server has stored them.
+// OutboxFolder: the messages of one priority on a disk, until the server has stored them.
 //
 // Threads: any thread may call append(). The sender's thread calls freeOldest(). The owner calls
 // replay() before both.
@@ -42,14 +42,14 @@
 
 namespace sluice::nats::detail {
 
-class OutboxFile {
+class OutboxFolder {
 public:
     /// Creates the folder. Throws std::runtime_error with one line if the folder cannot be used, or
     /// if another process uses it.
-    explicit OutboxFile(std::string folder);
-    OutboxFile(const OutboxFile&) = delete;
-    OutboxFile& operator=(const OutboxFile&) = delete;
-    ~OutboxFile();
+    explicit OutboxFolder(std::string folder);
+    OutboxFolder(const OutboxFolder&) = delete;
+    OutboxFolder& operator=(const OutboxFolder&) = delete;
+    ~OutboxFolder();
 
     /// Calls the visitor for each message that a former process left, the oldest first. The subject
     /// stays valid as long as this object. Throws std::runtime_error with one line if a file cannot

@@ -5,14 +5,14 @@
 
 namespace sluice::nats {
 
-/// While a SignalBlock lives, its thread runs no signal handlers, except for its own faults.
+/// While a ScopedSignalMask lives, its thread runs no signal handlers, except for its own faults.
 /// Threads that it starts meanwhile inherit this for their whole life.
 ///
 /// If a handler interrupts a write of libnats, half a message remains on the connection. The server
 /// then reads garbage, and libnats closes the link for good.
-class SignalBlock {
+class ScopedSignalMask {
 public:
-    SignalBlock() noexcept {
+    ScopedSignalMask() noexcept {
         sigset_t blocked;
         (void)sigfillset(&blocked);
         for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
@@ -20,9 +20,9 @@ public:
         }
         (void)pthread_sigmask(SIG_SETMASK, &blocked, &before_);
     }
-    SignalBlock(const SignalBlock&) = delete;
-    SignalBlock& operator=(const SignalBlock&) = delete;
-    ~SignalBlock() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    ScopedSignalMask(const ScopedSignalMask&) = delete;
+    ScopedSignalMask& operator=(const ScopedSignalMask&) = delete;
+    ~ScopedSignalMask() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 private:
     /// The signals that were blocked before.

@@ -1,4 +1,4 @@
-#include "../src/outbox_file.hpp"
+#include "../src/outbox_folder.hpp"
 
 #include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
@@ -86,17 +86,17 @@ namespace {
 
 using namespace test;
 
-bool appended(OutboxFile& file, const std::string& message, bool& isPushed) {
+bool appended(OutboxFolder& outbox, const std::string& message, bool& isPushed) {
     isPushed = false;
-    return file.append("subject", reinterpret_cast<const unsigned char*>(message.data()),
-                       message.size(), [&] { isPushed = true; });
+    return outbox.append("subject", reinterpret_cast<const unsigned char*>(message.data()),
+                         message.size(), [&] { isPushed = true; });
 }
 
 /// Returns the messages that the next process finds in the folder.
 std::vector<std::string> messagesIn(const std::string& folder) {
     std::vector<std::string> found;
-    OutboxFile file(folder);
-    file.replay([&](const char*, const unsigned char* bytes, std::size_t size) {
+    OutboxFolder outbox(folder);
+    outbox.replay([&](const char*, const unsigned char* bytes, std::size_t size) {
         found.emplace_back(reinterpret_cast<const char*>(bytes), size);
     });
     return found;
@@ -113,20 +113,20 @@ std::uintmax_t bytesIn(const std::string& folder) {
 }
 
 // If the disk refuses a message, the message is not sent, and the next process does not find it.
-TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
+TEST(OutboxFolderTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
     const TemporaryFolder folder;
     {
-        OutboxFile file(folder / "high");
-        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        OutboxFolder outbox(folder / "high");
+        outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
         bool isPushed = false;
-        EXPECT_TRUE(appended(file, "before", isPushed));
+        EXPECT_TRUE(appended(outbox, "before", isPushed));
         EXPECT_TRUE(isPushed);
         for (const int error : {EIO, ENOSPC}) {
             flushError = error;
-            EXPECT_FALSE(appended(file, "refused", isPushed));
+            EXPECT_FALSE(appended(outbox, "refused", isPushed));
             EXPECT_FALSE(isPushed);
             flushError = 0;
-            EXPECT_TRUE(appended(file, "later", isPushed));
+            EXPECT_TRUE(appended(outbox, "later", isPushed));
             EXPECT_TRUE(isPushed);
         }
     }
@@ -134,26 +134,26 @@ TEST(OutboxFileTest, AFailedFlushRefusesTheMessageAndNoLaterOne) {
 }
 
 // If the refused message counted as a message of its file, the file would never be removed.
-TEST(OutboxFileTest, AFileThatEndedWithAFailedFlushIsRemovedWhenItsMessagesAreDone) {
+TEST(OutboxFolderTest, AFileThatEndedWithAFailedFlushIsRemovedWhenItsMessagesAreDone) {
     const TemporaryFolder folder;
-    OutboxFile file(folder / "high");
-    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    OutboxFolder outbox(folder / "high");
+    outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
     bool isPushed = false;
-    EXPECT_TRUE(appended(file, "before", isPushed));
+    EXPECT_TRUE(appended(outbox, "before", isPushed));
     flushError = EIO;
-    EXPECT_FALSE(appended(file, "refused", isPushed));
+    EXPECT_FALSE(appended(outbox, "refused", isPushed));
     flushError = 0;
-    EXPECT_TRUE(appended(file, "later", isPushed));
+    EXPECT_TRUE(appended(outbox, "later", isPushed));
     EXPECT_TRUE(std::filesystem::exists(folder / "high/1.outbox"));
-    file.freeOldest();
+    outbox.freeOldest();
     EXPECT_FALSE(std::filesystem::exists(folder / "high/1.outbox"));
     EXPECT_TRUE(std::filesystem::exists(folder / "high/2.outbox"));
 }
 
-TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
+TEST(OutboxFolderTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
     const TemporaryFolder folder;
-    OutboxFile file(folder / "high");
-    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    OutboxFolder outbox(folder / "high");
+    outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
     std::atomic<int> pushed{0};
     isOverlapped = true;
     flushError = EIO;
@@ -163,7 +163,7 @@ TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
         threads.emplace_back([&] {
             for (int k = 0; k < 50; ++k) {
                 const unsigned char byte = 0;
-                accepted += file.append("subject", &byte, 1, [&] { ++pushed; }) ? 1 : 0;
+                accepted += outbox.append("subject", &byte, 1, [&] { ++pushed; }) ? 1 : 0;
             }
         });
     }
@@ -178,10 +178,10 @@ TEST(OutboxFileTest, AFailedFlushRefusesAllMessagesThatWaitForIt) {
 
 // At each moment a thread waits for the disk, and each message is done at once. Each message is
 // flushed in its own file, also the last ones of a file.
-TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
+TEST(OutboxFolderTest, TheFolderOfManyThreadsStaysSmall) {
     const TemporaryFolder folder;
-    OutboxFile file(folder / "high");
-    file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+    OutboxFolder outbox(folder / "high");
+    outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
     const std::vector<unsigned char> message(64UL * 1024UL);
     std::atomic<std::uintmax_t> largest{0};
     const std::size_t before = flushed.sum();
@@ -190,8 +190,8 @@ TEST(OutboxFileTest, TheFolderOfManyThreadsStaysSmall) {
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&] {
             for (int k = 0; k < 100; ++k) {
-                EXPECT_TRUE(file.append("subject", message.data(), message.size(), [] {}));
-                file.freeOldest();
+                EXPECT_TRUE(outbox.append("subject", message.data(), message.size(), [] {}));
+                outbox.freeOldest();
                 std::uintmax_t seen = largest.load();
                 const std::uintmax_t now = bytesIn(folder / "high");
                 while (now > seen && !largest.compare_exchange_weak(seen, now)) {
@@ -230,16 +230,16 @@ private:
     rlimit before_{};
 };
 
-TEST(OutboxFileTest, AFolderThatCannotBeReadForAMomentLosesNothing) {
+TEST(OutboxFolderTest, AFolderThatCannotBeReadForAMomentLosesNothing) {
 #if SLUICE_TEST_ASAN
     GTEST_SKIP() << "UndefinedBehaviorSanitizer needs files of its own to look at memory";
 #endif
     const TemporaryFolder folder;
     {
-        OutboxFile file(folder / "high");
-        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        OutboxFolder outbox(folder / "high");
+        outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
         bool isPushed = false;
-        ASSERT_TRUE(appended(file, "once", isPushed));
+        ASSERT_TRUE(appended(outbox, "once", isPushed));
     }
     int failures = 0;
     std::vector<std::string> found;
@@ -256,7 +256,7 @@ TEST(OutboxFileTest, AFolderThatCannotBeReadForAMomentLosesNothing) {
     EXPECT_GE(failures, 2);  // at least the folder and the segment could not be opened
 }
 
-TEST(OutboxFileTest, FilesWithOtherNamesAreLeftAlone) {
+TEST(OutboxFolderTest, FilesWithOtherNamesAreLeftAlone) {
     const TemporaryFolder folder;
     const std::string high = folder / "high";
     std::vector<std::string> names{"01.outbox",
@@ -266,10 +266,10 @@ TEST(OutboxFileTest, FilesWithOtherNamesAreLeftAlone) {
                                    "18446744073709551615.outbox",
                                    "99999999999999999999.outbox"};
     {
-        OutboxFile file(high);
-        file.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
+        OutboxFolder outbox(high);
+        outbox.replay([](const char*, const unsigned char*, std::size_t) { FAIL(); });
         bool isPushed = false;
-        ASSERT_TRUE(appended(file, "once", isPushed));
+        ASSERT_TRUE(appended(outbox, "once", isPushed));
     }
     for (const std::string& name : names) {
         std::filesystem::copy_file(high + "/1.outbox", high + "/" + name);

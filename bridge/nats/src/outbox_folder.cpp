@@ -1,4 +1,4 @@
-#include "outbox_file.hpp"
+#include "outbox_folder.hpp"
 
 #include <sluice/wire/detail/crc32c.hpp>
 
@@ -115,7 +115,7 @@ std::uint64_t numberOf(const std::string& name) noexcept {
 
 }  // namespace
 
-OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
+OutboxFolder::OutboxFolder(std::string folder) : folder_(std::move(folder)) {
     std::error_code error;
     std::filesystem::create_directories(folder_, error);
     folderFile_ = open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -128,7 +128,7 @@ OutboxFile::OutboxFile(std::string folder) : folder_(std::move(folder)) {
     }
 }
 
-OutboxFile::~OutboxFile() {
+OutboxFolder::~OutboxFolder() {
     for (Segment& segment : segments_) {
         if (segment.done == segment.messages) {
             remove(segment);
@@ -139,7 +139,7 @@ OutboxFile::~OutboxFile() {
     close(folderFile_);
 }
 
-void OutboxFile::replay(const Visitor& visit) {
+void OutboxFolder::replay(const Visitor& visit) {
     const Guard guard(mutex_);
     std::vector<std::uint64_t> numbers;
     for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
@@ -163,7 +163,7 @@ void OutboxFile::replay(const Visitor& visit) {
     }
 }
 
-void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
+void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
     const std::string path = folder_ + "/" + SegmentName(number).get();
     Segment segment;
     segment.number = number;
@@ -225,7 +225,7 @@ void OutboxFile::load(const Guard& /*guard*/, std::uint64_t number, const Visito
     }
 }
 
-int OutboxFile::begin(const Guard& /*guard*/) noexcept {
+int OutboxFolder::begin(const Guard& /*guard*/) noexcept {
     Segment segment;
     segment.number = nextNumber_;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
@@ -259,8 +259,8 @@ int OutboxFile::begin(const Guard& /*guard*/) noexcept {
     return 0;
 }
 
-bool OutboxFile::write(Guard& guard, std::string_view subject, const unsigned char* bytes,
-                       std::size_t size) noexcept {
+bool OutboxFolder::write(Guard& guard, std::string_view subject, const unsigned char* bytes,
+                         std::size_t size) noexcept {
     const auto isFull = [this] { return hasSegment_ && segments_.back().size >= segmentSize; };
     // Some thread that waits for the disk calls fdatasync, and then notifies.
     flushed_.wait(guard, [&] { return oldest_ == nullptr || !isFull(); });
@@ -289,7 +289,7 @@ bool OutboxFile::write(Guard& guard, std::string_view subject, const unsigned ch
     return true;
 }
 
-void OutboxFile::waitForDisk(Guard& guard, Waiting& message) noexcept {
+void OutboxFolder::waitForDisk(Guard& guard, Waiting& message) noexcept {
     (oldest_ == nullptr ? oldest_ : newest_->next) = &message;
     newest_ = &message;
     while (!message.isAnswered) {
@@ -315,7 +315,7 @@ void OutboxFile::waitForDisk(Guard& guard, Waiting& message) noexcept {
     }
 }
 
-void OutboxFile::answer(const Guard& /*guard*/, const Waiting* last, bool isOnDisk) noexcept {
+void OutboxFolder::answer(const Guard& /*guard*/, const Waiting* last, bool isOnDisk) noexcept {
     for (bool isLast = false; !isLast && oldest_ != nullptr;) {
         Waiting& message = *oldest_;
         isLast = &message == last;
@@ -329,7 +329,7 @@ void OutboxFile::answer(const Guard& /*guard*/, const Waiting* last, bool isOnDi
     }
 }
 
-void OutboxFile::endSegment(const Guard& guard) noexcept {
+void OutboxFolder::endSegment(const Guard& guard) noexcept {
     Segment& segment = segments_.back();
     (void)!ftruncate(segment.file, static_cast<off_t>(onDisk_));
     segment.size = onDisk_;
@@ -337,7 +337,7 @@ void OutboxFile::endSegment(const Guard& guard) noexcept {
     hasSegment_ = false;
 }
 
-void OutboxFile::freeOldest() noexcept {
+void OutboxFolder::freeOldest() noexcept {
     const Guard guard(mutex_);
     removeDone(guard);
     Segment& oldest = segments_.front();
@@ -348,14 +348,14 @@ void OutboxFile::freeOldest() noexcept {
     removeDone(guard);
 }
 
-void OutboxFile::removeDone(const Guard& /*guard*/) noexcept {
+void OutboxFolder::removeDone(const Guard& /*guard*/) noexcept {
     while (segments_.size() > 1 && segments_.front().done == segments_.front().messages) {
         remove(segments_.front());
         segments_.pop_front();
     }
 }
 
-void OutboxFile::remove(Segment& segment) const noexcept {
+void OutboxFolder::remove(Segment& segment) const noexcept {
     (void)unlinkat(folderFile_, SegmentName(segment.number).get(), 0);
     close(segment.file);
 }

@@ -3,6 +3,7 @@
 // Everything public of the module memory.
 
 #include <sluice/memory/block_pool.hpp>
+#include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/memory/data_token.hpp>
 #include <sluice/memory/object_pool.hpp>

@@ -17,7 +17,7 @@ namespace {
 
 using Counters = PerThreadCounters<ModelPlatform, 2>;
 using Counts = detail::BusCounts<ModelPlatform, 1>;
-using detail::PublishCounter;
+using detail::PublishOutcome;
 
 constexpr auto acquire = std::memory_order_acquire;
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -55,7 +55,7 @@ void deliveredIsAtMostPublished() {
         },
         [&] {
             if (isPublished.load(acquire) == 1) {
-                counts.count(0, Priority::low, detail::ConsumeCounter::delivered);
+                counts.count(0, Priority::low, detail::ConsumeOutcome::delivered);
             }
         });
 }

@@ -19,26 +19,27 @@
 
 namespace sluice::model {
 
-using log::detail::Key;
+using log::detail::Stamp;
 
 inline constexpr auto relaxed = std::memory_order_relaxed;
 
 /// Each reading is later than all readings before it, on whatever thread, and orders nothing else.
 struct Ticks {
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value, Site site = Site::here()) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value,
+                                 Site site = Site::here()) noexcept {
         word.exchange(value, std::memory_order_seq_cst, site);
         return now();
     }
-    static Key now() noexcept { return count->fetch_add(1, relaxed) + 1; }
-    static Key nowThenLook() noexcept {
-        const Key key = now();
+    static Stamp now() noexcept { return count->fetch_add(1, relaxed) + 1; }
+    static Stamp nowThenLook() noexcept {
+        const Stamp stamp = now();
         ModelPlatform::Fence::heavy();
-        return key;
+        return stamp;
     }
-    static void waitUntilPast(Key /*key*/) noexcept {}
+    static void waitUntilPast(Stamp /*stamp*/) noexcept {}
 
-    inline static Atomic<Key>* count = nullptr;
+    inline static Atomic<Stamp>* count = nullptr;
 };
 
 /// Orders two threads that both call it, and no thread that calls the light fence.
@@ -124,8 +125,8 @@ public:
 
     // ---- Back end
 
-    /// Emits at most `most` records with smaller keys than `limit`.
-    void harvest(bool copies = false, std::size_t most = 8, Key limit = log::detail::endOfTime) {
+    /// Emits at most `most` records with smaller stamps than `limit`.
+    void harvest(bool copies = false, std::size_t most = 8, Stamp limit = log::detail::endOfTime) {
         consumer_.look();
         const auto emit = [this](const RecordConsumer::Record& record) {
             check(record.head.data == nullptr || record.head.data->get() == record.head.number,
@@ -152,7 +153,7 @@ public:
     std::vector<int> numbers;  ///< of the records that were emitted
 
 private:
-    Atomic<Key> ticks_{0};
+    Atomic<Stamp> ticks_{0};
     Atomic<std::uint64_t> fullFences_{0};
     Registry& registry_;
     RecordConsumer consumer_{registry_, std::chrono::nanoseconds::max()};

@@ -8,8 +8,10 @@
 // scenario fails for a change of the logic that log_queue_model_test.cpp does not find.
 //
 // Some changes of the logic change no result, so no scenario fails for them:
-// - Records beyond the limit are copied. The back end compares the key of each copy with the limit.
-// - The key of the oldest record is read without a second check. Only two readings tell a restart.
+// - Records beyond the limit are copied. The back end compares the stamp of each copy with the
+// limit.
+// - The stamp of the oldest record is read without a second check. Only two readings tell a
+// restart.
 // - A lane reads the clock again in a look. The first reading stays the highest watermark.
 // - The watermark steps back. Records are emitted later, and in the same order.
 // - A lane that was announced is recycled. Its owner has ended, so its word has changed.
@@ -25,13 +27,13 @@ void onlyRecordsBelowTheLimitAreEmitted(bool copies) {
         check(log.post(to, number) == WriteResult::ok, "there is room");
     };
     post(lane, 1);
-    const Key limit = Ticks::now();
+    const Stamp limit = Ticks::now();
     post(log.sharedLane(), 2);
     post(lane, 3);
     log.harvest(copies, 8, limit);
     check(log.numbers == std::vector<int>{1}, "the others are not below the limit");
     log.harvest(copies);
-    check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their keys");
+    check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their stamps");
 }
 
 /// A copy is older than the records of its lane.
@@ -46,7 +48,7 @@ void copiesAreEmittedFirst() {
     log.harvest(true, 1);  // copies both, and emits one
     post(log.sharedLane(), 3);
     log.harvest();
-    check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their keys");
+    check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their stamps");
 }
 
 /// The back end reads in place until the owner evicts for the first time.

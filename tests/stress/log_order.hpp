@@ -40,10 +40,10 @@ inline thread_local Bracket lastStamp;
 template <class Base>
 struct BracketedClock : Base {
     template <class Word>
-    static log::detail::Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static log::detail::Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         Bracket stamp;
         stamp.before = Bracket::time();
-        const log::detail::Key key = Base::announceThenNow(word, value);
+        const log::detail::Stamp key = Base::announceThenNow(word, value);
         stamp.after = Bracket::time();
         lastStamp = stamp;
         return key;

@@ -15,24 +15,24 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::Key;
 using log::detail::RecordQueueTraits;
+using log::detail::Stamp;
 using log::detail::StampClock;
 
 /// Threads lose the processor in the middle of everything, also between announcing, stamping and
 /// publishing.
 struct InterruptedClock : StampClock {
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         jitter();
-        const Key key = StampClock::announceThenNow(word, value);
+        const Stamp stamp = StampClock::announceThenNow(word, value);
         interrupt();
-        return key;
+        return stamp;
     }
-    static Key nowThenLook() noexcept {
-        const Key key = StampClock::nowThenLook();
+    static Stamp nowThenLook() noexcept {
+        const Stamp stamp = StampClock::nowThenLook();
         jitter();
-        return key;
+        return stamp;
     }
 
     /// A thread that has its stamp stops for a while, now and then.
@@ -59,26 +59,26 @@ struct ShakenTraits : RecordQueueTraits {
 /// The system's clock, as where the processor's counter is not to be had.
 struct SystemStampClock {
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
-        const Key key = now();
+        const Stamp stamp = now();
         InterruptedClock::interrupt();
-        return key;
+        return stamp;
     }
-    static Key now() noexcept {
-        return static_cast<Key>(Bracket::time()) / coarseness * coarseness;
+    static Stamp now() noexcept {
+        return static_cast<Stamp>(Bracket::time()) / coarseness * coarseness;
     }
-    static Key nowThenLook() noexcept {
-        const Key key = now();
+    static Stamp nowThenLook() noexcept {
+        const Stamp stamp = now();
         PortableFence::heavy();
-        return key;
+        return stamp;
     }
-    static void waitUntilPast(Key key) noexcept {
-        while (now() <= key) {
+    static void waitUntilPast(Stamp stamp) noexcept {
+        while (now() <= stamp) {
         }
     }
     /// Ticks of 2 us: many records have equal stamps.
-    static constexpr Key coarseness = 2000;
+    static constexpr Stamp coarseness = 2000;
 };
 
 struct CoarseTraits : RecordQueueTraits {
@@ -151,7 +151,7 @@ TYPED_TEST(LogOrder, Discard) {
 
 /// Stamps a record with the time of the call, before the record waits for room.
 struct EarlyClock : StampClock {
-    inline static thread_local Key atCall = 0;
+    inline static thread_local Stamp atCall = 0;
     inline static thread_local Bracket bracketAtCall{};
 
     static void stamp() {
@@ -160,7 +160,7 @@ struct EarlyClock : StampClock {
         bracketAtCall.after = Bracket::time();
     }
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         (void)StampClock::announceThenNow(word, value);
         lastStamp = bracketAtCall;
         return atCall;
@@ -171,24 +171,24 @@ struct EarlyClock : StampClock {
 /// publication.
 struct SilentClock : StampClock {
     template <class Word>
-    static Key announceThenNow(Word&, std::uint64_t) noexcept {
+    static Stamp announceThenNow(Word&, std::uint64_t) noexcept {
         lastStamp.before = Bracket::time();
-        const Key key = StampClock::now();
+        const Stamp stamp = StampClock::now();
         lastStamp.after = Bracket::time();
         InterruptedClock::interrupt();
-        return key;
+        return stamp;
     }
 };
 
-/// A back end without a watermark: it emits all records that it sees, smallest key first.
+/// A back end without a watermark: it emits all records that it sees, smallest stamp first.
 struct EagerClock : StampClock {
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
-        const Key key = StampClock::announceThenNow(word, value);
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Stamp stamp = StampClock::announceThenNow(word, value);
         InterruptedClock::interrupt();
-        return key;
+        return stamp;
     }
-    static Key nowThenLook() noexcept { return log::detail::endOfTime; }
+    static Stamp nowThenLook() noexcept { return log::detail::endOfTime; }
 };
 
 template <class FaultyClock>

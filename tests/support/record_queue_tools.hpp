@@ -48,14 +48,14 @@ log::detail::PostResult postBytes(RecordQueue& queue, const Label& label, std::s
 
 struct Emitted {
     Label label;
-    log::detail::Key key;
+    log::detail::Stamp stamp;
     std::string payload;
     std::uint64_t threadId;
 };
 
 /// Looks once and emits the records that may be emitted.
 template <class RecordQueue>
-std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Key limit = log::detail::endOfTime,
+std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Stamp limit = log::detail::endOfTime,
                              std::size_t max = 256) {
     std::vector<Emitted> all;
     queue.look();
@@ -63,7 +63,7 @@ std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Key limit = log::d
         queue.emitBefore(limit, max, [&all](const typename RecordQueue::Record& record) {
             const auto* const text = reinterpret_cast<const char*>(record.payload);
             all.push_back(
-                {record.head, record.key, std::string(text, record.size), record.lane.threadId});
+                {record.head, record.stamp, std::string(text, record.size), record.lane.threadId});
         });
     }
     return all;

@@ -16,13 +16,13 @@ struct StoppingClock : log::detail::StampClock {
     inline static std::atomic<bool> mayGoOn{false};
 
     template <class Word>
-    static log::detail::Key announceThenNow(Word& word, std::uint64_t value) noexcept {
-        const log::detail::Key key = log::detail::StampClock::announceThenNow(word, value);
+    static log::detail::Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const log::detail::Stamp stamp = log::detail::StampClock::announceThenNow(word, value);
         if (stops) {
             isStopped = true;
             awaitThat([] { return mayGoOn.load(); });
         }
-        return key;
+        return stamp;
     }
 };
 struct StoppingTraits : log::detail::RecordQueueTraits {

@@ -237,7 +237,7 @@ public:
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
         core_.counts().count(detail::listedIndex<List, T>(),
                              Traits::priorities ? priority : Priority::medium,
-                             detail::PublishCounter::full, 1);
+                             detail::PublishOutcome::full, 1);
     }
     /// Sets whether publishers wait for room before a thread has consumed for the first time. By
     /// default they wait. One thread calls it, while no thread consumes.

@@ -5,7 +5,7 @@
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/thread_table.hpp>
-#include <sluice/memory/detail/block_options.hpp>
+#include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
 #include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/pool_trim.hpp>

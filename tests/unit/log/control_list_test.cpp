@@ -20,22 +20,22 @@ struct Note : Control {
 
 class LogControlList : public testing::Test {
 public:
-    bool push(int number, Key key) {
+    bool push(int number, Stamp stamp) {
         std::unique_ptr<Control> control = std::make_unique<Note>(runs, abandoned, number);
-        const bool isTaken = list.push(control, [key] { return key; });
+        const bool isTaken = list.push(control, [stamp] { return stamp; });
         EXPECT_EQ(isTaken, control == nullptr);
         return isTaken;
     }
-    void takeBefore(Key limit) {
-        list.takeBefore(limit, [this](Control& control, Key key) {
-            keys.push_back(key);
+    void takeBefore(Stamp limit) {
+        list.takeBefore(limit, [this](Control& control, Stamp stamp) {
+            stamps.push_back(stamp);
             control.run();
         });
     }
 
     std::vector<int> runs;
     std::vector<int> abandoned;
-    std::vector<Key> keys;
+    std::vector<Stamp> stamps;
     ControlList list;
 };
 
@@ -48,7 +48,7 @@ TEST_F(LogControlList, GivesWhatWasStampedBeforeTheLimitInOrder) {
     EXPECT_TRUE(runs.empty());
     takeBefore(21);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
-    EXPECT_EQ(keys, (std::vector<Key>{10, 10, 20}));
+    EXPECT_EQ(stamps, (std::vector<Stamp>{10, 10, 20}));
     push(5, 40);
     takeBefore(41);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3, 4, 5}));
@@ -58,15 +58,15 @@ TEST_F(LogControlList, GivesAllThatWereThereWhenTheClockStartedAgain) {
     push(1, 1000);
     push(2, 5);
     const ControlList::Mark mark = list.newest();
-    EXPECT_EQ(mark.key, 5u);
+    EXPECT_EQ(mark.stamp, 5u);
     push(3, 6);
-    list.takeUntil(mark, [](Control& control, Key) { control.run(); });
+    list.takeUntil(mark, [](Control& control, Stamp) { control.run(); });
     EXPECT_EQ(runs, (std::vector<int>{1, 2}));
     takeBefore(7);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
     const ControlList::Mark none = list.newest();
-    EXPECT_EQ(none.key, 0u);
-    list.takeUntil(none, [](Control& control, Key) { control.run(); });
+    EXPECT_EQ(none.stamp, 0u);
+    list.takeUntil(none, [](Control& control, Stamp) { control.run(); });
     EXPECT_EQ(runs.size(), 3u);
 }
 
@@ -77,7 +77,7 @@ TEST_F(LogControlList, AControlMayPushAnother) {
         LogControlList& test;
     };
     std::unique_ptr<Control> control = std::make_unique<Pushing>(*this);
-    ASSERT_TRUE(list.push(control, [] { return Key{5}; }));
+    ASSERT_TRUE(list.push(control, [] { return Stamp{5}; }));
     takeBefore(10);
     EXPECT_EQ(runs, std::vector<int>{7});
 }
@@ -105,7 +105,7 @@ TEST_F(LogControlList, ForgetsWithoutAWord) {
     static Control* kept = nullptr;
     std::unique_ptr<Control> control = std::make_unique<Note>(runs, abandoned, 1);
     kept = control.get();
-    ASSERT_TRUE(list.push(control, [] { return Key{1}; }));
+    ASSERT_TRUE(list.push(control, [] { return Stamp{1}; }));
     list.forget();
     takeBefore(100);
     EXPECT_TRUE(runs.empty() && abandoned.empty());

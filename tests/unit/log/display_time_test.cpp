@@ -21,8 +21,8 @@ protected:
     void clocksAt(std::chrono::nanoseconds passed, std::chrono::nanoseconds wallIsSet = 0s) {
         times.adjust(keyAt(passed), DisplayTime::SteadyTime(1h + passed), day + passed + wallIsSet);
     }
-    static Key keyAt(std::chrono::nanoseconds passed) {
-        return static_cast<Key>((1h + passed).count());
+    static Stamp keyAt(std::chrono::nanoseconds passed) {
+        return static_cast<Stamp>((1h + passed).count());
     }
     Time show(std::chrono::nanoseconds time, std::chrono::nanoseconds stamped,
               std::uint8_t flags = RecordHead::none) {
@@ -43,12 +43,12 @@ TEST_F(LogDisplayTime, ShowsSpdlogsTimeWhenItIsInOrder) {
 
 TEST_F(LogDisplayTime, AStampFromBeforeTheClockStartedAgainIsNotInTheFuture) {
     clocksAt(1s);
-    times.adjust(Key{100}, DisplayTime::SteadyTime(1h + 2s), day + 2s);
+    times.adjust(Stamp{100}, DisplayTime::SteadyTime(1h + 2s), day + 2s);
     EXPECT_EQ(show(0s, 1s, RecordHead::hasNoTime), day + 2s);
-    times.adjust(Key{1000000100}, DisplayTime::SteadyTime(1h + 3s), day + 3s);
+    times.adjust(Stamp{1000000100}, DisplayTime::SteadyTime(1h + 3s), day + 3s);
     RecordHead head{};
     head.flags = RecordHead::hasNoTime;
-    EXPECT_EQ(times.show(head, Key{500000100}), day + 2500ms) << "the length of a tick is known";
+    EXPECT_EQ(times.show(head, Stamp{500000100}), day + 2500ms) << "the length of a tick is known";
 }
 
 TEST_F(LogDisplayTime, DoesNotStepBack) {

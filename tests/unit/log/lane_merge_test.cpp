@@ -12,25 +12,25 @@ namespace sluice::log::detail {
 namespace {
 
 struct Source {
-    std::vector<Key> keys;  // ascending
+    std::vector<Stamp> stamps;  // ascending
     std::size_t at = 0;
 };
 
-std::vector<Key> merged(std::vector<Source>& sources) {
+std::vector<Stamp> merged(std::vector<Source>& sources) {
     LaneMerge<Source> merge;
     for (Source& source : sources) {
-        if (!source.keys.empty()) {
-            merge.add(source.keys.front(), source);
+        if (!source.stamps.empty()) {
+            merge.add(source.stamps.front(), source);
         }
     }
-    std::vector<Key> out;
+    std::vector<Stamp> out;
     while (!merge.isEmpty()) {
         Source& top = merge.top();
-        out.push_back(top.keys[top.at++]);
-        if (top.at == top.keys.size()) {
+        out.push_back(top.stamps[top.at++]);
+        if (top.at == top.stamps.size()) {
             merge.removeTop();
         } else {
-            merge.setTopKey(top.keys[top.at]);
+            merge.setTopStamp(top.stamps[top.at]);
         }
     }
     return out;
@@ -45,13 +45,13 @@ TEST(LaneMerge, GivesTheKeysOfAllSourcesInOrder) {
     test::Dice dice(1);
     for (std::size_t count = 1; count < 40; ++count) {
         std::vector<Source> sources(count);
-        std::vector<Key> all;
+        std::vector<Stamp> all;
         for (Source& source : sources) {
-            Key key = 0;
+            Stamp stamp = 0;
             for (std::size_t i = dice() % 20; i != 0; --i) {
-                key += dice() % 5;
-                source.keys.push_back(key);
-                all.push_back(key);
+                stamp += dice() % 5;
+                source.stamps.push_back(stamp);
+                all.push_back(stamp);
             }
         }
         std::sort(all.begin(), all.end());

@@ -15,25 +15,25 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::Key;
 using log::detail::PostResult;
+using log::detail::Stamp;
 
 /// Ticks of 20 us: a post takes less.
 struct CoarseClock {
-    static constexpr Key tick = 20'000;
+    static constexpr Stamp tick = 20'000;
 
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return now();
     }
-    static Key now() noexcept {
+    static Stamp now() noexcept {
         const auto time = std::chrono::steady_clock::now().time_since_epoch();
-        return static_cast<Key>(time / std::chrono::nanoseconds(1)) / tick;
+        return static_cast<Stamp>(time / std::chrono::nanoseconds(1)) / tick;
     }
-    static Key nowThenLook() noexcept { return now(); }
-    static void waitUntilPast(Key key) noexcept {
-        while (now() <= key) {
+    static Stamp nowThenLook() noexcept { return now(); }
+    static void waitUntilPast(Stamp stamp) noexcept {
+        while (now() <= stamp) {
         }
     }
 };
@@ -46,7 +46,7 @@ void expectNowBetweenPosts() {
     LabelQueue<Traits> queue;
     for (std::uint32_t i = 0; i < 100; ++i) {
         ASSERT_EQ(postText(queue, {0, 2 * i}, ""), PostResult::ok);
-        const Key moment = queue.now();
+        const Stamp moment = queue.now();
         ASSERT_EQ(postText(queue, {0, 2 * i + 1}, ""), PostResult::ok);
         std::vector<Emitted> all;
         while (all.size() < 2) {
@@ -54,8 +54,8 @@ void expectNowBetweenPosts() {
                 all.push_back(emitted);
             }
         }
-        EXPECT_LT(all[0].key, moment);
-        EXPECT_GE(all[1].key, moment);
+        EXPECT_LT(all[0].stamp, moment);
+        EXPECT_GE(all[1].stamp, moment);
     }
 }
 
@@ -67,17 +67,17 @@ TEST(RecordQueueClock, NowLiesBetweenPosts) {
 /// The test sets the time. So the clock can start again, as a processor's counter does when the
 /// machine sleeps.
 struct SetClock {
-    inline static Key time = 0;
-    inline static Key earlier = 0;  ///< a look reads the clock so long before it
+    inline static Stamp time = 0;
+    inline static Stamp earlier = 0;  ///< a look reads the clock so long before it
 
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return time;
     }
-    static Key now() noexcept { return time; }
-    static Key nowThenLook() noexcept { return time - earlier; }
-    static void waitUntilPast(Key /*key*/) noexcept {}
+    static Stamp now() noexcept { return time; }
+    static Stamp nowThenLook() noexcept { return time - earlier; }
+    static void waitUntilPast(Stamp /*stamp*/) noexcept {}
 };
 struct SetTraits : log::detail::RecordQueueTraits {
     using Clock = SetClock;
@@ -90,11 +90,11 @@ protected:
         SetClock::earlier = 0;
     }
 
-    void post(Key at, std::uint32_t number) {
+    void post(Stamp at, std::uint32_t number) {
         SetClock::time = at;
         ASSERT_EQ(postText(queue, {0, number}, ""), PostResult::ok);
     }
-    void harvestAt(Key at) {
+    void harvestAt(Stamp at) {
         SetClock::time = at;
         for (const Emitted& emitted : harvest(queue)) {
             numbers.push_back(emitted.label.number);

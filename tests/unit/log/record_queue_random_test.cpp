@@ -27,23 +27,23 @@ namespace sluice::test {
 namespace {
 
 using log::overflow_policy;
-using log::detail::Key;
 using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
+using log::detail::Stamp;
 
 /// Stands still unless the test moves it, so that many stamps are equal.
 struct ScriptedClock {
-    inline static Key time = 1;
+    inline static Stamp time = 1;
 
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return time;
     }
-    static Key now() noexcept { return time; }
-    static Key nowThenLook() noexcept { return time; }
-    static void waitUntilPast(Key) noexcept {}
+    static Stamp now() noexcept { return time; }
+    static Stamp nowThenLook() noexcept { return time; }
+    static void waitUntilPast(Stamp) noexcept {}
 };
 struct ScriptedTraits : RecordQueueTraits {
     using Clock = ScriptedClock;
@@ -97,7 +97,7 @@ private:
 
 struct ModelRecord {
     Label label;
-    Key key;
+    Stamp stamp;
     std::size_t size;
     std::size_t footprint;
     bool isLarge;
@@ -150,8 +150,8 @@ struct ModelLane {
         return PostResult::ok;
     }
 
-    void copyOut(Key limit, std::size_t max) {
-        while (copies && visible != 0 && records.front().key < limit && copied.size() < max) {
+    void copyOut(Stamp limit, std::size_t max) {
+        while (copies && visible != 0 && records.front().stamp < limit && copied.size() < max) {
             copied.push_back(records.front());
             records.pop_front();
             --visible;
@@ -159,11 +159,11 @@ struct ModelLane {
     }
 
     /// What is to be emitted next, if anything.
-    std::deque<ModelRecord>* source(Key limit) {
+    std::deque<ModelRecord>* source(Stamp limit) {
         if (!copied.empty()) {
-            return copied.front().key < limit ? &copied : nullptr;
+            return copied.front().stamp < limit ? &copied : nullptr;
         }
-        return !copies && visible != 0 && records.front().key < limit ? &records : nullptr;
+        return !copies && visible != 0 && records.front().stamp < limit ? &records : nullptr;
     }
 };
 
@@ -184,7 +184,7 @@ public:
         case 3:
         case 4:
         case 5:
-            emit(dice_() % 4 == 0 ? ScriptedClock::time - std::min<Key>(dice_() % 4, 1)
+            emit(dice_() % 4 == 0 ? ScriptedClock::time - std::min<Stamp>(dice_() % 4, 1)
                                   : log::detail::endOfTime,
                  dice_() % 12);
             break;
@@ -266,8 +266,8 @@ private:
         }
     }
 
-    void emit(Key limit, std::size_t max) {
-        const Key bound = std::min(limit, watermark_);
+    void emit(Stamp limit, std::size_t max) {
+        const Stamp bound = std::min(limit, watermark_);
         for (Actor& actor : actors_) {
             actor.lane.copyOut(bound, max);
         }
@@ -281,20 +281,20 @@ private:
         ASSERT_TRUE(count == max || !anySource(bound)) << "something was left out";
     }
 
-    bool anySource(Key bound) {
+    bool anySource(Stamp bound) {
         return std::any_of(actors_.begin(), actors_.end(),
                            [bound](Actor& actor) { return actor.lane.source(bound) != nullptr; });
     }
 
-    /// The record must be the next of its lane, and no lane may have a smaller key.
-    void expect(const RecordQueue::Record& record, Key bound) {
-        Key least = log::detail::endOfTime;
+    /// The record must be the next of its lane, and no lane may have a smaller stamp.
+    void expect(const RecordQueue::Record& record, Stamp bound) {
+        Stamp least = log::detail::endOfTime;
         for (Actor& actor : actors_) {
             if (const auto* const source = actor.lane.source(bound)) {
-                least = std::min(least, source->front().key);
+                least = std::min(least, source->front().stamp);
             }
         }
-        ASSERT_EQ(record.key, least);
+        ASSERT_EQ(record.stamp, least);
         ASSERT_LT(record.head.thread, actors_.size());
         ModelLane& lane = actors_[record.head.thread].lane;
         auto* const source = lane.source(bound);
@@ -311,7 +311,7 @@ private:
     RecordQueueOptions options_;
     RecordQueue queue_;
     std::vector<Actor> actors_;
-    Key watermark_ = 0;
+    Stamp watermark_ = 0;
     std::uint32_t next_ = 0;
     std::uint64_t accepted_ = 0;
     std::uint64_t discarded_ = 0;

@@ -22,11 +22,11 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::Key;
 using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
 using log::detail::SignalSafeScope;
+using log::detail::Stamp;
 using log::detail::StampClock;
 
 using Numbers = std::vector<std::uint32_t>;
@@ -36,12 +36,12 @@ struct HookedClock : StampClock {
     inline static std::function<void()> hook;
 
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         run();
-        const Key key = StampClock::now();
+        const Stamp stamp = StampClock::now();
         run();
-        return key;
+        return stamp;
     }
 
 private:

@@ -20,10 +20,10 @@ namespace {
 
 using log::thread_statistics;
 using log::detail::endOfTime;
-using log::detail::Key;
 using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueStatistics;
+using log::detail::Stamp;
 
 using RecordQueue = LabelQueue<>;
 using Numbers = std::vector<std::uint32_t>;
@@ -44,7 +44,7 @@ TEST(RecordQueue, EmitsWhatWasPostedWithHeadPayloadAndThread) {
     EXPECT_EQ(all[0].label, (Label{7, 1}));
     EXPECT_EQ(all[0].payload, "hello");
     EXPECT_EQ(all[1].payload, "");
-    EXPECT_LE(all[0].key, all[1].key);
+    EXPECT_LE(all[0].stamp, all[1].stamp);
     EXPECT_EQ(all[0].threadId, log::detail::thisThread().threadId);
     EXPECT_TRUE(harvest(queue).empty());
 }
@@ -112,7 +112,7 @@ TEST(RecordQueue, EmitsNothingThatWasNotLookedAt) {
 TEST(RecordQueue, EmitsBelowALimitOnly) {
     RecordQueue queue;
     ASSERT_EQ(postText(queue, {0, 1}, "before"), PostResult::ok);
-    const Key moment = queue.now();
+    const Stamp moment = queue.now();
     ASSERT_EQ(postText(queue, {0, 2}, "after"), PostResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue, moment)), Numbers{1});
     EXPECT_FALSE(queue.hasBefore(moment));

@@ -32,11 +32,11 @@ namespace {
 
 using log::thread_statistics;
 using log::detail::endOfTime;
-using log::detail::Key;
 using log::detail::LaneRegistry;
 using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
+using log::detail::Stamp;
 using log::detail::StampClock;
 
 using RecordQueue = LabelQueue<>;
@@ -316,12 +316,12 @@ struct VanishingClock : StampClock {
     inline static thread_local bool vanishes = false;
 
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
-        const Key key = StampClock::announceThenNow(word, value);
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
+        const Stamp stamp = StampClock::announceThenNow(word, value);
         if (vanishes) {
             vanish();
         }
-        return key;
+        return stamp;
     }
 };
 struct VanishingTraits : RecordQueueTraits {

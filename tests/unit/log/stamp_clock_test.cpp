@@ -17,11 +17,11 @@ namespace {
 
 TEST(StampClock, NeverGoesBackOnOneThread) {
     std::atomic<std::uint64_t> word{0};
-    Key last = 0;
+    Stamp last = 0;
     for (int i = 0; i < 100'000; ++i) {
-        const Key first = StampClock::now();
-        const Key second = StampClock::announceThenNow(word, 1);
-        const Key third = StampClock::nowThenLook();
+        const Stamp first = StampClock::now();
+        const Stamp second = StampClock::announceThenNow(word, 1);
+        const Stamp third = StampClock::nowThenLook();
         ASSERT_LE(last, first);
         ASSERT_LE(first, second);
         ASSERT_LE(second, third);
@@ -37,30 +37,30 @@ TEST(StampClock, AnnouncesBeforeItReads) {
 
 TEST(StampClock, LetPassReturnsWhenTheNextReadingIsLater) {
     for (int i = 0; i < 1000; ++i) {
-        const Key key = StampClock::now();
-        StampClock::waitUntilPast(key);
-        ASSERT_GT(StampClock::now(), key);
+        const Stamp stamp = StampClock::now();
+        StampClock::waitUntilPast(stamp);
+        ASSERT_GT(StampClock::now(), stamp);
     }
 }
 
 // What a stamp is for: it is handed from thread to thread, and each finds a later one.
 TEST(StampClock, NeverGoesBackFromThreadToThread) {
     constexpr int threads = 4;
-    constexpr Key rounds = 20'000;
-    std::atomic<Key> turn{0};
-    std::atomic<Key> latest{0};
+    constexpr Stamp rounds = 20'000;
+    std::atomic<Stamp> turn{0};
+    std::atomic<Stamp> latest{0};
     std::atomic<int> backward{0};
     std::vector<std::thread> all;
-    for (Key t = 0; t < threads; ++t) {
+    for (Stamp t = 0; t < threads; ++t) {
         all.emplace_back([&, t] {
-            for (Key round = t; round < rounds; round += threads) {
+            for (Stamp round = t; round < rounds; round += threads) {
                 while (turn.load(std::memory_order_acquire) != round) {
                     std::this_thread::yield();
                 }
-                const Key key = StampClock::now();
-                backward += key <= latest.load(std::memory_order_relaxed) ? 1 : 0;
-                StampClock::waitUntilPast(key);
-                latest.store(key, std::memory_order_relaxed);
+                const Stamp stamp = StampClock::now();
+                backward += stamp <= latest.load(std::memory_order_relaxed) ? 1 : 0;
+                StampClock::waitUntilPast(stamp);
+                latest.store(stamp, std::memory_order_relaxed);
                 turn.store(round + 1, std::memory_order_release);
             }
         });
@@ -81,11 +81,11 @@ TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
     std::vector<unsigned char> far(farSize);
     test::Dice dice(1);
     struct Look {
-        Key time;
+        Stamp time;
         std::uint64_t seen;
     };
     std::atomic<std::uint64_t> word{0};
-    std::vector<Key> stamps(rounds + 1);
+    std::vector<Stamp> stamps(rounds + 1);
     std::vector<Look> looks;
     std::atomic<bool> hasBegun{false};
     std::thread producer([&] {
@@ -100,7 +100,7 @@ TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
     while (!hasBegun) {
     }
     while (looks.empty() || looks.back().seen != rounds) {
-        const Key time = StampClock::nowThenLook();
+        const Stamp time = StampClock::nowThenLook();
         looks.push_back({time, word.load(std::memory_order_seq_cst)});
     }
     producer.join();
@@ -119,7 +119,7 @@ TEST(StampClock, UsesTheCounterOnlyIfTheKernelDoes) {
     if (StampClock::usesCounter()) {
         EXPECT_EQ(source, "tsc");
     }
-    const Key before = StampClock::now();
+    const Stamp before = StampClock::now();
     std::this_thread::yield();
     EXPECT_GT(StampClock::now(), before);
 }

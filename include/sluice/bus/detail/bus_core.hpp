@@ -298,7 +298,7 @@ private:
     bool dropExcess(Ring& ring, Priority priority) {
         const auto drop = [&](QueuedMessage& queued) noexcept {
             counts_.sawUsed(roomOf<Traits>(priority));
-            counts_.count(queued.typeIndex(), priority, PublishCounter::dropped, 1);
+            counts_.count(queued.typeIndex(), priority, PublishOutcome::dropped, 1);
             queued.destroy();
         };
         const bool hasPassed = ring.dropExcess(drop);

@@ -19,11 +19,11 @@
 namespace sluice::detail {
 
 /// How a publication ended: the index of a counter.
-enum class PublishCounter : std::size_t { published, full, refused, closed, dropped };
+enum class PublishOutcome : std::size_t { published, full, refused, closed, dropped };
 inline constexpr std::size_t outcomeCount = 5;
 
 /// The end of a message in the hands of the consumer: the index of a counter.
-enum class ConsumeCounter : std::size_t { delivered, failed, discarded };
+enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t fateCount = 3;
 
 /// The counts of a bus. Publishers write to counters of their own thread, the consumer to its own:
@@ -49,20 +49,20 @@ public:
 
     [[gnu::always_inline]] void published(std::size_t type, Priority priority,
                                           Inside& inside) noexcept {
-        tally_.add(counter(type, priority, PublishCounter::published), 1, inside);
+        tally_.add(counter(type, priority, PublishOutcome::published), 1, inside);
     }
 
-    void count(std::size_t type, Priority priority, PublishCounter which,
+    void count(std::size_t type, Priority priority, PublishOutcome which,
                std::uint64_t n) noexcept {
         tally_.add(counter(type, priority, which), n);
     }
     /// Counts messages that were not accepted. The room was full, unless the bus was closed.
     [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, PublishResult result,
                                          std::uint64_t n, std::size_t room) noexcept {
-        const PublishCounter which = result == PublishResult::full      ? PublishCounter::full
-                                     : result == PublishResult::refused ? PublishCounter::refused
-                                                                        : PublishCounter::closed;
-        add(counter(type, priority, which), n, which == PublishCounter::closed ? 0 : room);
+        const PublishOutcome which = result == PublishResult::full      ? PublishOutcome::full
+                                     : result == PublishResult::refused ? PublishOutcome::refused
+                                                                        : PublishOutcome::closed;
+        add(counter(type, priority, which), n, which == PublishOutcome::closed ? 0 : room);
     }
 
     /// To be called with the messages in the bus.
@@ -86,7 +86,7 @@ public:
 
     // ---- The consumer
 
-    void count(std::size_t type, Priority priority, ConsumeCounter which) noexcept {
+    void count(std::size_t type, Priority priority, ConsumeOutcome which) noexcept {
         own_[type][indexOf(priority)][static_cast<std::size_t>(which)].add(1);
     }
     template <class Duration>
@@ -111,11 +111,11 @@ public:
                           counts.failed = own[1].get();
                           counts.discarded = own[2].get();
                       });
-        addUp<PublishCounter::dropped>(statistics, &MessageCounts::dropped);
-        addUp<PublishCounter::published>(statistics, &MessageCounts::published);
-        addUp<PublishCounter::full>(statistics, &MessageCounts::full);
-        addUp<PublishCounter::refused>(statistics, &MessageCounts::refused);
-        addUp<PublishCounter::closed>(statistics, &MessageCounts::closed);
+        addUp<PublishOutcome::dropped>(statistics, &MessageCounts::dropped);
+        addUp<PublishOutcome::published>(statistics, &MessageCounts::published);
+        addUp<PublishOutcome::full>(statistics, &MessageCounts::full);
+        addUp<PublishOutcome::refused>(statistics, &MessageCounts::refused);
+        addUp<PublishOutcome::closed>(statistics, &MessageCounts::closed);
         for (std::size_t i = 0; i < priorityCount; ++i) {
             statistics.times[i] = {times_[i].count.get(),
                                    std::chrono::nanoseconds(times_[i].sum.get()),
@@ -146,7 +146,7 @@ private:
     }
 
     static constexpr std::size_t counter(std::size_t type, Priority priority,
-                                         PublishCounter which) noexcept {
+                                         PublishOutcome which) noexcept {
         return (type * priorityCount + indexOf(priority)) * outcomeCount +
                static_cast<std::size_t>(which);
     }
@@ -161,7 +161,7 @@ private:
     }
 
     /// Adds the counts of all publishers, one publisher after the other: each has them in a row.
-    template <PublishCounter What>
+    template <PublishOutcome What>
     void addUp(Statistics& statistics, std::uint64_t MessageCounts::*sum) const {
         tally_.forEach([&](const auto& counters) {
             forEachCounts(statistics,
@@ -197,10 +197,10 @@ public:
         return true;
     }
     static bool attachThread() noexcept { return true; }
-    void count(std::size_t, Priority, PublishCounter, std::uint64_t) noexcept {}
+    void count(std::size_t, Priority, PublishOutcome, std::uint64_t) noexcept {}
     void rejected(std::size_t, Priority, PublishResult, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
-    void count(std::size_t, Priority, ConsumeCounter) noexcept {}
+    void count(std::size_t, Priority, ConsumeOutcome) noexcept {}
     template <class Duration>
     void waited(Priority, std::uint64_t, Duration, Duration) noexcept {}
 };

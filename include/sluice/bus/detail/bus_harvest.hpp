@@ -40,15 +40,15 @@ struct BusCore<MessageList, Traits>::Delivery {
 
     /// A handler has thrown.
     void countFailure() noexcept {
-        consuming.bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::failed);
+        consuming.bus.counts_.count(queued.typeIndex(), P, ConsumeOutcome::failed);
     }
 
     [[gnu::always_inline]] ~Delivery() {
         BusCore& bus = consuming.bus;
         if (isDiscarded) {
-            bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::discarded);
+            bus.counts_.count(queued.typeIndex(), P, ConsumeOutcome::discarded);
         } else {
-            bus.counts_.count(queued.typeIndex(), P, ConsumeCounter::delivered);
+            bus.counts_.count(queued.typeIndex(), P, ConsumeOutcome::delivered);
             if (isFailed) {
                 countFailure();
             }

@@ -230,14 +230,14 @@ public:
     }
 
 private:
-    struct Tidying;
+    struct TrimLock;
     /// Closes the caches of other threads, and empties those whose
     /// threads were not using them: such a thread opens its cache when it comes back. Its spare
     /// block stays with it.
-    void emptyIdleCaches(const Tidying&) noexcept;
+    void emptyIdleCaches(const TrimLock&) noexcept;
     /// The lock is held for a magazine at a time, and once for a walk
     /// along the slabs.
-    Slab* withdrawUnusedSlabs(const Tidying&) noexcept;
+    Slab* withdrawUnusedSlabs(const TrimLock&) noexcept;
 
     /// Takes back the count of a reserve().
     struct Reservation {
@@ -364,7 +364,7 @@ private:
     std::pmr::memory_resource* const memory_;
     Depot depot_;
 
-    Lock tidying_;  // held for a trim, and while idle caches are emptied; locked before lock_
+    Lock trimMutex_;  // held for a trim, and while idle caches are emptied; locked before lock_
     alignas(line) alignas(Lock) mutable Lock lock_;
     SlabTree slabs_;
     Slot* slots_ = nullptr;

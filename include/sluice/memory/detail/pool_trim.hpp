@@ -9,37 +9,37 @@
 
 namespace sluice::detail {
 
-/// Owns tidying_, while lock_ comes and goes.
+/// Owns trimMutex_, while lock_ comes and goes.
 template <class Traits>
-struct PoolCore<Traits>::Tidying {
-    explicit Tidying(Lock& tidying) noexcept : guard(tidying) {}
+struct PoolCore<Traits>::TrimLock {
+    explicit TrimLock(Lock& lock) noexcept : guard(lock) {}
     const ForkDelay delay{};
     const Guard guard;
 };
 
 template <class Traits>
 void PoolCore<Traits>::reclaim() noexcept {
-    const Tidying tidying(tidying_);
-    emptyIdleCaches(tidying);
+    const TrimLock trimLock(trimMutex_);
+    emptyIdleCaches(trimLock);
 }
 
 template <class Traits>
 std::size_t PoolCore<Traits>::trim(Slot* slot) noexcept {
     Slab* unused = nullptr;
     {
-        const Tidying tidying(tidying_);
+        const TrimLock trimLock(trimMutex_);
         if (slot != nullptr) {
             const Guard guard(lock_);
             emptyIntoCommon(guard, *slot);
         }
-        emptyIdleCaches(tidying);
-        unused = withdrawUnusedSlabs(tidying);
+        emptyIdleCaches(trimLock);
+        unused = withdrawUnusedSlabs(trimLock);
     }
     return destroyAll(unused);
 }
 
 template <class Traits>
-void PoolCore<Traits>::emptyIdleCaches(const Tidying& /*tidying*/) noexcept {
+void PoolCore<Traits>::emptyIdleCaches(const TrimLock& /*lock*/) noexcept {
     Slot* first = nullptr;
     bool isAnyClosed = false;
     {
@@ -66,7 +66,7 @@ void PoolCore<Traits>::emptyIdleCaches(const Tidying& /*tidying*/) noexcept {
 }
 
 template <class Traits>
-Slab* PoolCore<Traits>::withdrawUnusedSlabs(const Tidying& /*tidying*/) noexcept {
+Slab* PoolCore<Traits>::withdrawUnusedSlabs(const TrimLock& /*lock*/) noexcept {
     Magazine* held = depot_.withdraw();
     for (Magazine* magazine = held; magazine != nullptr; magazine = depot_.nextHeld(*magazine)) {
         const Guard guard(lock_);

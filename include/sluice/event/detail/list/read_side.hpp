@@ -104,7 +104,7 @@ public:
 };
 
 /// For objects of one thread at a time.
-struct SinglePlatform {
+struct SingleThreadPlatform {
     template <class T>
     using Atomic = SingleThreading::Atomic<T>;
     template <class T>
@@ -116,7 +116,7 @@ struct SinglePlatform {
 
 class SingleThreadReadSide {
 public:
-    using Platform = SinglePlatform;
+    using Platform = SingleThreadPlatform;
     struct GracePeriod {};
 
     class Users {

@@ -275,17 +275,18 @@ private:
     /// Writes the earlier records and runs the earlier controls, in order. Returns the watermark.
     /// Sets `begun` to the start time of this harvest. The caller cannot ask harvester_ afterwards,
     /// because another thread may have harvested again.
-    Key harvest(std::chrono::steady_clock::time_point& begun, Harvester::Writing writing) noexcept {
+    Stamp harvest(std::chrono::steady_clock::time_point& begun,
+                  Harvester::Writing writing) noexcept {
         const Guard guard = harvesting_.lock();
-        const Key reached = harvest(guard, writing);
+        const Stamp reached = harvest(guard, writing);
         begun = harvester_.begun();
         return reached;
     }
 
-    Key harvest(const Guard& /*guard*/, Harvester::Writing writing) noexcept {
+    Stamp harvest(const Guard& /*guard*/, Harvester::Writing writing) noexcept {
         const HarvestScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const Key reached = harvester_.harvest(writing);
+        const Stamp reached = harvester_.harvest(writing);
         // Relaxed: only harvests write it, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -298,7 +299,7 @@ private:
     /// harvest.
     void work() {
         IdlePacing pacing(options_.pacing);
-        Key last = 0;
+        Stamp last = 0;
         for (;;) {
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = queue_.now();
@@ -308,7 +309,7 @@ private:
             }
             const std::uint64_t before = harvester_.seen();
             std::chrono::steady_clock::time_point begun;
-            const Key reached = harvest(begun, Harvester::Writing::whenDue);
+            const Stamp reached = harvest(begun, Harvester::Writing::whenDue);
             if (last != 0 && (reached > last || harvester_.isAbandoned())) {
                 finish();
                 closeControls();

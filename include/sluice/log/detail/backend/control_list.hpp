@@ -24,7 +24,7 @@ public:
 
 private:
     friend class ControlList;
-    Key key_ = 0;
+    Stamp stamp_ = 0;
     std::unique_ptr<Control> next_;
 };
 
@@ -73,30 +73,30 @@ public:
         if (isClosed_) {
             return false;
         }
-        control->key_ = now();
+        control->stamp_ = now();
         Control* const added = control.get();
         (last_ != nullptr ? last_->next_ : first_) = std::move(control);
         last_ = added;
         return true;
     }
 
-    /// Calls handle(control, key) for each action with a stamp below `limit`, in order. It holds no
-    /// lock during the call.
+    /// Calls handle(control, stamp) for each action with a stamp below `limit`, in order. It holds
+    /// no lock during the call.
     template <class Handle>
-    void takeBefore(Key limit, Handle&& handle) {
+    void takeBefore(Stamp limit, Handle&& handle) {
         while (std::unique_ptr<Control> control = takeOne(limit)) {
-            handle(*control, control->key_);
+            handle(*control, control->stamp_);
         }
     }
 
     /// The newest action at some moment, and its stamp. Null and 0 for an empty list.
     struct Mark {
         const Control* control;
-        Key key;
+        Stamp stamp;
     };
     Mark newest() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->key_};
+        return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->stamp_};
     }
 
     /// The same for all actions up to the mark, with any stamp. The caller has taken no action
@@ -107,7 +107,7 @@ public:
             const std::unique_ptr<Control> control = takeOne(endOfTime);
             isLast = control == nullptr || control.get() == mark.control;
             if (control != nullptr) {
-                handle(*control, control->key_);
+                handle(*control, control->stamp_);
             }
         }
     }
@@ -136,9 +136,9 @@ public:
     }
 
 private:
-    std::unique_ptr<Control> takeOne(Key limit) noexcept {
+    std::unique_ptr<Control> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        if (!first_ || first_->key_ >= limit) {
+        if (!first_ || first_->stamp_ >= limit) {
             return nullptr;
         }
         std::unique_ptr<Control> taken = std::move(first_);

@@ -30,30 +30,30 @@ public:
 
     /// Notes the readings of three clocks at one moment: the clock of the stamps, a steady clock,
     /// and spdlog's clock. Called once in each harvest, because spdlog's clock may be set.
-    void adjust(Key key, SteadyTime steady, time_point wall) noexcept {
-        if (isSet_ && key > first_.key && steady > first_.steady) {
-            ticksLength_ = inTicks(steady - first_.steady) / double(key - first_.key);
-        } else if (!isSet_ || key < now_.key) {
+    void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
+        if (isSet_ && stamp > first_.stamp && steady > first_.steady) {
+            ticksLength_ = inTicks(steady - first_.steady) / double(stamp - first_.stamp);
+        } else if (!isSet_ || stamp < now_.stamp) {
             // This is the first moment, or the clock of the stamps has started again.
-            first_ = Moment{key, steady, wall};
+            first_ = Moment{stamp, steady, wall};
             isSet_ = true;
         }
-        now_ = Moment{key, steady, wall};
+        now_ = Moment{stamp, steady, wall};
     }
 
     /// Returns the printed time of a record with this stamp.
-    time_point show(const RecordHead& head, Key key) noexcept {
+    time_point show(const RecordHead& head, Stamp stamp) noexcept {
         if ((head.flags & RecordHead::keepsTime) != 0) {
             return head.time;
         }
         const bool hasTime = (head.flags & RecordHead::hasNoTime) == 0;
-        shown_ = std::max(shown_, hasTime ? head.time : at(key));
+        shown_ = std::max(shown_, hasTime ? head.time : at(stamp));
         return shown_;
     }
 
 private:
     struct Moment {
-        Key key = 0;
+        Stamp stamp = 0;
         SteadyTime steady{};
         time_point wall{};
     };
@@ -66,8 +66,8 @@ private:
     /// Returns the time of spdlog's clock when the stamp was taken. A stamp that is later than the
     /// last adjustment was taken before the clock of the stamps started again. It gets the time of
     /// the adjustment.
-    time_point at(Key key) const noexcept {
-        const double ticks = double(now_.key - std::min(key, now_.key));
+    time_point at(Stamp stamp) const noexcept {
+        const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 

@@ -46,7 +46,7 @@ public:
 
     /// Writes a line for each logger with missing records. `reached` is the last watermark.
     void tell(LoggerList& loggers, const Records& records, SinkWriter& writer, DisplayTime& times,
-              Key reached) noexcept {
+              Stamp reached) noexcept {
         isTelling_ = false;
         loggers.forEach(
             [&](LoggerState& logger) { tell(logger, records, writer, times, reached); });
@@ -54,7 +54,7 @@ public:
 
     /// Writes a line through this logger, if records of it are missing.
     void tell(LoggerState& logger, const Records& records, SinkWriter& writer, DisplayTime& times,
-              Key reached) noexcept {
+              Stamp reached) noexcept {
         const std::uint64_t dropped = untold(logger, records);
         if (interval_ == no_limit || dropped == 0) {
             return;

@@ -10,20 +10,20 @@
 
 namespace sluice::log::detail {
 
-/// The flushes of loggers that were requested and not carried out yet. Each logger stores one key,
-/// so any number of requests takes no memory. Any thread may call want(). The harvesting thread
-/// calls the other members.
+/// The flushes of loggers that were requested and not carried out yet. Each logger stores one
+/// stamp, so any number of requests takes no memory. Any thread may call want(). The harvesting
+/// thread calls the other members.
 class FlushRequests {
 public:
-    /// Requests a flush of the logger's sinks after all records with smaller keys are written.
-    void want(LoggerState& logger, Key key) noexcept {
-        storeMax(logger.flushWanted, key);
+    /// Requests a flush of the logger's sinks after all records with smaller stamps are written.
+    void want(LoggerState& logger, Stamp stamp) noexcept {
+        storeMax(logger.flushWanted, stamp);
         wanted_.fetch_add(1, std::memory_order_release);
     }
 
-    /// Carries out the requests with keys up to `limit`. All records with smaller keys are written.
-    /// A request that was taken keeps its key, so later requests cannot delay it.
-    void carryOut(LoggerList& loggers, SinkWriter& writer, Key limit) noexcept {
+    /// Carries out the requests with stamps up to `limit`. All records with smaller stamps are
+    /// written. A request that was taken keeps its stamp, so later requests cannot delay it.
+    void carryOut(LoggerList& loggers, SinkWriter& writer, Stamp limit) noexcept {
         const std::uint64_t wanted = wanted_.load(std::memory_order_acquire);
         if (wanted == done_) {
             return;
@@ -35,7 +35,7 @@ public:
     }
 
     /// The same for one logger. False if its request has to wait.
-    static bool carryOut(LoggerState& logger, SinkWriter& writer, Key limit) noexcept {
+    static bool carryOut(LoggerState& logger, SinkWriter& writer, Stamp limit) noexcept {
         // After a flush it looks again: a thread may have requested another flush meanwhile.
         for (;;) {
             if (logger.flushTaken == 0) {

@@ -71,7 +71,7 @@ public:
 
     /// Writes the earlier records and runs the earlier controls. Returns the watermark. If there is
     /// no memory, it returns 0; each record that it took out of a lane is written even then.
-    Key harvest(Writing writing) noexcept {
+    Stamp harvest(Writing writing) noexcept {
         try {
             return tryHarvest(writing);
         } catch (const std::bad_alloc&) {
@@ -102,9 +102,9 @@ public:
         return loggers_.flush() && wasFlushed && toldLost_ == toldBefore;
     }
 
-    /// Requests a flush of this logger's sinks after all records with smaller keys are written. Any
-    /// thread may call it.
-    void wantFlush(LoggerState& logger, Key key) noexcept { flushes_.want(logger, key); }
+    /// Requests a flush of this logger's sinks after all records with smaller stamps are written.
+    /// Any thread may call it.
+    void wantFlush(LoggerState& logger, Stamp stamp) noexcept { flushes_.want(logger, stamp); }
 
     /// Writes a line "N records dropped" if records of this logger are missing.
     void tellOfDrops(LoggerState& logger) noexcept {
@@ -151,12 +151,12 @@ private:
         display_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    Key tryHarvest(Writing writing) {
+    Stamp tryHarvest(Writing writing) {
         begun_ = std::chrono::steady_clock::now();
         const ControlList::Mark sent = controls_.newest();
-        Key limit = queue_.look();
+        Stamp limit = queue_.look();
         // If the stamp of a control is later than the present time, the clock has started again.
-        const bool isSentBefore = sent.key != 0 && sent.key > queue_.now();
+        const bool isSentBefore = sent.stamp != 0 && sent.stamp > queue_.now();
         if (__builtin_expect(isSentBefore, 0)) {
             limit = queue_.look();
         }
@@ -164,10 +164,10 @@ private:
         readClocks(begun_);
         if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
             write(limit);
-            controls_.takeUntil(sent, [&](Control& control, Key) { carryOut(control); });
+            controls_.takeUntil(sent, [&](Control& control, Stamp) { carryOut(control); });
         } else {
-            controls_.takeBefore(limit, [&](Control& control, Key key) {
-                write(key);
+            controls_.takeBefore(limit, [&](Control& control, Stamp stamp) {
+                write(stamp);
                 carryOut(control);
             });
         }
@@ -204,8 +204,8 @@ private:
         queue_.wake();
     }
 
-    /// Writes all visible records with keys below `limit`.
-    void write(Key limit) {
+    /// Writes all visible records with stamps below `limit`.
+    void write(Stamp limit) {
         std::size_t count = longestChunk;
         while (count != 0 && !isAbandoned()) {
             count = queue_.emitBefore(
@@ -213,7 +213,7 @@ private:
                 [this](const Records::Record& record) {
                     drops_.noteWriter(*record.head.logger);
                     writer_.add(record.head, record.payload, record.size,
-                                display_.show(record.head, record.key));
+                                display_.show(record.head, record.stamp));
                 },
                 [this] { writer_.endRun(); });
             // Relaxed: only the harvesting thread writes them.
@@ -238,7 +238,7 @@ private:
     const std::chrono::nanoseconds writeInterval_;
     TimePoint writeDue_{};  ///< the batch sinks do not write before this time
     DropNotices drops_;
-    Key reached_ = 0;  ///< the last watermark
+    Stamp reached_ = 0;  ///< the last watermark
 };
 
 }  // namespace sluice::log::detail

@@ -68,12 +68,12 @@ public:
     /// end.
     std::uint64_t told = 0;
 
-    /// The key of the requested flush: it follows all records with smaller keys. 0: no request. Any
-    /// thread raises it, and the back end sets it to 0.
-    std::atomic<Key> flushWanted{0};
-    /// The key of the flush that the back end has taken and not carried out yet. 0: none. Written
+    /// The stamp of the requested flush: it follows all records with smaller stamps. 0: no request.
+    /// Any thread raises it, and the back end sets it to 0.
+    std::atomic<Stamp> flushWanted{0};
+    /// The stamp of the flush that the back end has taken and not carried out yet. 0: none. Written
     /// by the back end.
-    Key flushTaken = 0;
+    Stamp flushTaken = 0;
 };
 
 }  // namespace sluice::log::detail

@@ -97,7 +97,7 @@ private:
     /// Writes the remaining records and closes the back end. False if `end` came first: then the
     /// others are not written.
     bool writeRest(TimePoint end) noexcept {
-        const Key last = core_.queue_.now();
+        const Stamp last = core_.queue_.now();
         TimePoint begun;
         while (core_.harvest(begun, Writing::atOnce) <= last) {
             if (std::chrono::steady_clock::now() >= end) {

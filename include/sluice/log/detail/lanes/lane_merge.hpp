@@ -10,7 +10,7 @@ namespace sluice::log::detail {
 
 /// Finds the source with the oldest next record.
 ///
-/// It is a heap of sources. Each source is ordered by the key of its next record. If keys are
+/// It is a heap of sources. Each source is ordered by the stamp of its next record. If stamps are
 /// equal, the source that was added first comes first. While one source keeps the oldest record, a
 /// step costs two comparisons.
 ///
@@ -25,8 +25,8 @@ public:
         entries_.reserve(count);
     }
 
-    void add(Key key, Source& source) {
-        entries_.push_back({key, entries_.size(), &source});
+    void add(Stamp stamp, Source& source) {
+        entries_.push_back({stamp, entries_.size(), &source});
         for (std::size_t i = entries_.size() - 1; i != 0;) {
             const std::size_t parent = (i - 1) / 2;
             if (!isBefore(entries_[i], entries_[parent])) {
@@ -42,9 +42,9 @@ public:
     /// The source with the oldest next record.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
-    /// Tells the heap that the next record of top() has this later key.
-    void setTopKey(Key key) noexcept {
-        entries_.front().key = key;
+    /// Tells the heap that the next record of top() has this later stamp.
+    void setTopStamp(Stamp stamp) noexcept {
+        entries_.front().stamp = stamp;
         sink();
     }
 
@@ -57,13 +57,13 @@ public:
 
 private:
     struct Entry {
-        Key key;
+        Stamp stamp;
         std::size_t sequence;  ///< the number of sources that were added before
         Source* source;
     };
 
     static bool isBefore(const Entry& a, const Entry& b) noexcept {
-        return a.key < b.key || (a.key == b.key && a.sequence < b.sequence);
+        return a.stamp < b.stamp || (a.stamp == b.stamp && a.sequence < b.sequence);
     }
 
     void sink() noexcept {

@@ -14,9 +14,9 @@ namespace sluice::log::detail {
 
 /// Reads a lane for the back end.
 ///
-/// look() returns a bound: a record that the lane publishes later has at least this key. The reader
-/// reads records in the lane. Exception: if the owner may evict records, the reader copies them
-/// first and gives their room back at once. The results of front() stay valid until close().
+/// look() returns a bound: a record that the lane publishes later has at least this stamp. The
+/// reader reads records in the lane. Exception: if the owner may evict records, the reader copies
+/// them first and gives their room back at once. The results of front() stay valid until close().
 ///
 /// Threads: one thread at a time. Cost: open() allocates if it has to copy more records than
 /// before. Tests: those of RecordLane.
@@ -32,7 +32,7 @@ public:
 
     /// Reads the lane's word and returns the bound. The caller has read the clock, `now`, earlier.
     /// `before` is the `now` of the look before.
-    Key look(Key now, Key before) noexcept {
+    Stamp look(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->look();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
         isStalled_ = isAnnounced && word == word_;
@@ -58,24 +58,24 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// The key of the oldest record that the last look saw and that has not been emitted. endOfTime
-    /// if there is none.
-    [[nodiscard]] Key nextKey() const noexcept {
+    /// The stamp of the oldest record that the last look saw and that has not been emitted.
+    /// endOfTime if there is none.
+    [[nodiscard]] Stamp nextStamp() const noexcept {
         if (stagedCount_ != 0) {
-            return frameAt(stagedFront()).key;
+            return frameAt(stagedFront()).stamp;
         }
         if (visible() <= lane_->releasedCount()) {
             return endOfTime;
         }
         // It checks again with the lock, because the owner may have evicted the record meanwhile.
         const EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
-        return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).key
+        return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).stamp
                                                   : endOfTime;
     }
 
-    /// Makes records with keys below `limit` ready: all of them, or at least `max`. With `copies`
+    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. With `copies`
     /// it copies them. Returns whether there is such a record. After true, close() must follow.
-    bool open(Key limit, std::size_t max, bool copies) {
+    bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
         }
@@ -86,15 +86,15 @@ public:
         }
         stage(guard, limit, max);
         front_ = stagedFront();
-        return stagedCount_ != 0 && frameAt(front_).key < limit;
+        return stagedCount_ != 0 && frameAt(front_).stamp < limit;
     }
 
     /// The next ready record.
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
-    [[nodiscard]] Key key() const noexcept { return frameAt(front_).key; }
+    [[nodiscard]] Stamp stamp() const noexcept { return frameAt(front_).stamp; }
 
-    /// Moves to the next ready record. False if no ready record has a key below `limit`.
-    bool next(Key limit) noexcept {
+    /// Moves to the next ready record. False if no ready record has a stamp below `limit`.
+    bool next(Stamp limit) noexcept {
         const std::uint32_t footprint = frameAt(front_).footprint();
         if (isInPlace_) {
             readBytes_ += footprint;
@@ -111,7 +111,7 @@ public:
             }
             front_ += footprint;
         }
-        return key() < limit;
+        return stamp() < limit;
     }
 
     /// Gives the room of the emitted records back.
@@ -134,11 +134,11 @@ public:
 private:
     [[nodiscard]] std::uint64_t visible() const noexcept { return word_ >> 1U; }
 
-    bool openInPlace(EvictionGuard guard, Key limit) noexcept {
+    bool openInPlace(EvictionGuard guard, Stamp limit) noexcept {
         readBytes_ = lane_->releasedBytes();
         readCount_ = lane_->releasedCount();
         front_ = lane_->at(readBytes_);
-        const bool isReady = readCount_ < visible() && key() < limit;
+        const bool isReady = readCount_ < visible() && stamp() < limit;
         if (isReady) {
             lane_->beginInPlace(std::move(guard));
         }
@@ -149,8 +149,9 @@ private:
         return reinterpret_cast<const std::byte*>(staged_.data()) + stagedAt_;
     }
 
-    /// Copies records with keys below `limit` out of the lane, up to `max` with the earlier copies.
-    void stage(const EvictionGuard& guard, Key limit, std::size_t max) {
+    /// Copies records with stamps below `limit` out of the lane, up to `max` with the earlier
+    /// copies.
+    void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
         // The owner may have evicted all records that the look saw, and more.
         std::uint64_t count = lane_->releasedCount();
         const std::uint64_t begin = lane_->releasedBytes();
@@ -158,7 +159,7 @@ private:
         std::size_t total = stagedCount_;
         for (; count < visible() && total < max; ++count, ++total) {
             const RecordFrame& frame = frameAt(lane_->at(end));
-            if (!(frame.key < limit)) {
+            if (!(frame.stamp < limit)) {
                 break;
             }
             end += frame.footprint();
@@ -195,7 +196,7 @@ private:
 
     RecordLane* lane_;
     std::uint64_t word_ = 0;  ///< the lane's word at the last look
-    Key bound_ = 0;           ///< result of the last look()
+    Stamp bound_ = 0;         ///< result of the last look()
     bool isStalled_ = false;
 
     bool isInPlace_ = true;             ///< whether the records are read in the lane; false: copies

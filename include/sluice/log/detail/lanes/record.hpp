@@ -28,7 +28,7 @@ struct RecordFrame {
     static constexpr std::uint32_t foreign = 2;
     static constexpr std::uint32_t flags = 7;
 
-    Key key;
+    Stamp stamp;
     std::uint32_t payloadSize;  ///< 0 if the payload has a block of its own
     /// Bytes of the record, a multiple of 8; the flags are in the low bits.
     std::uint32_t footprintAndFlags;
@@ -59,7 +59,7 @@ struct alignas(8) LargePayload {
 /// A record in the form that emit() gets. Its pointers are valid until emitBefore() returns.
 template <class Head>
 struct Record {
-    Key key;
+    Stamp stamp;
     const Head& head;
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;

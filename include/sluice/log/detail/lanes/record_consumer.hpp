@@ -61,12 +61,12 @@ public:
     RecordConsumer(const RecordConsumer&) = delete;
     RecordConsumer& operator=(const RecordConsumer&) = delete;
 
-    Key look() {
+    Stamp look() {
         const Role role(role_, oneBackEnd);
         // Relaxed: the fence of the look orders this load before the loads of the words.
         const bool wasClosed = registry_.closed().load(std::memory_order_relaxed);
-        const Key before = watermark_.get();
-        const Key watermark = watermark_.look(registry_);
+        const Stamp before = watermark_.get();
+        const Stamp watermark = watermark_.look(registry_);
         if (__builtin_expect(std::max(before, watermark) == endOfTime, 0)) {
             last_ = 0;  // the clock started again
         }
@@ -77,7 +77,7 @@ public:
     /// With `copies` it copies records before it emits them, so that the owners of the lanes can
     /// evict meanwhile.
     template <class Emit, class Finish>
-    std::size_t emitBefore(Key limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
+    std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         const Role role(role_, oneBackEnd);
         limit = std::min(limit, watermark_.get());
         const CloseLanes close{*this};
@@ -87,7 +87,7 @@ public:
             Reader& reader = merge_.top();
             emitOne(reader.front(), reader.lane(), emit);
             if (reader.next(limit)) {
-                merge_.setTopKey(reader.key());
+                merge_.setTopStamp(reader.stamp());
             } else {
                 merge_.removeTop();
             }
@@ -97,7 +97,7 @@ public:
         return count;
     }
 
-    [[nodiscard]] bool hasBefore(Key limit) {
+    [[nodiscard]] bool hasBefore(Stamp limit) {
         const Role role(role_, oneBackEnd);
         return watermark_.hasBelow(std::min(limit, watermark_.get()));
     }
@@ -164,7 +164,7 @@ private:
     };
 
     /// Opens the lanes that have records below `limit`.
-    void openLanes(Key limit, std::size_t max, bool copies) {
+    void openLanes(Stamp limit, std::size_t max, bool copies) {
         // Allocates first. So each lane that is opened is also closed, even if there is no memory
         // to open the next one.
         merge_.reset(watermark_.laneCount());
@@ -172,7 +172,7 @@ private:
         watermark_.forEach([&](Reader& reader) {
             if (reader.open(limit, max, copies)) {
                 open_.push_back(&reader);
-                merge_.add(reader.key(), reader);
+                merge_.add(reader.stamp(), reader);
             }
         });
     }
@@ -230,19 +230,19 @@ private:
             size = block->size;
             block->next = std::exchange(used_, block);
         }
-        if (__builtin_expect(frame.key < last_, 0)) {
-            noteStepBack(frame.key);
+        if (__builtin_expect(frame.stamp < last_, 0)) {
+            noteStepBack(frame.stamp);
         } else {
-            last_ = frame.key;
+            last_ = frame.stamp;
         }
-        emit(Record{frame.key, head, payload, size, *info});
+        emit(Record{frame.stamp, head, payload, size, *info});
     }
 
-    /// Called if a key is smaller than the last one. That is no violation if the clock has started
-    /// again, because records from before have larger stamps.
-    [[gnu::cold, gnu::noinline]] void noteStepBack(Key key) noexcept {
+    /// Called if a stamp is smaller than the last one. That is no violation if the clock has
+    /// started again, because records from before have larger stamps.
+    [[gnu::cold, gnu::noinline]] void noteStepBack(Stamp stamp) noexcept {
         if (watermark_.get() == endOfTime) {
-            last_ = key;
+            last_ = stamp;
         } else {
             orderViolations_.add(1);
         }
@@ -253,7 +253,7 @@ private:
     LaneMerge<Reader> merge_;
     std::vector<Reader*> open_;     ///< readers that are open: between open() and close()
     LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
-    Key last_ = 0;                  ///< the latest emitted key
+    Stamp last_ = 0;                ///< the latest emitted stamp
     SingleWriterCounter<Platform> emitted_;
     SingleWriterCounter<Platform> orderViolations_;
     Atomic<unsigned char> woken_{0};  ///< whether wake() was called since the last wait

@@ -41,8 +41,8 @@ namespace sluice::log::detail {
 /// such record.
 ///
 /// Invariants: released <= read <= published, in records and in bytes. published - released is at
-/// most the limit, in both. Keys ascend, except when the clock starts again. word = published << 1
-/// | announced.
+/// most the limit, in both. Stamps ascend, except when the clock starts again. word = published <<
+/// 1 | announced.
 ///
 /// Edges: E1 announce: the exchange of the word -> a thread that reads the clock after it has seen
 /// the word unchanged; docs/algorithms/ordered-log.md has the proof. E2 publish: record written ->
@@ -120,26 +120,26 @@ public:
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps and publishes a record. The owner has written the whole record, except the key, to
-    /// the address from reserve(). Returns the key. If the queue was closed, it publishes nothing
+    /// Stamps and publishes a record. The owner has written the whole record, except the stamp, to
+    /// the address from reserve(). Returns the stamp. If the queue was closed, it publishes nothing
     /// and returns endOfTime.
-    Key publish(std::byte* record, const Atomic<bool>& closed) noexcept {
+    Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         auto& frame = const_cast<RecordFrame&>(frameAt(record));
         recordAt_ = tail;
 
-        const Key key = Clock::announceThenNow(word_, word | announced);  // E1
+        const Stamp stamp = Clock::announceThenNow(word_, word | announced);  // E1
         if (__builtin_expect(closed.load(std::memory_order_seq_cst), 0)) {
             word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
             return endOfTime;
         }
-        frame.key = key;
+        frame.stamp = stamp;
         // Relaxed: the release of E2 publishes it.
         tail_.store(tail + frame.footprint(), std::memory_order_relaxed);
         word_.store(word + 2, std::memory_order_release);  // E2
-        return key;
+        return stamp;
     }
 
     /// Called after publish() of a record with a block of its own.

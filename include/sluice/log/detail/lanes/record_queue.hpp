@@ -33,7 +33,7 @@ struct RecordQueueStatistics : backend_statistics {
 ///     RecordQueue<Head> queue;
 ///     queue.post(head, size, overflow_policy::block, [&](std::byte* to) noexcept { fill(to); });
 ///     // on the back end's thread:
-///     const Key limit = queue.look();
+///     const Stamp limit = queue.look();
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { print(record);
 ///     });
 ///
@@ -53,7 +53,7 @@ struct RecordQueueStatistics : backend_statistics {
 ///
 /// Memory promise: emit() of a record sees all that its thread wrote before post().
 ///
-/// Order: over all calls, emitBefore() emits records in ascending order of their keys, and the
+/// Order: over all calls, emitBefore() emits records in ascending order of their stamps, and the
 /// records of a thread in the order of its posts. This may fail only after `maxHold`, and is then
 /// counted. A post takes its stamp last: after it has found room and written the record. So the
 /// stamp of a post that waited for room is not old.
@@ -125,32 +125,32 @@ public:
 
     // ---- Back end
 
-    /// Looks at each lane once. Returns the watermark: all records with smaller keys are visible.
-    Key look() {
+    /// Looks at each lane once. Returns the watermark: all records with smaller stamps are visible.
+    Stamp look() {
         const AtWork atWork(producer_);
         return consumer_->look();
     }
 
-    /// Calls emit(const Record&) for visible records with keys below `limit` and below the
+    /// Calls emit(const Record&) for visible records with stamps below `limit` and below the
     /// watermark, the oldest first, at most `max` times. emit() may not throw. The room of these
     /// records is free when the call returns. So use a `max` of some hundreds to give producers
     /// room early. Returns the number of records.
     template <class Emit>
-    std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit) {
+    std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
     }
 
     /// The same. After the last record it calls finish(), while all records of this call are still
     /// valid.
     template <class Emit, class Finish>
-    std::size_t emitBefore(Key limit, std::size_t max, Emit&& emit, Finish&& finish) {
+    std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const AtWork atWork(producer_);
         const bool copies = copies_.load(std::memory_order_relaxed);  // relaxed: a setting
         return consumer_->emitBefore(limit, max, copies, emit, finish);
     }
 
     /// Whether emitBefore(limit) would emit a record.
-    [[nodiscard]] bool hasBefore(Key limit) {
+    [[nodiscard]] bool hasBefore(Stamp limit) {
         const AtWork atWork(producer_);
         return consumer_->hasBefore(limit);
     }
@@ -176,12 +176,12 @@ public:
     /// Ends the running waitForWork(). If none is running, it ends the next one.
     void wake() noexcept { consumer_->wake(); }
 
-    /// Returns a key that is later than the keys of all posts that have returned, and not later
-    /// than the key of any post that begins afterwards.
-    Key now() noexcept {
-        const Key key = Clock::now();
-        Clock::waitUntilPast(key);
-        return key + 1;
+    /// Returns a stamp that is later than the stamps of all posts that have returned, and not later
+    /// than the stamp of any post that begins afterwards.
+    Stamp now() noexcept {
+        const Stamp stamp = Clock::now();
+        Clock::waitUntilPast(stamp);
+        return stamp + 1;
     }
 
     /// Called before posts with overflow_policy::overrun_oldest. From now on the back end copies

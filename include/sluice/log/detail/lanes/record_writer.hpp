@@ -88,7 +88,7 @@ private:
         return result;
     }
 
-    /// Writes the whole record, except the key and the payload. Returns the address for the
+    /// Writes the whole record, except the stamp and the payload. Returns the address for the
     /// payload.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprint, std::uint32_t flags) noexcept {
@@ -103,12 +103,12 @@ private:
     }
 
     static WriteResult publish(Registry& registry, RecordLane& lane, std::byte* record) noexcept {
-        const Key key = lane.publish(record, registry.closed());
-        if (__builtin_expect(key == endOfTime, 0)) {
+        const Stamp stamp = lane.publish(record, registry.closed());
+        if (__builtin_expect(stamp == endOfTime, 0)) {
             return refuse(registry);
         }
         announce(registry);
-        Traits::Clock::waitUntilPast(key);
+        Traits::Clock::waitUntilPast(stamp);
         return WriteResult::ok;
     }
 

@@ -21,10 +21,10 @@ namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
 /// The stamp of a record: a reading of the stamp clock, in ticks of unknown length.
-using Key = std::uint64_t;
+using Stamp = std::uint64_t;
 
-/// A key that is later than the key of each record.
-inline constexpr Key endOfTime = std::numeric_limits<Key>::max();
+/// A stamp that is later than the stamp of each record.
+inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
 /// The clock whose readings order the records of all threads.
 ///
@@ -56,13 +56,13 @@ class StampClock {
 public:
     /// Writes `value` to `word`, then reads the clock.
     template <class Word>
-    static Key announceThenNow(Word& word, std::uint64_t value) noexcept {
+    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return now();
     }
 
     /// Returns a reading that is later than all accesses before the call.
-    static Key now() noexcept {
+    static Stamp now() noexcept {
         if (__builtin_expect(usesCounter(), 1)) {
             return readCounterLast();
         }
@@ -71,19 +71,19 @@ public:
     }
 
     /// Returns a reading that is earlier than all loads after the call.
-    static Key nowThenLook() noexcept {
-        const Key ticks =
+    static Stamp nowThenLook() noexcept {
+        const Stamp ticks =
             __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
         PortableFence::heavy();
         return ticks;
     }
 
-    /// Waits until a later now() on any thread returns more than `key`. The counter of x86-64 ticks
-    /// faster than threads can communicate, so with that counter the call does not wait. Otherwise
-    /// it waits for the next tick.
-    static void waitUntilPast(Key key) noexcept {
+    /// Waits until a later now() on any thread returns more than `stamp`. The counter of x86-64
+    /// ticks faster than threads can communicate, so with that counter the call does not wait.
+    /// Otherwise it waits for the next tick.
+    static void waitUntilPast(Stamp stamp) noexcept {
         if (__builtin_expect(!usesCounter() || !counterIsFast, 0)) {
-            while (now() <= key) {
+            while (now() <= stamp) {
             }
         }
     }
@@ -103,17 +103,17 @@ private:
     static constexpr bool counterIsFast = true;
     static constexpr const char* kernelsName = "tsc";
 
-    static Key readCounterLast() noexcept {
+    static Stamp readCounterLast() noexcept {
         std::uint32_t low = 0;
         std::uint32_t high = 0;
         __asm__ __volatile__("lfence\n\trdtsc" : "=a"(low), "=d"(high)::"memory");
-        return Key{high} << 32U | low;
+        return Stamp{high} << 32U | low;
     }
-    static Key readCounterFirst() noexcept {
+    static Stamp readCounterFirst() noexcept {
         std::uint32_t low = 0;
         std::uint32_t high = 0;
         __asm__ __volatile__("rdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
-        return Key{high} << 32U | low;
+        return Stamp{high} << 32U | low;
     }
     /// Whether the counter counts at the same rate in all power states of the processor.
     static bool hasSteadyCounter() noexcept {
@@ -127,14 +127,14 @@ private:
     static constexpr bool counterIsFast = false;
     static constexpr const char* kernelsName = "arch_sys_counter";
 
-    static Key readCounterLast() noexcept {
-        Key ticks = 0;
+    static Stamp readCounterLast() noexcept {
+        Stamp ticks = 0;
         __asm__ __volatile__("dsb ish\n\tisb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
         return ticks;
     }
-    static Key readCounterFirst() noexcept {
-        Key ticks = 0;
-        Key zero = 0;
+    static Stamp readCounterFirst() noexcept {
+        Stamp ticks = 0;
+        Stamp zero = 0;
         // Ends with a load that depends on the reading. The fence that follows orders this load
         // before later ones.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
@@ -147,14 +147,14 @@ private:
     static constexpr bool counterIsFast = false;
     static constexpr const char* kernelsName = "";
 
-    static Key readCounterLast() noexcept { return 0; }
-    static Key readCounterFirst() noexcept { return 0; }
+    static Stamp readCounterLast() noexcept { return 0; }
+    static Stamp readCounterFirst() noexcept { return 0; }
     static bool hasSteadyCounter() noexcept { return false; }
 #endif
 
-    static Key readSystemClock() noexcept {
-        return static_cast<Key>(std::chrono::steady_clock::now().time_since_epoch() /
-                                std::chrono::nanoseconds(1));
+    static Stamp readSystemClock() noexcept {
+        return static_cast<Stamp>(std::chrono::steady_clock::now().time_since_epoch() /
+                                  std::chrono::nanoseconds(1));
     }
 
     [[gnu::cold, gnu::noinline]] static bool decide() noexcept {

@@ -13,7 +13,7 @@
 
 namespace sluice::log::detail {
 
-/// Finds the watermark: the back end can see each record with a smaller key, in all lanes.
+/// Finds the watermark: the back end can see each record with a smaller stamp, in all lanes.
 ///
 /// docs/algorithms/ordered-log.md has the proof.
 ///
@@ -44,26 +44,26 @@ public:
     Watermark(const Watermark&) = delete;
     Watermark& operator=(const Watermark&) = delete;
 
-    /// Looks at each lane and returns the watermark. Records with smaller keys are visible from now
-    /// on, and no other record with a smaller key appears later. Exception: a record of a thread
-    /// that was stalled for longer than the limit.
+    /// Looks at each lane and returns the watermark. Records with smaller stamps are visible from
+    /// now on, and no other record with a smaller stamp appears later. Exception: a record of a
+    /// thread that was stalled for longer than the limit.
     ///
     /// The processor's counter may start again while the machine sleeps. Older stamps would then
     /// stay above the watermark for ever. So the watermark of that look is endOfTime, and the back
     /// end emits all visible records. If a record with an old stamp appears later, the next look
     /// has the same result.
-    Key look(Registry& registry) {
+    Stamp look(Registry& registry) {
         recycleLeft(registry);
-        const Key now = Traits::Clock::nowThenLook();
+        const Stamp now = Traits::Clock::nowThenLook();
         // Two readings, because the first one may be earlier than the loads of the last look:
         // nothing orders it after them. The second reading is ordered after them.
         const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
         adopt(registry);
-        Key low = now;
+        Stamp low = now;
         bool anyAnnounced = false;
         anyStalled_ = false;
         for (Watch& watch : lanes_) {
-            Key bound = watch.reader.look(now, before_);
+            Stamp bound = watch.reader.look(now, before_);
             if (watch.reader.isStalled()) {
                 bound = hold(registry, watch, now, bound);
             } else {
@@ -86,7 +86,7 @@ public:
         return watermark_;
     }
 
-    [[nodiscard]] Key get() const noexcept { return watermark_; }
+    [[nodiscard]] Stamp get() const noexcept { return watermark_; }
 
     /// Whether the last look saw an announced record. If a look after close() saw none, it has seen
     /// the last record.
@@ -112,8 +112,8 @@ public:
         return any([](const Reader& reader) { return reader.hasRecords(); });
     }
 
-    [[nodiscard]] bool hasBelow(Key limit) const noexcept {
-        return any([limit](const Reader& reader) { return reader.nextKey() < limit; });
+    [[nodiscard]] bool hasBelow(Stamp limit) const noexcept {
+        return any([limit](const Reader& reader) { return reader.nextStamp() < limit; });
     }
 
     [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
@@ -155,12 +155,12 @@ private:
                            [&holds](const Watch& watch) { return holds(watch.reader); });
     }
 
-    /// Whether this reading is earlier than the last look, or than the key of a record that the
+    /// Whether this reading is earlier than the last look, or than the stamp of a record that the
     /// last look saw.
-    bool isBehind(Key now) const noexcept {
+    bool isBehind(Stamp now) const noexcept {
         return now < before_ || any([now](const Reader& reader) {
-                   const Key key = reader.nextKey();
-                   return key > now && key != endOfTime;
+                   const Stamp stamp = reader.nextStamp();
+                   return stamp > now && stamp != endOfTime;
                });
     }
 
@@ -202,7 +202,8 @@ private:
 
     /// Returns the bound of a lane with a stalled record, whose thread is preempted or dead. After
     /// maxHold_ the bound no longer holds the watermark back.
-    [[gnu::cold, gnu::noinline]] Key hold(Registry& registry, Watch& watch, Key now, Key bound) {
+    [[gnu::cold, gnu::noinline]] Stamp hold(Registry& registry, Watch& watch, Stamp now,
+                                            Stamp bound) {
         const TimePoint time = Clock::now();
         Stall& stall = watch.stall;
         if (!stall.isOn) {
@@ -259,8 +260,8 @@ private:
     const Duration maxHold_;
     std::vector<Watch> lanes_;
     std::uint64_t version_ = 0;   ///< version of the registry whose lanes are in lanes_
-    Key before_ = 0;              ///< reading of the clock at the last look
-    Key watermark_ = 0;           ///< result of the last look
+    Stamp before_ = 0;            ///< reading of the clock at the last look
+    Stamp watermark_ = 0;         ///< result of the last look
     bool anyAnnounced_ = false;   ///< see anyAnnounced()
     bool anyStalled_ = false;     ///< see isStalled()
     TimePoint announcedSince_{};  ///< time of the last look that saw an announced record

@@ -153,8 +153,8 @@ public:
         if (reading == Reading::unreadable) {
             return isOfOurSchema ? refuseGarbage() : refuseSchema();
         }
-        Start* const start = startOf(envelope);
-        if (start != nullptr && !start->duplicates.isFresh(envelope.sequence)) {
+        SenderRun* const run = runOf(envelope);
+        if (run != nullptr && !run->duplicates.isFresh(envelope.sequence)) {
             // The first copy may still wait for its handlers. So the server must keep the message
             // until they have returned.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
@@ -162,8 +162,8 @@ public:
         }
         // In the core profile a message that the bus refuses counts as received, so it is no gap.
         const bool isAccepted = publish(envelope, std::move(*message));
-        if (start != nullptr && (isAccepted || profile_ == Profile::core)) {
-            note(*start, envelope);
+        if (run != nullptr && (isAccepted || profile_ == Profile::core)) {
+            note(*run, envelope);
         }
         if (!isAccepted) {
             if (profile_ == Profile::core) {
@@ -177,11 +177,11 @@ public:
 
 private:
     /// The sequences and the clock of one run of a sending program.
-    struct Start {
+    struct SenderRun {
         DuplicateFilter duplicates;
         std::int64_t newestTime;  ///< time of its newest message, by the sender's clock
     };
-    using StartId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
+    using RunId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
 
     /// Nanoseconds. Two threads of a sender may stamp and count in different orders, so a small
     /// step back is no clock that was set.
@@ -216,19 +216,19 @@ private:
         }
     }
 
-    /// Returns the entry of the sender's run, and makes it if it is new. Null if there are
+    /// Returns the run of the sender, and makes it if it is new. Null if there are
     /// maxOrigins entries or no memory. It is called before the bus gets the message, so that no
     /// allocation can fail after the bus has accepted the message.
-    Start* startOf(const wire::Envelope& envelope) noexcept {
-        const StartId name(envelope.origin, envelope.incarnation);
-        const auto known = starts_.find(name);
-        if (known != starts_.end()) {
+    SenderRun* runOf(const wire::Envelope& envelope) noexcept {
+        const RunId id(envelope.origin, envelope.incarnation);
+        const auto known = runs_.find(id);
+        if (known != runs_.end()) {
             return &known->second;
         }
         try {
-            if (starts_.size() < context_.maxOrigins) {
-                Start made{DuplicateFilter(profile_ == Profile::durable), envelope.time};
-                return &starts_.emplace(name, std::move(made)).first->second;
+            if (runs_.size() < context_.maxOrigins) {
+                SenderRun made{DuplicateFilter(profile_ == Profile::durable), envelope.time};
+                return &runs_.emplace(id, std::move(made)).first->second;
             }
         } catch (const std::bad_alloc&) {
             // Treated as if there were maxOrigins entries.
@@ -238,9 +238,9 @@ private:
     }
 
     /// Notes the sequence and the time of an accepted message.
-    void note(Start& start, const wire::Envelope& envelope) noexcept {
-        const bool isNewest = start.duplicates.isBeyondNewest(envelope.sequence);
-        const std::int64_t change = start.duplicates.add(envelope.sequence);
+    void note(SenderRun& run, const wire::Envelope& envelope) noexcept {
+        const bool isNewest = run.duplicates.isBeyondNewest(envelope.sequence);
+        const std::int64_t change = run.duplicates.add(envelope.sequence);
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
@@ -250,13 +250,13 @@ private:
             return;
         }
         // Unsigned, because the difference of two arbitrary times may overflow a signed number.
-        const auto back = static_cast<std::uint64_t>(start.newestTime) -
-                          static_cast<std::uint64_t>(envelope.time);
-        if (envelope.time < start.newestTime && back >= clockTolerance) {
+        const auto back =
+            static_cast<std::uint64_t>(run.newestTime) - static_cast<std::uint64_t>(envelope.time);
+        if (envelope.time < run.newestTime && back >= clockTolerance) {
             add(context_.counters.clockSetBack);
             reporter_.tell({"the clock of a sender has been set back by 1 s or more"});
         }
-        start.newestTime = envelope.time;
+        run.newestTime = envelope.time;
     }
 
     /// Publishes the message into the bus. In the durable profile it waits for room until the
@@ -287,7 +287,7 @@ private:
     const Priority priority_;
     std::uint64_t accepted_ = 0;             ///< number of messages that the bus has accepted
     std::atomic<std::uint64_t> handled_{0};  ///< number of the last message that was handled
-    std::map<StartId, Start> starts_;
+    std::map<RunId, SenderRun> runs_;
     TroubleReporter reporter_;
 };
 

@@ -17,6 +17,10 @@ class LocksTest(PlantedTree):
         self.plant("bench/c.cpp", "    flushLocked();")
         self.assert_finds(locks.check, "c.cpp:1: ", "b.hpp:1: ", "a.hpp:1: ")
 
+    def test_refuses_a_class_that_asks_for_the_lock_of_its_owner(self):
+        self.plant("include/sluice/log/a.hpp", "/// Counts, changed under its lock.", "class Counts {")
+        self.assert_finds(locks.check, "a.hpp:1: ")
+
     def test_accepts_guards_contracts_and_fields(self):
         self.plant(
             "include/sluice/log/a.hpp",

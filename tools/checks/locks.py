@@ -8,6 +8,7 @@ FOLDERS = ("include", "src", "bridge", "bench", "examples")
 ASKED_FOR = re.compile(
     r"///.*\b((under|with) (the|its|the \w+'s) (lock|mutex|claim)|caller (has|holds) the)\b", re.IGNORECASE
 )
+ASKED_BY_A_CLASS = re.compile(r"\b(changed|called|used) (under|with) (its|the \w+'s) ", re.IGNORECASE)
 NAMED = re.compile(r"\b\w+Locked\(")
 MESSAGE = "a helper that needs a lock takes the guard as a parameter: see CONTRIBUTING.md"
 
@@ -22,7 +23,7 @@ def check(root):
 
 
 def helpers(lines):
-    """Numbered lines without the contracts of classes and the comments of fields."""
+    """Numbered lines without the comments of fields, and of classes that do not ask for a lock."""
     comment = []
     for number, line in enumerate(lines, 1):
         if line.lstrip().startswith("///"):
@@ -33,4 +34,6 @@ def helpers(lines):
             yield number, line.partition("//")[0]
         elif line.lstrip().startswith("template"):
             continue  # the comment belongs to the line that follows
+        elif re.match(r"\s*(class|struct)", line):
+            yield from (entry for entry in comment if ASKED_BY_A_CLASS.search(entry[1]))
         comment = []

@@ -97,8 +97,8 @@ public:
     RoomWait(const RoomWait&) = delete;
     RoomWait& operator=(const RoomWait&) = delete;
     ~RoomWait() {
-        if (hasWaited_ && store_.hasRoom()) {
-            notifyOneOf(store_.room_);
+        if (hasWaited_) {
+            wakeNext();
         }
     }
 
@@ -109,6 +109,12 @@ public:
     }
 
 private:
+    void wakeNext() noexcept {
+        if (store_.hasRoom()) {
+            notifyOneOf(store_.room_);
+        }
+    }
+
     EventStore& store_;
     bool hasWaited_ = false;
 };
@@ -123,7 +129,7 @@ PushResult EventStore<Event, EventList, Threading, Counts>::refused(PushResult r
     }
     if (Counts::areKept && result != PushResult::ok) {
         const Guard guard(lock_);
-        Counts::addRejected();
+        Counts::addRejected(guard);
     }
     return result;
 }

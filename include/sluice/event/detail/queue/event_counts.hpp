@@ -12,21 +12,32 @@ namespace sluice::detail {
 template <class P>
 using StatisticsMember = std::enable_if_t<P::statistics>;
 
-/// The counts of a queue's statistics, changed under its lock.
+/// The counts of a queue's statistics. The guard is the queue's.
 template <bool IsOn>
 class EventCounts {
 public:
     static constexpr bool areKept = true;
 
-    void addEnqueued(std::size_t queued) noexcept {
+    template <class Guard>
+    void addEnqueued(const Guard& guard, std::size_t queued) noexcept {
         ++enqueued_;
-        addQueued(queued);
+        addQueued(guard, queued);
     }
-    void addQueued(std::size_t queued) noexcept { highWater_ = std::max(highWater_, queued); }
-    void addRejected() noexcept { ++rejected_; }
-    void addProcessed(std::size_t events) noexcept { processed_ += events; }
+    template <class Guard>
+    void addQueued(const Guard& /*guard*/, std::size_t queued) noexcept {
+        highWater_ = std::max(highWater_, queued);
+    }
+    template <class Guard>
+    void addRejected(const Guard& /*guard*/) noexcept {
+        ++rejected_;
+    }
+    template <class Guard>
+    void addProcessed(const Guard& /*guard*/, std::size_t events) noexcept {
+        processed_ += events;
+    }
 
-    [[nodiscard]] EventQueueStatistics with(std::uint64_t discarded,
+    template <class Guard>
+    [[nodiscard]] EventQueueStatistics with(const Guard& /*guard*/, std::uint64_t discarded,
                                             std::size_t queued) const noexcept {
         return {enqueued_, rejected_, discarded, processed_, queued, highWater_};
     }
@@ -44,10 +55,14 @@ class EventCounts<false> {
 public:
     static constexpr bool areKept = false;
 
-    void addEnqueued(std::size_t) noexcept {}
-    void addQueued(std::size_t) noexcept {}
-    void addRejected() noexcept {}
-    void addProcessed(std::size_t) noexcept {}
+    template <class Guard>
+    void addEnqueued(const Guard&, std::size_t) noexcept {}
+    template <class Guard>
+    void addQueued(const Guard&, std::size_t) noexcept {}
+    template <class Guard>
+    void addRejected(const Guard&) noexcept {}
+    template <class Guard>
+    void addProcessed(const Guard&, std::size_t) noexcept {}
 };
 
 }  // namespace sluice::detail

@@ -38,7 +38,7 @@ public:
             destroyEach(rest_, done_);
             return;
         }
-        wakeAll(end());
+        wakeAll(giveBack());
     }
 
     /// How many events it began with.
@@ -129,9 +129,9 @@ private:
         return true;
     }
 
-    /// Gives everything back. Returns the waiters that are to look again; the store may be gone
-    /// then.
-    CoroutineWaiter* end() noexcept {
+    /// Puts the events that are left or kept back into the store, and leaves the store. Returns the
+    /// waiters that look again. The store may be destroyed after the unlock.
+    CoroutineWaiter* giveBack() noexcept {
         const Guard guard(store_->lock_);
         count(guard);
         store_->events_.prepend(rest_);
@@ -157,11 +157,11 @@ private:
     void count(const Guard& guard) noexcept {
         const std::size_t putBack = left_ + keptCount_;
         const std::size_t dropped = taken_ - putBack;
-        store_->addQueued(store_->resize(guard, static_cast<std::ptrdiff_t>(putBack)));
+        store_->addQueued(guard, store_->resize(guard, static_cast<std::ptrdiff_t>(putBack)));
         if (isDiscarding_) {
             store_->discarded_ += dropped;
         } else {
-            store_->addProcessed(dropped);
+            store_->addProcessed(guard, dropped);
         }
     }
 
@@ -225,15 +225,9 @@ struct EventStore<Event, EventList, Threading, Counts>::Peek {
     Peek(const Peek&) = delete;
     Peek& operator=(const Peek&) = delete;
     ~Peek() {
-        if (event == nullptr) {
-            return;
+        if (event != nullptr) {
+            letOthersTake();
         }
-        {
-            const Guard guard(store.lock_);
-            store.isPeeked_ = false;
-        }
-        store.room_.notifyAll();  // the oldest event may make room
-        store.changed_.notifyAll();
     }
 
     bool begins() noexcept {
@@ -246,6 +240,15 @@ struct EventStore<Event, EventList, Threading, Counts>::Peek {
             store.isPeeked_ = true;
         }
         return true;
+    }
+
+    void letOthersTake() noexcept {
+        {
+            const Guard guard(store.lock_);
+            store.isPeeked_ = false;
+        }
+        store.room_.notifyAll();  // the oldest event may make room
+        store.changed_.notifyAll();
     }
 };
 

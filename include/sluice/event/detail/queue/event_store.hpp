@@ -158,7 +158,7 @@ public:
     }
     [[nodiscard]] auto statistics() const noexcept {
         const Guard guard(lock_);
-        return Counts::with(discarded_,
+        return Counts::with(guard, discarded_,
                             size_.load(std::memory_order_relaxed));  // relaxed: the lock
     }
 
@@ -326,7 +326,7 @@ private:
     }
 
     /// One more in the list.
-    void countNew(const Guard& guard) noexcept { Counts::addEnqueued(resize(guard, 1)); }
+    void countNew(const Guard& guard) noexcept { Counts::addEnqueued(guard, resize(guard, 1)); }
 
     static void destroyEach(EventList& events, EventList& used) {
         while (!events.isEmpty()) {

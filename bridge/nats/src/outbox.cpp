@@ -102,7 +102,7 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
     } while (!counts_.held.compare_exchange_weak(held, held + 1));
     reservation = Reservation();
     reservation.counts_ = &counts_;
-    reservation.buffer_ = pool_.tryAcquire();  // the pool has a buffer for each place
+    reservation.buffer_ = pool_.tryAcquire();  // the pool has a buffer for each reservation
     if (isClosedFor(priority)) {  // close() may have begun without seeing this reservation
         reservation = Reservation();
         return SendResult::closed;
@@ -112,7 +112,7 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
 
 SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
                                 Reservation& reservation) noexcept {
-    // Sleeps until several places are free. Otherwise it would sleep again for each message.
+    // Sleeps until there is room for several messages. Otherwise it would sleep again for each.
     // `enough` is a multiple of `step`, because the end of a reservation notifies at multiples of
     // `step`.
     const std::size_t enough = (roomOf(priority) - 1) / counts_.step * counts_.step;

@@ -221,7 +221,7 @@ struct Pull::Impl {
     int ordered = 0;   ///< messages that the server may still send for the order
     EventCount::Clock::time_point heardAt;  ///< time of the last order, message or heartbeat
     /// A ring of the messages that wait for handlers. Without an answer, the server sends messages
-    /// for half of its places at most.
+    /// for half of its slots at most.
     std::vector<Waiting> waiting;
     std::uint64_t waitingBegin = 0;  ///< number of messages that have left the ring
     std::uint64_t waitingEnd = 0;    ///< number of messages that have entered the ring

@@ -92,8 +92,8 @@ TEST(DurableTest, TwoImportersGetEachMessageAndNoneComesBack) {
     EXPECT_EQ(third.bridge.statistics().notAgain, 20U);
 }
 
-// The outbox has room for 20 messages: low messages may use 12 places, medium messages 16, high
-// messages all.
+// The outbox has room for 20 messages: for low messages while it holds fewer than 12, for medium
+// messages while it holds fewer than 16.
 TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "sender");

@@ -61,8 +61,9 @@ TEST_F(SendForTest, WaitsForRoom) {
     EXPECT_EQ(sender.bridge.statistics().congested, 1U) << "a call that waits counts once at most";
 }
 
-// 28 places: one of 3 ends of a reservation wakes a thread, and low messages may use 16 places.
-TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirPlaces) {
+// Room for 28 messages: one of 3 ends of a reservation wakes a thread, and there is room for a low
+// message while the outbox holds fewer than 16.
+TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirReservations) {
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "sender");

@@ -225,13 +225,13 @@ private:
                 return;
             }
         }
-        object.giveTurn();
+        object.scheduleAgain();
     }
     static bool wakeTask(TimedExecutorTask& task) noexcept {
         return static_cast<PooledObject&>(task).wake();
     }
 
-    void giveTurn() {
+    void scheduleAgain() {
         this->leave();
         this->executor()->scheduleLast(*this);
     }
@@ -261,7 +261,7 @@ private:
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
-                giveTurn();
+                scheduleAgain();
                 return true;
             }
         }

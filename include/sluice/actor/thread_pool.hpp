@@ -187,13 +187,13 @@ private:
     }
 
     void intoLine(ExecutorTask& task) {
-        Park* place = nullptr;
+        Park* park = nullptr;
         {
             const Guard guard(lock_);
             append(guard, task);
-            place = &idle_.place(guard);
+            park = &idle_.parkToNotify(guard);
         }
-        place->notifyOne();
+        park->notifyOne();
     }
 
     bool tryTake(ExecutorTask& task) {
@@ -238,7 +238,7 @@ private:
     }
 
     void sleep() {
-        Park* place = nullptr;
+        Park* park = nullptr;
         idle_.sleep(
             lock_,
             [this] {
@@ -247,10 +247,10 @@ private:
             },
             [&](const Guard& guard) {
                 // This thread may have been called for each of the tasks, and it runs one.
-                place = queue_.hasSeveral() ? &idle_.place(guard) : nullptr;
+                park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
-        if (place != nullptr) {
-            place->notifyOne();
+        if (park != nullptr) {
+            park->notifyOne();
         }
     }
 
@@ -279,7 +279,7 @@ private:
         if (earliest == TimePoint::max() || now() < earliest) {
             return;
         }
-        Park* place = nullptr;
+        Park* park = nullptr;
         std::size_t tasks = 0;
         {
             const Guard guard(lock_);
@@ -288,10 +288,10 @@ private:
                 ++tasks;
             });
             idle_.setEarliest(guard, alarms_.earliest());
-            place = &idle_.place(guard);
+            park = &idle_.parkToNotify(guard);
         }
         for (; tasks > 1; --tasks) {  // this thread runs one of them, or an older one
-            place->notifyOne();
+            park->notifyOne();
         }
     }
 

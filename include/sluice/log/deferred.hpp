@@ -107,22 +107,22 @@ void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_
     printer.finish();
 }
 
-template <class Place, class... Codecs>
+template <class Site, class... Codecs>
 constexpr auto printerOf() noexcept {
     if constexpr (sizeof...(Codecs) == 0) {
         return &printText;
-    } else if constexpr (isPlainFormat(Place::text())) {
+    } else if constexpr (isPlainFormat(Site::text())) {
         return &printPlain<Codecs...>;
     } else {
         return &printArguments<Codecs...>;
     }
 }
 
-/// `Place` is the local class that SLUICE_LOG declares at a call site. It has the source location,
+/// `Site` is the local class that SLUICE_LOG declares at a call site. It has the source location,
 /// the level and the format.
-template <class Place, class... Codecs>
-inline constexpr DeferredSite siteOf{Place::severity(), Place::source(), Place::text(),
-                                     printerOf<Place, Codecs...>()};
+template <class Site, class... Codecs>
+inline constexpr DeferredSite siteOf{Site::severity(), Site::source(), Site::text(),
+                                     printerOf<Site, Codecs...>()};
 
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
@@ -130,11 +130,11 @@ inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>
 /// Checks the format string of a call with `Arguments`, and refuses a wrong one at compile time.
 /// Returns false after a refusal, so that the compiler prints one error only. A text without
 /// arguments is not a format, so it is not checked.
-template <class Place, class... Arguments>
+template <class Site, class... Arguments>
 constexpr bool isFormatRight() noexcept {
     constexpr FormatFault fault = sizeof...(Arguments) == 0
                                       ? FormatFault::none
-                                      : findFault(Place::text(), sizeof...(Arguments));
+                                      : findFault(Site::text(), sizeof...(Arguments));
     static_assert(fault != FormatFault::brace,
                   "the format string has a brace without its partner; {{ and }} print one");
     static_assert(fault != FormatFault::name,
@@ -148,18 +148,18 @@ constexpr bool isFormatRight() noexcept {
 
 /// Runs the formatting library's own check at compile time. A compiler error in this function means
 /// that a specification does not fit its argument.
-template <class Place, class... Arguments>
+template <class Site, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
-        static_cast<void>(spdlog::format_string_t<Arguments...>(FMT_STRING(Place::text())));
+        static_cast<void>(spdlog::format_string_t<Arguments...>(FMT_STRING(Site::text())));
     }
 }
 
-template <class Place, class Logger, class... Arguments>
+template <class Site, class Logger, class... Arguments>
 void logDeferred(Logger& logger, const Arguments&... arguments) {
-    checkSpecifications<Place, typename CodecOf<Arguments>::Decoded&...>();
+    checkSpecifications<Site, typename CodecOf<Arguments>::Decoded&...>();
     const EncodedArguments<CodecOf<Arguments>...> encoded(arguments...);
-    logger.log_deferred(siteOf<Place, CodecOf<Arguments>...>, encoded.size(),
+    logger.log_deferred(siteOf<Site, CodecOf<Arguments>...>, encoded.size(),
                         [&encoded](std::byte* to) noexcept { encoded.write(to); });
 }
 
@@ -199,48 +199,48 @@ decltype(auto) shownInPlace(Argument&& argument) noexcept {
     }
 }
 
-template <class Place, class... Arguments>
+template <class Site, class... Arguments>
 void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
-    checkSpecifications<Place, Arguments...>();
+    checkSpecifications<Site, Arguments...>();
 #endif
-    logger.log(Place::source(), Place::severity(), spdlog::string_view_t(Place::text()),
+    logger.log(Site::source(), Site::severity(), spdlog::string_view_t(Site::text()),
                std::forward<Arguments>(arguments)...);
 }
 
 /// Logs a call after the check of the level. Also called if the level is off and the logger keeps a
 /// backtrace.
-template <class Place, class Logger, class... Arguments>
+template <class Site, class Logger, class... Arguments>
 void logAt(Logger& logger, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!isFormatRight<Place, Arguments...>()) {
+    if constexpr (!isFormatRight<Site, Arguments...>()) {
         return;
     } else if constexpr ((isCopied<Arguments> && ...)) {
         if (auto* const that = deferring(logger)) {
-            return logDeferred<Place>(*that, arguments...);
+            return logDeferred<Site>(*that, arguments...);
         }
     }
 #endif
-    logInPlace<Place>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
+    logInPlace<Site>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
 }
 
-template <class Place, class Logger, std::size_t N, class... Arguments>
+template <class Site, class Logger, std::size_t N, class... Arguments>
 void logPairsAt(Logger& logger, const std::array<key_value, N>& pairs, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!isFormatRight<Place, Arguments...>()) {
+    if constexpr (!isFormatRight<Site, Arguments...>()) {
         return;
     } else if constexpr ((isCopied<Arguments> && ...)) {
         if (auto* const that = deferring(logger)) {
             const ScopedPairs scope({pairs.data(), N});
-            return logDeferred<Place>(*that, arguments...);
+            return logDeferred<Site>(*that, arguments...);
         }
     }
-    checkSpecifications<Place, Arguments...>();
+    checkSpecifications<Site, Arguments...>();
 #endif
     logTextWithPairs(
-        logger, Place::source(), Place::severity(), {pairs.data(), N},
-        [](spdlog::logger& to, auto&... shown) { logInPlace<Place>(to, shown...); },
-        spdlog::string_view_t(Place::text()), shownInPlace(std::forward<Arguments>(arguments))...);
+        logger, Site::source(), Site::severity(), {pairs.data(), N},
+        [](spdlog::logger& to, auto&... shown) { logInPlace<Site>(to, shown...); },
+        spdlog::string_view_t(Site::text()), shownInPlace(std::forward<Arguments>(arguments))...);
 }
 
 template <class Argument>
@@ -267,18 +267,18 @@ auto onlyPair(const Argument& argument) noexcept {
 }
 
 /// Logs the call of a call site. Separates its pairs from the arguments of the format.
-template <class Place, class Logger, class Format, class... Arguments>
+template <class Site, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     if constexpr ((isPair<Arguments> || ...)) {
         const auto pairs = std::apply([](const auto&... pair) { return std::array{pair...}; },
                                       std::tuple_cat(onlyPair(arguments)...));
         std::apply(
             [&](auto&&... rest) {
-                logPairsAt<Place>(logger, pairs, std::forward<decltype(rest)>(rest)...);
+                logPairsAt<Site>(logger, pairs, std::forward<decltype(rest)>(rest)...);
             },
             std::tuple_cat(withoutPair(std::forward<Arguments>(arguments))...));
     } else {
-        logAt<Place>(logger, std::forward<Arguments>(arguments)...);
+        logAt<Site>(logger, std::forward<Arguments>(arguments)...);
     }
 }
 
@@ -297,7 +297,7 @@ void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments)
 #define SLUICE_LOG(logger, severity_, ...)                                                         \
     do {                                                                                           \
         static constexpr const char* sluiceLogFunction = SPDLOG_FUNCTION;                          \
-        struct SluiceLogPlace {                                                                    \
+        struct SluiceLogSite {                                                                     \
             static constexpr spdlog::level::level_enum severity() {                                \
                 return severity_;                                                                  \
             }                                                                                      \
@@ -310,8 +310,8 @@ void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments)
         };                                                                                         \
         auto&& sluiceLogHandle = logger;                                                           \
         auto& sluiceLogger = ::sluice::log::detail::loggerOf(sluiceLogHandle);                     \
-        if (::sluice::log::detail::isWanted(sluiceLogger, SluiceLogPlace::severity())) {           \
-            ::sluice::log::detail::logCall<SluiceLogPlace>(sluiceLogger, __VA_ARGS__);             \
+        if (::sluice::log::detail::isWanted(sluiceLogger, SluiceLogSite::severity())) {            \
+            ::sluice::log::detail::logCall<SluiceLogSite>(sluiceLogger, __VA_ARGS__);              \
         }                                                                                          \
     } while (false)
 

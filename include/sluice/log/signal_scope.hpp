@@ -36,7 +36,7 @@ public:
 
 private:
     const int errno_;
-    const detail::SignalSafeScope quiet_;
+    const detail::SignalSafeScope signalSafe_;
     const detail::ScopedPairs pairs_{{}};
 };
 

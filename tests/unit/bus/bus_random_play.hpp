@@ -239,7 +239,7 @@ private:
         count = harvest();
 #endif
         isConsuming_ = false;
-        letGo();
+        freeSlots();
         if (isComplete) {
             EXPECT_EQ(count, handled_);
             EXPECT_LE(count, most);
@@ -262,7 +262,7 @@ private:
     }
 
     /// The slots of handled messages have come back.
-    void letGo() {
+    void freeSlots() {
         for (Room& each : rooms_) {
             each.inHands = 0;
         }
@@ -274,7 +274,7 @@ private:
     }
 
     void handle(std::size_t type, int serial, const Header& header) {
-        letGo();
+        freeSlots();
         ++handled_;
         auto& queue = room(header.priority).queue;
         ASSERT_FALSE(queue.empty());

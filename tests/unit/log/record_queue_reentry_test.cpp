@@ -225,7 +225,7 @@ TEST(RecordQueueReentry, ACallbackOfACallbackIsCounted) {
     EXPECT_EQ(queue.statistics().discarded, 1U);
 }
 
-TEST(RecordQueueReentry, AQuietThreadNeitherAllocatesNorWaits) {
+TEST(RecordQueueReentry, ASignalSafeThreadNeitherAllocatesNorWaits) {
     LabelQueue<> queue(limits(1));
     {
         const SignalSafeScope quiet;

@@ -42,7 +42,8 @@ struct ThreadCache {
     OwnerGate<Platform, Magazine> loaded;
     Magazine* shelved = nullptr;  // the loaded one while it is closed; guarded by the pool's lock
     Atomic<Magazine*> previous{nullptr};
-    /// Blocks that went from here to others, less those that came from them. Negative if more came.
+    /// Blocks that this cache gave to others, less those that others gave to it. The user of the
+    /// cache writes it. It may be negative, so it is not a SingleWriterCounter.
     Atomic<std::int64_t> given{0};
 };
 

@@ -38,9 +38,9 @@ public:
     /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
     void callTimekeeperEarlier() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Returns the place whose notifyOne() wakes a thread for a task. It is the place of the
-    /// timekeeper only if no other thread sleeps.
-    [[nodiscard]] Park& place(const Guard& /*guard*/) noexcept {
+    /// Returns the object whose notifyOne() wakes a thread for a task. It wakes the timekeeper only
+    /// if no other thread sleeps.
+    [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
     void wakeAll() noexcept {

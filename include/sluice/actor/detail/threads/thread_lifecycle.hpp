@@ -92,7 +92,7 @@ public:
     /// Called after takeUnstarted() has returned true and the object has ended.
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The place where the thread itself waits. Other threads end that wait by notifyAll().
+    /// The thread itself waits here. Other threads end that wait by notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:

@@ -6,6 +6,11 @@ namespace [[gnu::visibility("default")]] sluice {
 
 /// The wait between two polls of a location that another thread is about to change.
 ///
+///     sluice::Backoff backoff;
+///     while (!isReady.load(std::memory_order_acquire)) {
+///         backoff.wait();
+///     }
+///
 /// Each call of wait() lasts about twice as long as the call before: 1, 2, 4 ... 64 pauses of the
 /// processor. So a short wait ends quickly, and pollers soon stop disturbing the thread that they
 /// wait for. After 127 pauses, a few microseconds, every call yields to other threads. If there are

@@ -15,6 +15,12 @@ namespace detail {
 
 /// The calls of Linux that PriorityMutex makes.
 ///
+///     std::uint32_t unowned = 0;
+///     if (word.compare_exchange_strong(unowned, PriorityFutex::thisThread()) ||
+///         PriorityFutex::own(word)) {  // sleeps until the calling thread is the owner
+///         PriorityFutex::disown(word);
+///     }
+///
 /// A word is 0 or the number of the thread that owns it. The system sets a bit while other threads
 /// sleep for the word. A thread that sleeps for a word lends the owner its priority.
 ///

@@ -13,8 +13,13 @@ namespace sluice {
 using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                        std::uint64_t, std::uint32_t>;
 
-/// A counter that one thread writes and any thread reads. Wait-free. Cost of add(): a load and a
-/// store, without an atomic read-modify-write.
+/// A counter that one thread writes and any thread reads.
+///
+///     sluice::SingleWriterCounter<> handled;
+///     handled.add(1);                             // the writer
+///     const std::uint64_t count = handled.get();  // any thread
+///
+/// Wait-free. Cost of add(): a load and a store, without an atomic read-modify-write.
 ///
 /// Memory promise: a thread that reads a count sees all that the writer saw before it counted. So
 /// if one count follows another one, a thread that reads the following count first never finds it

@@ -9,6 +9,10 @@
 namespace sluice {
 
 /// A number of 64 bits that one thread writes and any thread reads. It orders nothing.
+///
+///     sluice::SingleWriterNumber<> latest;
+///     latest.set(17);                             // the writer
+///     const std::uint64_t number = latest.get();  // any thread
 template <class Platform = StdPlatform,
           bool AsOneWord = std::atomic<std::uint64_t>::is_always_lock_free>
 class SingleWriterNumber {

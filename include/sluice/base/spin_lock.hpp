@@ -10,6 +10,12 @@ namespace [[gnu::visibility("default")]] sluice {
 
 /// A mutex of one byte that waits by polling.
 ///
+///     sluice::SpinLock lock;
+///     {
+///         const std::lock_guard guard(lock);
+///         ++count;
+///     }
+///
 /// Use it for critical sections of a few instructions that call no code of the user, if a
 /// std::mutex would be larger than its data. Use std::mutex if the section allocates, or calls the
 /// system or the user's code. Use PriorityMutex if threads of different real-time priorities share

@@ -52,6 +52,10 @@ private:
 /// Finds the slots of the calling thread in many shared objects ("homes"), without a lock or an
 /// atomic access. Each thread has a hash table of its own.
 ///
+///     using Table = sluice::ThreadTable<Home>;
+///     const std::size_t hash = Table::hash(&home);  // once for each home
+///     Home::Slot* const slot = Table::findOr(&home, hash, [&] { return Table::add(home); });
+///
 /// The key is the address of the home. The thread is a user of each home in its table, so no other
 /// home can have the same address. The table drops entries of destroyed homes when it is rebuilt:
 /// when it has twice as many entries as there were homes at the last time. So a thread keeps only

@@ -1,32 +1,5 @@
 #pragma once
 
-/// \file
-/// AnyData<MaxSize> and maxSizeOf<Ts...>(): one value of any type, as the argument of an event.
-///
-/// Purpose: one prototype, `void(const AnyData<N>&)`, for events of unrelated types; a listener
-/// takes its own type, `const MyEvent&`, and gets it by implicit conversion.
-///
-/// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
-/// if every access must be checked.
-///
-/// Threads: a plain value, not synchronised. A const AnyData gives its object out as mutable, as a
-/// pointer does. So listeners on several threads must not write to the object.
-///
-/// Memory: an object of at most MaxSize bytes (at least the size of two pointers) lies inside the
-/// AnyData. Three kinds of objects lie on the heap, correctly aligned: larger ones, those with an
-/// alignment above std::max_align_t, and those whose move may throw. So
-/// `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C if their moves do not throw.
-///
-/// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
-/// first, or know the type from the event. Debug builds refuse a type that is larger than the
-/// object, and access to an object that was moved away.
-///
-/// Cost: construction is one construction of the object; access is one branch; moving is one call.
-/// No run-time type information is used. Types are distinguished by address, so a shared library
-/// that hides its symbols has types of its own.
-///
-/// Tests: tests/unit/event/any_data_test.cpp.
-
 #include <sluice/base/assert.hpp>
 
 #include <cstddef>
@@ -68,6 +41,34 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
 }  // namespace detail
 
+/// One value of any type, as the argument of events of unrelated types. A listener takes its own
+/// type, and gets it by implicit conversion.
+///
+///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
+///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;
+///     dispatcher.appendListener(1, [](const Connected& event) { greet(event.peer); });
+///     dispatcher.dispatch(1, Connected{"north"});
+///
+/// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
+/// if every access must be checked.
+///
+/// Threads: a plain value, not synchronised. A const AnyData gives its object out as mutable, as a
+/// pointer does. So listeners on several threads must not write to the object.
+///
+/// Memory: an object of at most MaxSize bytes (at least the size of two pointers) lies inside the
+/// AnyData. Three kinds of objects lie on the heap, correctly aligned: larger ones, those with an
+/// alignment above std::max_align_t, and those whose move may throw. So
+/// `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C if their moves do not throw.
+///
+/// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
+/// first, or know the type from the event. Debug builds refuse a type that is larger than the
+/// object, and access to an object that was moved away.
+///
+/// Cost: construction is one construction of the object; access is one branch; moving is one call.
+/// No run-time type information is used. Types are distinguished by address, so a shared library
+/// that hides its symbols has types of its own.
+///
+/// Tests: tests/unit/event/any_data_test.cpp.
 template <std::size_t MaxSize>
 class AnyData {
     static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");

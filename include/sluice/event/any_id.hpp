@@ -1,24 +1,5 @@
 #pragma once
 
-/// \file
-/// AnyId<Digester, Storage> and AnyHashableId: event identifiers of any type, mixed in one
-/// dispatcher.
-///
-/// Purpose: `EventDispatcher<AnyHashableId, void()>` takes 3, std::string("open") and an enumerator
-/// alike. An AnyId is made from a value: it keeps the digest Digester<T>()(value) and a Storage
-/// made from the value. Works as a key of std::unordered_map and std::map.
-///
-/// Two AnyIds are equal if they have the same digest and equal Storages. A Storage without ==
-/// counts as equal, and one without < as not less. So with EmptyAnyStorage, the default, two values
-/// with one digest are one event. This holds for 3 and 3L, which is intended, but also for two
-/// strings with the same hash. If that must not happen, use AnyValueId (any_value_storage.hpp),
-/// which keeps and compares the values.
-///
-/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one digest at
-/// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
-///
-/// Tests: tests/unit/event/any_id_test.cpp.
-
 #include <sluice/event/detail/utility/comparing.hpp>
 
 #include <cstddef>
@@ -36,6 +17,26 @@ struct EmptyAnyStorage {
     EmptyAnyStorage(const T&) noexcept {}
 };
 
+/// An event identifier of any type. One dispatcher takes numbers, texts and enumerators.
+///
+///     sluice::EventDispatcher<sluice::AnyHashableId, void()> dispatcher;
+///     dispatcher.appendListener(3, [] { std::puts("three"); });
+///     dispatcher.appendListener(std::string("open"), [] { std::puts("open"); });
+///     dispatcher.dispatch(Key::enter);
+///
+/// An AnyId keeps the digest Digester<T>()(value), and a Storage made from the value. It works as a
+/// key of std::unordered_map and std::map.
+///
+/// Two AnyIds are equal if they have the same digest and equal Storages. A Storage without ==
+/// counts as equal, and one without < as not less. So with EmptyAnyStorage, the default, two values
+/// with one digest are one event. This holds for 3 and 3L, which is intended, but also for two
+/// strings with the same hash. If that must not happen, use AnyValueId (any_value_storage.hpp),
+/// which keeps and compares the values.
+///
+/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one digest at
+/// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
+///
+/// Tests: tests/unit/event/any_id_test.cpp.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
     template <class T>

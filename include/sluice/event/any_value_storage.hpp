@@ -1,21 +1,5 @@
 #pragma once
 
-/// \file
-/// AnyValueStorage and AnyValueId: event identifiers of any type that never mistake one value for
-/// another.
-///
-/// Purpose: the Storage for AnyId that keeps the value, so that two values whose digests collide
-/// stay two events. Values of different types are never equal: 3 and 3L are two events here.
-///
-/// Use it if an identifier comes from outside (names, keys) and a collision of hashes must not
-/// deliver an event to the wrong listener. Use AnyHashableId if the values are known.
-///
-/// Threads: a plain value. Copies share one immutable value and may go to other threads. Errors:
-/// std::bad_alloc. A type needs ==. It needs < only for an ordered map, which debug builds check.
-/// Cost: one allocation for each value, none for a copy.
-///
-/// Tests: tests/unit/event/any_value_storage_test.cpp.
-
 #include <sluice/base/assert.hpp>
 #include <sluice/event/any_id.hpp>
 #include <sluice/event/detail/utility/comparing.hpp>
@@ -26,6 +10,23 @@
 
 namespace sluice {
 
+/// The Storage of an AnyId that keeps the value. So two values with one digest are two events.
+///
+///     sluice::EventDispatcher<sluice::AnyValueId, void()> dispatcher;
+///     dispatcher.appendListener(std::string("open"), [] { std::puts("open"); });
+///     dispatcher.appendListener(3, [] { std::puts("three"); });
+///     dispatcher.dispatch(3L);  // calls no listener
+///
+/// Values of different types are never equal: 3 and 3L are two events.
+///
+/// Use it if an identifier comes from outside (names, keys) and a collision of hashes must not
+/// deliver an event to the wrong listener. Use AnyHashableId if the values are known.
+///
+/// Threads: a plain value. Copies share one immutable value and may go to other threads. Errors:
+/// std::bad_alloc. A type needs ==. It needs < only for an ordered map, which debug builds check.
+/// Cost: one allocation for each value, none for a copy.
+///
+/// Tests: tests/unit/event/any_value_storage_test.cpp.
 class AnyValueStorage {
 public:
     /// Holds no value. It is equal to other empty ones, and less than all others.

@@ -1,21 +1,5 @@
 #pragma once
 
-/// \file
-/// argumentAdapter(callable): a listener with its own parameter types, for a list with others.
-///
-/// Purpose: a list of `void(const Event&)` may hold a listener that takes `const KeyEvent&`, if the
-/// list is called with key events only: `argumentAdapter<void(const KeyEvent&)>(onKey)`. Each
-/// argument is converted by static_cast. Each std::shared_ptr, by value or by const reference, is
-/// converted by std::static_pointer_cast. The type of the argument is not checked.
-///
-/// The prototype is taken from a function pointer or from a wrapper such as std::function; for
-/// other callables it is given: `argumentAdapter<Prototype>(callable)`.
-///
-/// Threads: as for the callable. Errors: those of the callable and the conversions.
-/// Cost: the casts; a converted std::shared_ptr is one more owner during the call.
-///
-/// Tests: tests/unit/event/argument_adapter_test.cpp.
-
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -82,6 +66,23 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 
 }  // namespace detail
 
+/// A listener with its own parameter types, for a list with others. argumentAdapter() makes it.
+///
+///     void onKey(const KeyEvent& event);
+///     sluice::CallbackList<void(const Event&)> list;
+///     list.append(sluice::argumentAdapter(onKey));
+///     list(KeyEvent{'q'});  // this list is called with key events only
+///
+/// Each argument is converted by static_cast, which does not check its type. Each std::shared_ptr,
+/// by value or by const reference, is converted by std::static_pointer_cast.
+///
+/// The prototype is taken from a function pointer or from a wrapper such as std::function. For
+/// other callables write it: `argumentAdapter<Prototype>(callable)`.
+///
+/// Threads: as for the callable. Errors: those of the callable and the conversions.
+/// Cost: the casts; a converted std::shared_ptr is one more owner during the call.
+///
+/// Tests: tests/unit/event/argument_adapter_test.cpp.
 template <class Func, class Prototype>
 struct ArgumentAdapter {
     explicit ArgumentAdapter(Func function) : func(std::move(function)) {}

@@ -1,23 +1,25 @@
 #pragma once
 
-/// \file
-/// conditionalFunctor(function, condition): a callable that runs only when a condition holds.
-///
-/// Purpose: a listener for some of the events of a list: `conditionalFunctor(onLow, isLow)` calls
-/// `onLow(args...)` if `isLow(args...)`. The condition gets every argument as an lvalue, so nothing
-/// is moved before the function gets it. Both are callables that std::invoke accepts.
-///
-/// Threads: as for the two callables; nothing is synchronised. Errors: those of the two callables.
-/// Cost: the two calls.
-///
-/// Tests: tests/unit/event/conditional_functor_test.cpp.
-
 #include <functional>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
 
+/// A listener for some of the events of a list: it calls a function if a condition holds.
+///
+///     sluice::CallbackList<void(int)> list;
+///     list.append(sluice::conditionalFunctor([](int level) { std::printf("low: %d\n", level); },
+///                                            [](int level) { return level < 10; }));
+///     list(50);  // calls the condition only
+///
+/// The condition gets every argument as an lvalue, so nothing is moved before the function gets it.
+/// Function and condition are callables that std::invoke accepts.
+///
+/// Threads: as for the two callables; nothing is synchronised. Errors: those of the two callables.
+/// Cost: the two calls.
+///
+/// Tests: tests/unit/event/conditional_functor_test.cpp.
 template <class Func, class Condition>
 struct ConditionalFunctor {
     ConditionalFunctor(Func function, Condition test)

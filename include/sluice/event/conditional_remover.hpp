@@ -1,12 +1,26 @@
 #pragma once
 
-/// \file
-/// ConditionalRemover<Target>, conditionalRemover(target): listeners that remove themselves when a
-/// condition holds.
+#include <sluice/event/detail/list/callback_chain.hpp>
+#include <sluice/event/detail/utility/listener_target.hpp>
+#include <sluice/event/detail/utility/self_removal.hpp>
+
+#include <atomic>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Adds listeners that remove themselves when a condition holds. conditionalRemover() makes it.
 ///
-/// Purpose: listeners that listen until a certain event. It has the functions of its target, a
-/// CallbackList, EventDispatcher, EventQueue or heterogeneous form, with the condition as last
-/// argument: `conditionalRemover(list).append(listener, isLast)`.
+///     sluice::CallbackList<void(int)> list;
+///     sluice::conditionalRemover(list).append([](int left) { std::printf("%d left\n", left); },
+///                                             [](int left) { return left == 0; });
+///     list(1);
+///     list(0);  // calls the listener for the last time
+///
+/// It has the functions of its target, a CallbackList, EventDispatcher, EventQueue or heterogeneous
+/// form, with the condition as last argument.
 ///
 /// Each call asks the condition first, with the arguments as lvalues if the condition takes them,
 /// otherwise with none. If the condition holds, the listener is removed, called for the last time,
@@ -22,18 +36,6 @@
 /// allocation for a listener. A call costs the condition and one atomic load.
 ///
 /// Tests: tests/unit/event/conditional_remover_test.cpp.
-
-#include <sluice/event/detail/list/callback_chain.hpp>
-#include <sluice/event/detail/utility/listener_target.hpp>
-#include <sluice/event/detail/utility/self_removal.hpp>
-
-#include <atomic>
-#include <functional>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     using Base = detail::Adders<ConditionalRemover, Target>;

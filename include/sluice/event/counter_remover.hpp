@@ -1,13 +1,26 @@
 #pragma once
 
-/// \file
-/// CounterRemover<Target>, counterRemover(target): listeners that remove themselves after a number
-/// of calls.
+#include <sluice/event/detail/list/callback_chain.hpp>
+#include <sluice/event/detail/utility/listener_target.hpp>
+#include <sluice/event/detail/utility/self_removal.hpp>
+
+#include <atomic>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// Adds listeners that remove themselves after a number of calls. counterRemover() makes it.
 ///
-/// Purpose: one-shot listeners, and listeners for the next n events. It has the functions of its
-/// target, a CallbackList, EventDispatcher, EventQueue or heterogeneous form, with the number of
-/// calls as last argument: `counterRemover(dispatcher).appendListener(event, listener, 3)`. Without
-/// this argument, and with a number below 1, the listener is called once.
+///     sluice::EventDispatcher<int, void()> dispatcher;
+///     sluice::counterRemover(dispatcher).appendListener(7, [] { std::puts("seven"); }, 2);
+///     dispatcher.dispatch(7);
+///     dispatcher.dispatch(7);  // calls the listener for the last time
+///
+/// It has the functions of its target, a CallbackList, EventDispatcher, EventQueue or heterogeneous
+/// form, with the number of calls as last argument. Without this argument, and with a number below
+/// 1, the listener is called once.
 ///
 /// The listener is removed before its last call. It runs exactly as often as the number says, also
 /// if several threads call at once, and also if they call before it was completely added.
@@ -21,18 +34,6 @@
 /// call.
 ///
 /// Tests: tests/unit/event/counter_remover_test.cpp.
-
-#include <sluice/event/detail/list/callback_chain.hpp>
-#include <sluice/event/detail/utility/listener_target.hpp>
-#include <sluice/event/detail/utility/self_removal.hpp>
-
-#include <atomic>
-#include <functional>
-#include <type_traits>
-#include <utility>
-
-namespace sluice {
-
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     using Base = detail::Adders<CounterRemover, Target>;

@@ -1,20 +1,5 @@
 #pragma once
 
-/// \file
-/// removeListener, hasListener and hasAnyListener: they find listeners by value, without a handle.
-///
-/// Purpose: for programs that keep no handles and whose callbacks are comparable, because the
-/// policy `Callback` has ==, such as a function pointer. std::function is not comparable.
-///
-/// Each has two forms: (dispatcher, event, ...) for dispatchers and queues, (list, ...) for
-/// callback lists.
-///
-/// Threads: any thread that may use the target, also from a listener. A call may miss a listener
-/// that another thread adds or removes at the same time. Errors: exceptions of ==. Cost: linear in
-/// the listeners of the event.
-///
-/// Tests: tests/unit/event/event_util_test.cpp.
-
 #include <sluice/event/detail/utility/comparing.hpp>
 
 namespace sluice {
@@ -31,6 +16,23 @@ constexpr void requireComparable() noexcept {
 }  // namespace detail
 
 /// Removes the first listener that equals `listener`. Returns false if there is none.
+///
+///     struct Plain {
+///         using Callback = void (*)(int);
+///     };
+///     sluice::CallbackList<void(int), Plain> list;
+///     list.append(&onNumber);
+///     (void)sluice::removeListener(list, &onNumber);
+///
+/// removeListener, hasListener and hasAnyListener need no handle. They are for programs whose
+/// callbacks have ==, such as function pointers: std::function has none. Each has two forms:
+/// (dispatcher, event, ...) for dispatchers and queues, (list, ...) for callback lists.
+///
+/// Threads: any thread that may use the target, also from a listener. A call may miss a listener
+/// that another thread adds or removes at the same time. Errors: exceptions of ==. Cost: linear in
+/// the listeners of the event.
+///
+/// Tests: tests/unit/event/event_util_test.cpp.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {

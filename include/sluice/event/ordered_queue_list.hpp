@@ -1,26 +1,5 @@
 #pragma once
 
-/// \file
-/// OrderedQueueList<Item, Compare> and OrderedQueueListCompare: they make an event queue process
-/// the smallest event first.
-///
-/// Purpose: with the policy `template <class Item> using QueueList = OrderedQueueList<Item>` an
-/// EventQueue processes events in their order, not in the order of arrival. Events that compare
-/// equal keep the order of arrival. Compare()(a, b) gets two QueuedEvents and compares `a.event`
-/// and `a.arguments`.
-///
-/// An Item has empty() and get(), which returns its QueuedEvent. A queue keeps empty items for
-/// reuse. They come first and are never compared. Splicing puts items in order, so fill an item
-/// before it is spliced in.
-///
-/// Threads: not synchronised; the queue holds its lock. Errors: an exception of Compare passes
-/// through, and no item is lost. Then a splice of one item has not happened. Cost: the items are in
-/// a balanced tree. Splicing an item in compares it with at most about 2 log2(n) others, or with
-/// two if it is already in its place. Splicing a list in puts the items of the shorter list into
-/// the longer one.
-///
-/// Tests: tests/unit/event/ordered_queue_list_test.cpp.
-
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -37,6 +16,28 @@ struct OrderedQueueListCompare {
     }
 };
 
+/// The list of an EventQueue that processes the smallest event first.
+///
+///     struct SmallestFirst {
+///         template <class Item>
+///         using QueueList = sluice::OrderedQueueList<Item>;
+///     };
+///     sluice::EventQueue<int, void(), SmallestFirst> queue;
+///
+/// Events that compare equal keep the order of arrival. Compare()(a, b) gets two QueuedEvents, and
+/// compares `a.event` and `a.arguments`.
+///
+/// An Item has empty() and get(), which returns its QueuedEvent. A queue keeps empty items for
+/// reuse. They come first and are never compared. Splicing puts items in order, so fill an item
+/// before it is spliced in.
+///
+/// Threads: not synchronised; the queue holds its lock. Errors: an exception of Compare passes
+/// through, and no item is lost. Then a splice of one item has not happened. Cost: the items are in
+/// a balanced tree. Splicing an item in compares it with at most about 2 log2(n) others, or with
+/// two if it is already in its place. Splicing a list in puts the items of the shorter list into
+/// the longer one.
+///
+/// Tests: tests/unit/event/ordered_queue_list_test.cpp.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
     struct Slot {

@@ -10,6 +10,11 @@ namespace sluice {
 
 /// Waits in three stages: a short spin, a few yields, and then asleep in the kernel until notified.
 ///
+///     sluice::Park park;
+///     park.wait([&] { return isReady.load(); });  // one thread
+///     isReady.store(true);                        // another thread
+///     park.notifyAll();
+///
 /// Use it by default: short waits cost no system call, long waits no processor time. Use BusySpin
 /// or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow.
 ///

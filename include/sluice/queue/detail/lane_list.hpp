@@ -139,12 +139,13 @@ private:
         size_.store(size, std::memory_order_relaxed);
     }
 
+    // Guarded by lock_; threads read the atomic ones without it.
     mutable Lock lock_;
-    Lane* first_ = nullptr;
-    Atomic<Announced*> announced_{nullptr};
-    Atomic<bool> closed_{false};  // lanes that are added from now on are closed
-    Atomic<bool> areLanesClosed_{false};
-    Atomic<std::size_t> size_{0};
+    Lane* first_ = nullptr;                  ///< the newest lane, linked by Lane::next
+    Atomic<Announced*> announced_{nullptr};  ///< null without lanes
+    Atomic<bool> closed_{false};          ///< whether lanes are closed when added; set by close()
+    Atomic<bool> areLanesClosed_{false};  ///< whether all lanes are closed; set by close()
+    Atomic<std::size_t> size_{0};         ///< number of lanes
 };
 
 }  // namespace sluice::detail

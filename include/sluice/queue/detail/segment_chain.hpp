@@ -21,8 +21,9 @@ struct Segment {
     using Atomic = typename Platform::template Atomic<U>;
 
     struct Slot {
+        /// filled() or skipped(), written by the producer. Other values are of the lap before.
         Atomic<unsigned char> state;
-        Cell cell;
+        Cell cell;  ///< the message, if the slot is filled; written by the producer
     };
 
     static constexpr std::size_t slotCount =
@@ -38,10 +39,13 @@ struct Segment {
     unsigned char filled() const noexcept { return static_cast<unsigned char>(2 * lap + 1); }
     unsigned char skipped() const noexcept { return static_cast<unsigned char>(2 * lap + 2); }
 
+    /// The next segment of the chain. Written by the producer that appends that segment.
     Atomic<Segment*> next{nullptr};
-    Segment* nextFree = nullptr;    // while in the free list
-    Atomic<std::size_t> passed{0};  // slots read in this lap, plus one when a reader moved on
-    unsigned char lap = 0;          // 0 or 1, changed when the segment is reused
+    Segment* nextFree = nullptr;  ///< the next one in the free list; guarded by the queue's lock
+    /// Slots read in this lap, plus 1 when a reader moved on. Written by the readers, and set to 0
+    /// by the producer that reuses the segment.
+    Atomic<std::size_t> passed{0};
+    unsigned char lap = 0;  ///< 0 or 1; changed by the producer that reuses the segment
     alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
 
     static Segment* create(std::pmr::memory_resource* memory) {

@@ -184,19 +184,22 @@ private:
         }
     }
 
-    // First, so that it goes last: the nodes of a store that has gone, or that had too many.
+    // Written by the consumer, except where a comment names another thread.
+
+    /// Nodes of a store that was destroyed, or that had too many. The first member, because it must
+    /// be destroyed last. Also written by the thread that destroys the store.
     typename EventList::Spares orphans_;
-    EventStore* store_ = nullptr;
-    const void* thread_ = nullptr;  // the one that takes the events
-    Harvest* older_ = nullptr;
-    Harvest* newer_ = nullptr;
-    EventList rest_;
-    EventList kept_;
-    EventList done_;
-    std::size_t taken_ = 0;
-    std::size_t left_ = 0;
-    std::size_t keptCount_ = 0;
-    bool isDiscarding_ = false;
+    EventStore* store_ = nullptr;   ///< null without events; the thread that destroys it sets null
+    const void* thread_ = nullptr;  ///< the mark of the consumer's thread, see thisThread()
+    Harvest* older_ = nullptr;      ///< the harvest that began before; guarded by the store's lock
+    Harvest* newer_ = nullptr;      ///< the harvest that began after; guarded by the store's lock
+    EventList rest_;                ///< the events that are still to be handled
+    EventList kept_;                ///< the events that keep() has taken out of rest_
+    EventList done_;                ///< the nodes of events that were destroyed
+    std::size_t taken_ = 0;         ///< events that were taken out of the store
+    std::size_t left_ = 0;          ///< events in rest_; during a Passage its own count holds
+    std::size_t keptCount_ = 0;     ///< events in kept_
+    bool isDiscarding_ = false;     ///< whether destroyed events count as discarded
 };
 
 template <class Event, class EventList, class Threading, class Counts>

@@ -402,18 +402,19 @@ private:
     mutable EventWaiters<Threading> room_;     // waits of producers: for room, or the end
     mutable EventWaiters<Threading> changed_;  // all other waits
 
-    // Written under the lock, one line for an event that is added.
+    // Guarded by lock_; threads read the atomic ones without it. A producer that adds an event uses
+    // one cache line.
     alignas(cacheLineSize) mutable Lock lock_;
-    Atomic<bool> isClosed_{false};
-    Atomic<unsigned> silencers_{0};
-    Atomic<std::size_t> size_{0};
-    std::size_t building_ = 0;
-    bool isPeeked_ = false;
-    EventList events_;
-    typename EventList::Spares spares_;
-    CoroutineWaiters coroutines_;
-    Harvest* harvests_ = nullptr;
-    std::uint64_t discarded_ = 0;
+    Atomic<bool> isClosed_{false};       ///< whether all later events are refused; set by close()
+    Atomic<unsigned> silencers_{0};      ///< calls of silence() without their unsilence() yet
+    Atomic<std::size_t> size_{0};        ///< events in events_; written by producers and consumers
+    std::size_t building_ = 0;           ///< admitted events that producers are building
+    bool isPeeked_ = false;              ///< whether a consumer looks at the first event; set by it
+    EventList events_;                   ///< the waiting events, the next one first
+    typename EventList::Spares spares_;  ///< nodes without an event, for the next events
+    CoroutineWaiters coroutines_;        ///< coroutines that wait for an event or the end
+    Harvest* harvests_ = nullptr;        ///< the newest running harvest, linked by older_
+    std::uint64_t discarded_ = 0;        ///< discarded events so far; written by any thread
 };
 
 }  // namespace sluice::detail

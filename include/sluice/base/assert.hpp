@@ -15,7 +15,7 @@ namespace sluice {
 /// A failure and its place. All strings live at least until the handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty when there is none to show
-    const char* message;     ///< what to do instead
+    const char* message;     ///< tells the caller how to do it right
     const char* file;
     int line;
 };
@@ -34,8 +34,8 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// Installs a handler and returns the previous one. nullptr means the default handler, which prints
 /// one line to stderr: `sluice: <message> [<expression>] at <file>:<line>`. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // The handler is code, not data that was prepared for it, but it may read what its installer
-    // wrote before, hence release here and acquire in failAssertion.
+    // Release here and acquire in failAssertion: the handler may read data that its installer wrote
+    // before.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -65,7 +65,7 @@ assertionFailed(const char* expression, const char* message, const char* file, i
 }  // namespace sluice
 
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
-/// The message is a string that tells the caller what to do instead. With NDEBUG the condition is
+/// The message is a string that tells the caller how to do it right. With NDEBUG the condition is
 /// still compiled, so its variables count as used, but it is never evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))

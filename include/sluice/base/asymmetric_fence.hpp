@@ -72,8 +72,8 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Elsewhere a read-modify-write orders other addresses only between threads that meet in the
-    // same variable: the later one acquires what the earlier one released.
+    // On other processors a read-modify-write orders other addresses only between threads that
+    // change the same variable: the later one acquires, and the earlier one released.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif

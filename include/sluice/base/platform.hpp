@@ -27,7 +27,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// - `Fence = PortableFence` runs an algorithm on the path of kernels without membarrier.
 ///
 /// A replacement provides the same names. The easy way is to derive from StdPlatform and redeclare
-/// what changes:
+/// some of them:
 ///
 ///     struct PortablePlatform : sluice::StdPlatform {
 ///         using Fence = sluice::PortableFence;

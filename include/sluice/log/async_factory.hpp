@@ -7,7 +7,7 @@
 ///
 /// A factory makes a logger of the default back end and registers it with spdlog, as spdlog's own
 /// factories do. The first logger starts the back end. The three factories differ in the overflow
-/// policy: what happens to a record when the calling thread's lane is full.
+/// policy, which decides about a record when the calling thread's lane is full.
 ///
 /// Threads: any thread. Errors: spdlog_ex if spdlog's registry has a logger of this name, or if the
 /// back end cannot start.

@@ -132,8 +132,8 @@ public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Refuses (see setupError) what BlockPool refuses, and an exact pool of more objects than its
-    /// list can hold.
+    /// Refuses (see setupError) the options that BlockPool refuses, and an exact pool of more
+    /// objects than its list can hold.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}

@@ -43,8 +43,8 @@ struct PoolResourceOptions {
 /// Tests: tests/unit/memory/pool_resource_test.cpp.
 class PoolResource : public std::pmr::memory_resource {
 public:
-    /// Refuses (see setupError) a largestBlock that is no power of two from 16 to 65536, and what
-    /// BlockPool refuses.
+    /// Refuses (see setupError) a largestBlock that is no power of two from 16 to 65536, and the
+    /// options that BlockPool refuses.
     explicit PoolResource(const PoolResourceOptions& options = {},
                           std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : options_(checked(options)), upstream_(upstream) {

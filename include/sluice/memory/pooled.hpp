@@ -134,8 +134,8 @@ private:
         return memory;
     }
 
-    // Over-aligned objects come with their size in front of them, since not everybody who gives
-    // them back knows it. What is in front takes as much room as the alignment.
+    // An over-aligned object has its size in front of it, because not every `delete` knows the
+    // size. The bytes in front are as many as the alignment.
 
     static void* tryAllocateWide(std::size_t size, std::align_val_t wide) noexcept {
         const auto alignment = static_cast<std::size_t>(wide);
@@ -168,8 +168,8 @@ private:
         }
     }
 
-    /// Out of line: g++ warns where it sees both the class's `new` and this `delete`, though what
-    /// comes here came from the heap.
+    /// Out of line: g++ warns if it sees both the class's `new` and this `delete`, although these
+    /// objects came from the heap.
     [[gnu::noinline]] static void toHeap(void* object, std::size_t alignment) noexcept {
         if (alignment <= usual) {
             ::operator delete(object);

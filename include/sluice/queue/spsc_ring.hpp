@@ -354,8 +354,7 @@ private:
             used = Positions::distance(headCopy_, tail);
         }
         if constexpr (prefetchDistance != 0) {
-            // Not beyond what the consumer has given back: that would take lines it is about to
-            // read.
+            // Only slots that the consumer has freed. Others lie in lines that it is about to read.
             if (used + prefetchDistance < capacity()) {
                 constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
                 prefetchForWrite(&slotAt(static_cast<Index>(tail + ahead)));

@@ -22,9 +22,9 @@ namespace sluice::detail {
 /// The handlers of one type of message, in a table of fixed size, called in the order in which they
 /// were added.
 ///
-/// The consumer calls from a list of its own, which it renews when the table has changed; so no
-/// handler runs under a lock, and one that adds or removes handlers changes only what later
-/// messages see.
+/// The consumer calls from a list of its own, and renews it when the table has changed. So no
+/// handler runs under a lock. If a handler adds or removes handlers, only later messages see the
+/// change.
 ///
 /// A slot that is being filled counts as ending, until its callable is there.
 ///

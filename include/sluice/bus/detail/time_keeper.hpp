@@ -14,10 +14,10 @@ namespace sluice::detail {
 
 /// Time stamps for publishers, and the times that messages have waited, for the counts.
 ///
-/// With TimeStamp::cached the consumer reads the clock once for many messages: it leaves the time
-/// for publishers to copy, and adds up the stamps of what it handles until the next reading. While
-/// it sleeps, or looks and finds next to nothing, the copy is taken away, and publishers read the
-/// clock: a lonely message would otherwise wait for the line that the consumer has just written.
+/// With TimeStamp::cached the consumer reads the clock once for many messages. It leaves the time
+/// for publishers to copy, and adds up the stamps of the messages until the next reading. While the
+/// consumer sleeps or finds few messages, there is no copy, and publishers read the clock.
+/// Otherwise a single message would wait for the line that the consumer has just written.
 template <class Traits, class Counts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;

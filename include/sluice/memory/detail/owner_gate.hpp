@@ -75,7 +75,7 @@ public:
                                         std::memory_order_relaxed);  // E2
     }
 
-    /// The object, for statistics and for whoever excludes the owner in another way.
+    /// The object, for statistics and for a thread that excludes the owner in another way.
     T* peek() const noexcept { return object_.load(std::memory_order_acquire); }
 
 private:

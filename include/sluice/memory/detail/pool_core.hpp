@@ -156,9 +156,9 @@ public:
         }
     }
 
-    /// Adds a slab of so many blocks, or as many as the capacity allows. When that is none: whether
-    /// another thread is about to add one. Throws what the memory resource throws, then nothing has
-    /// happened.
+    /// Adds a slab of so many blocks, or as many as the capacity allows. If that is none, returns
+    /// whether another thread is about to add one. If the memory resource throws, nothing has
+    /// changed.
     bool grow(std::size_t most) {
         [[maybe_unused]] const ForkDelay
             delay;  // in the child nobody would take a reservation back

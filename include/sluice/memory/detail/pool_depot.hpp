@@ -18,15 +18,15 @@ namespace sluice::detail {
 
 /// The free blocks that the caches of a pool share, a magazine at a time.
 ///
-/// A cache holds two magazines. A block comes from the loaded one and goes back to it; when that
-/// will not do, the two are swapped; when that will not do either, one is exchanged with the
-/// depot, a full one for an empty one. So at least as many calls as a magazine has rounds lie
-/// between two exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001;
-/// here the depot is two lock-free stacks instead of two lists under a lock.)
+/// A cache holds two magazines. A block comes from the loaded one and goes back to it. If the
+/// loaded one is empty or full, the two are swapped. If both are, one is exchanged with the depot,
+/// a full one for an empty one. So at least as many calls as a magazine has rounds lie between two
+/// exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001; here the depot
+/// is two lock-free stacks instead of two lists under a lock.)
 ///
 /// Only full magazines are in the stack of full ones. There are as many magazines as the blocks
-/// would fill and two for each cache, so whoever must get rid of a full one always finds an empty
-/// one. None is given back before the pool ends.
+/// would fill and two for each cache. So a cache with a full magazine always finds an empty one. No
+/// magazine is freed before the pool ends.
 template <class Traits>
 class PoolDepot {
     using Platform = typename Traits::Platform;
@@ -54,11 +54,11 @@ public:
         set(cache, &loaded, &store_.create());
     }
 
-    /// To be called before blocks are added, with how many there will be then. Throws what the
-    /// memory resource throws; what was provided until then is there for the next time.
+    /// Makes magazines for `blocks` blocks, the number after the next blocks are added. If the
+    /// memory resource throws, the magazines made so far stay for the next call.
     void provideFor(std::size_t blocks) {
-        // Edge E3 provided: magazine pushed -> provided_ release .. acquire -> blocks added by
-        // whoever relies on it.
+        // Edge E3 provided: magazine pushed -> provided_ release .. acquire -> blocks added by a
+        // thread that relies on it.
         while (provided_.load(std::memory_order_acquire) < blocks / rounds + 1) {
             empties_.push(store_.create());
             provided_.fetch_add(1, std::memory_order_release);
@@ -141,8 +141,8 @@ public:
         }
     }
 
-    /// Whether the block lies in some magazine. The caller, who has the block, has synchronised
-    /// with whoever put it there: that entry is seen; others may change meanwhile.
+    /// Whether the block lies in some magazine. The caller has got the block, so it sees the entry
+    /// of the thread that put the block there. Other entries may change meanwhile.
     bool holds(const void* block) const noexcept {
         for (std::uint32_t number = store_.count(); number != 0; --number) {
             const Magazine& magazine = store_.at(number);

@@ -26,15 +26,15 @@ using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Pl
 /// Which nodes of an array are free: several stacks ("shards") that any thread pushes to and pops
 /// from. A node has a member `next`, a FreeListNext.
 ///
-/// A thread begins with its home shard, and a pop that finds it empty goes on to the others. Homes
-/// are spread by the address of a variable of the thread; whoever loses an exchange to another
-/// thread moves its home to the next shard, so that two threads that meet part.
+/// A thread begins with its home shard, and a pop that finds it empty goes on to the others. The
+/// address of a variable of the thread chooses its home. A thread that loses an exchange to another
+/// one moves its home to the next shard, so the two use different shards.
 ///
 /// take() finds nothing only if all shards were empty at one moment during the call. One look at
-/// each would not tell: a node can move behind the back of the one who looks. So it looks twice,
-/// and believes what it saw if no head has changed in between. For this the heads seen must be a
-/// state that the list can have been in, also when threads work on different shards: that is edge
-/// E2 of TaggedHead.
+/// each shard is not enough: a node may move to a shard that take() has already seen. So take()
+/// looks twice, and finds nothing only if no head has changed in between. For this the heads seen
+/// must be a state that the list can have been in, also when threads work on different shards. Edge
+/// E2 of TaggedHead ensures this.
 ///
 /// On machines without atomic words of 64 bits a list has at most 4,095 nodes, so that the tag of a
 /// head keeps 20 bits; TaggedHead says for how long a thread or the main program may be stopped.
@@ -61,8 +61,8 @@ public:
     ShardedFreeList(const ShardedFreeList&) = delete;
     ShardedFreeList& operator=(const ShardedFreeList&) = delete;
 
-    /// Edge hand-over (E1 of TaggedHead): what the giver did with the node comes before what the
-    /// taker does. Afterwards the list is not touched any more.
+    /// Edge hand-over (E1 of TaggedHead): the giver's use of the node comes before the taker's.
+    /// Afterwards the call does not touch the list any more.
     void give(Node& node) noexcept { push(shards_[home()], node); }
 
     /// A free node, or null when there was none at some moment during the call.

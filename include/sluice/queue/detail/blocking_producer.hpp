@@ -54,8 +54,7 @@ public:
     void close() noexcept {
         if (handle_.isOpen()) {
             handle_.close();
-            // A consumer that waits may have nothing else to wake up for, and it is the one who
-            // puts away what a producer leaves.
+            // The consumer takes the lane of the producer out. It may be asleep without messages.
             queue_->arrived_.notifyAll();
         }
     }

@@ -82,8 +82,8 @@ public:
         return map_.removeIf(isUnused);
     }
 
-    /// Null when there is nothing for this event. Allocates nothing. Throws what comparing the key,
-    /// or its hash, throws.
+    /// Null if there is nothing for this event. Allocates nothing. Exceptions of the key's hash and
+    /// comparison pass through.
     Value* find(const Key& key) const { return map_.find(key); }
 
     /// When this throws, nothing has changed.

@@ -77,8 +77,8 @@ bool canContinueInvoking(Args&... args) {
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
-/// The event of a list of arguments: what the policy makes of them if it accepts just these, else
-/// the first one. The caller passes arguments that it needs afterwards as lvalues.
+/// The event of a list of arguments: the result of the policy's getEvent if it accepts just these,
+/// otherwise the first argument. The caller passes arguments that it needs afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {

@@ -45,8 +45,8 @@ BasicPresence<Platform>& sharedPresence() noexcept {
     static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
         BasicPresence<Platform>& registry = BasicPresence<Platform>::makeForGood();
 #if defined(__unix__)
-        // Without memory for this, a forked child keeps what it removes from a list that another
-        // thread was calling.
+        // Without memory for this, a forked child never frees the callbacks that it removes from a
+        // list that another thread was calling.
         (void)::pthread_atfork(nullptr, nullptr,
                                [] { sharedPresence<Platform>().forgetOtherThreads(); });
 #endif

@@ -9,9 +9,9 @@
 
 namespace sluice::detail {
 
-/// What a consumer has taken out. Each event is dropped or kept; what is left at the end counts as
-/// kept, and what is kept goes back to the front. When the store is destroyed meanwhile, on the
-/// same thread, nothing is left.
+/// The events that a consumer has taken out. Each event is dropped or kept. At the end the kept
+/// ones, and those not dealt with, go back to the front. If the same thread destroys the store
+/// meanwhile, no event is left.
 template <class Event, class EventList, class Threading, class Counts>
 class EventStore<Event, EventList, Threading, Counts>::Harvest {
 public:
@@ -83,8 +83,8 @@ public:
 private:
     friend class EventStore;
 
-    /// The harvest lies in memory, for the store knows its address; what changes with each event is
-    /// kept here.
+    /// The fields that change with each event. The compiler keeps them in registers. It cannot do
+    /// so with a harvest, because the store knows its address.
     struct Passage {
         Harvest& harvest;
         std::size_t left;

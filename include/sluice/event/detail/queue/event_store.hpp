@@ -21,14 +21,14 @@ namespace sluice::detail {
 
 /// The events of a queue, between any number of producers and consumers.
 ///
-/// A list of events under one lock. Producers append one at a time; a consumer takes the first one
-/// or all of them out in constant time, deals with them without the lock, and puts back in front
-/// what it has kept.
+/// A list of events under one lock. Producers append one at a time. A consumer takes the first one
+/// or all of them out in constant time. It handles them without the lock, and puts the kept ones
+/// back to the front.
 ///
 /// Progress: blocking, for a few instructions. No foreign code runs under the lock, except a list
-/// type that the user's policy names. Events made of plain values are written under it; others take
-/// their place when they have been built. A list that throws when an event is added refuses it; one
-/// that throws when events are put back ends the program.
+/// type that the user's policy names. Events made of plain values are written under it. Others are
+/// built before they are added. If a list throws when an event is added, the event is refused. If
+/// it throws when events are put back, the program ends.
 ///
 /// Memory promise: the handler of an event sees the producer's writes before it added the event.
 ///
@@ -37,12 +37,12 @@ namespace sluice::detail {
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
 /// Invariants, under the lock: size_ is the number of events in events_. When an event is admitted,
-/// size_ + building_ <= limit, where building_ events have been admitted but have no place yet;
-/// what is put back may exceed the limit, and keeps others out until it does not. harvests_ links
-/// what consumers have taken out, newest first. While isPeeked_, the first event stays the first.
+/// size_ + building_ <= limit; building_ events have been admitted and are not in events_ yet.
+/// Events that are put back may exceed the limit; until then no event is admitted. harvests_ links
+/// the harvests of consumers, newest first. While isPeeked_, the first event stays the first.
 ///
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
-/// acquire by who waits; and the event count's own edge between the two.
+/// acquire by a waiting thread; between the two, the event count's own edge.
 ///
 /// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
 ///

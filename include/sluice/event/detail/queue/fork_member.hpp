@@ -12,10 +12,8 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// An object that has to know when it is in the child of a fork, where one thread is left.
-///
-/// Purpose: what the threads that are gone were doing to the object is over. The object is told
-/// while their stacks are still in memory.
+/// An object that is told when it is in the child of a fork, where one thread is left. So it ends
+/// the operations of the other threads. Their stacks are still in memory then.
 ///
 /// Threads: any thread makes and ends members. Each shared object has a list of those
 /// that its code has made.

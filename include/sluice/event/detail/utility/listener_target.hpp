@@ -13,7 +13,7 @@ template <class Target>
 inline constexpr bool isCallbackList = std::is_base_of_v<TagCallbackList, Target>;
 
 /// The functions of a utility that add listeners to a list. Self::add(put, listener, options...)
-/// makes of the listener what is wanted, and lets put(target, made) add that.
+/// makes a callback of the listener, and calls put(target, callback).
 template <class Self, class Target>
 class ListAdders {
 public:

@@ -8,8 +8,8 @@
 namespace sluice::detail {
 
 /// Lets a listener remove itself, although its handle is known only after it was added, when other
-/// threads may be calling it already. Nobody waits: whoever of the adding thread and the first
-/// asking thread comes second removes the listener.
+/// threads may be calling it already. No thread waits. Two threads set a mark, the adding one and
+/// the first asking one; the second of them removes the listener.
 ///
 /// Edge E1 handle: handle_ is written -> handle_ is read by a thread that calls the listener.
 template <class Handle>
@@ -44,8 +44,8 @@ private:
 };
 
 /// Owns the state that the copies of a self-removing listener share. State has a `removal`, a
-/// `listener` and a function `call(args...)`. A listener lives to the end of its call, whoever
-/// removes it meanwhile: so the state does, too.
+/// `listener` and a function `call(args...)`. A listener lives to the end of its call, also if a
+/// thread removes it meanwhile. So does the state.
 template <class State>
 class SharedListener {
     using Listener = decltype(State::listener);

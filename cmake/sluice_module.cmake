@@ -24,7 +24,10 @@ endfunction()
 # not every user has. So the target is in no umbrella. A program that links it finds the package first;
 # here that is wanted only to check the headers and to test them.
 macro(sluice_needs target package provider)
-    target_link_libraries(${target} INTERFACE ${provider})
+    # CMake prints the name of a target that it does not find: here the name says what to write.
+    target_link_libraries(${target} INTERFACE
+        "$<$<NOT:$<TARGET_EXISTS:${provider}>>:${provider}: write find_package(${package} CONFIG REQUIRED)>"
+        ${provider})
     if(PROJECT_IS_TOP_LEVEL)
         find_package(${package} CONFIG QUIET)
     endif()

@@ -11,7 +11,7 @@ ctest_again() {
 }
 
 # Each part can be asked for alone.
-nightly_parts=(policies analyzers model asan tsan noexceptions aarch64 stress repeat bridge faults fuzz packages)
+nightly_parts=(policies analyzers model asan tsan noexceptions aarch64 stress repeat bridge faults fuzz compilers packages)
 concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
 
 nightly_part() {
@@ -39,6 +39,7 @@ nightly_part() {
         bridge) sanitized_bridge ;;
         faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|ClusterTest' ;;
         fuzz) fuzz ;;
+        compilers) need "${test_packages[@]}"; python3 -B tools/compilers.py build/compilers ;;
         packages) need lintian gdb python3-venv; run_tests dev '^package\.'; packaging/conan/check ;;
     esac
 }

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,19 +23,26 @@ using namespace std::chrono_literals;
 
 std::atomic<bool> isAskedToEnd{false};
 
-/// Returns the share of time that the processors were busy since the last call.
+/// Returns the share of time that the processors were busy in the last half second or more.
 double busyPercent() {
     static hostwatch::ProcFile file("/proc/stat");
     static hostwatch::CpuCounters before;
+    static std::chrono::steady_clock::time_point next;
+    static double percent = 0;
     std::vector<hostwatch::CpuCounters> counters;
-    if (file.read() || hostwatch::parseCpu(file.text(), counters) || counters.empty()) {
-        return 0;
+    // The kernel counts in steps of some milliseconds, so a short time would be all busy or all
+    // idle.
+    if (std::chrono::steady_clock::now() < next || file.read() ||
+        hostwatch::parseCpu(file.text(), counters) || counters.empty()) {
+        return percent;
     }
     const hostwatch::CpuCounters now = counters.front();
     const auto busy = static_cast<double>(now.busy - before.busy);
     const auto all = busy + static_cast<double>(now.idle - before.idle);
+    percent = all > 0 ? 100 * busy / all : 0;
     before = now;
-    return all > 0 ? 100 * busy / all : 0;
+    next = std::chrono::steady_clock::now() + 500ms;
+    return percent;
 }
 
 double usedMebibytes() {
@@ -47,20 +53,6 @@ double usedMebibytes() {
     }
     return static_cast<double>(memory.total - memory.available) / (1024 * 1024);
 }
-
-/// The number of the next reading. It is kept in a file, for the next start.
-class NextNumber {
-public:
-    explicit NextNumber(std::string path) : path_(std::move(path)) {
-        std::ifstream(path_) >> next_;
-    }
-    [[nodiscard]] std::uint64_t get() const { return next_; }
-    void advance() { std::ofstream(path_) << ++next_; }
-
-private:
-    std::string path_;
-    std::uint64_t next_ = 0;
-};
 
 bool hasSeenTheOthers(const Ledger& ledger, std::uint32_t self) {
     for (std::uint32_t host = 0; host < hosts; ++host) {
@@ -79,9 +71,8 @@ int run(std::uint32_t self, const std::string& url, const std::string& folder) {
         bus->subscribe<Load>([&](const Load& load) { ledger.note(load); });
     auto options = optionsFor(url, name);
     options.durable.outboxFolder = folder + "/" + name + ".outbox";
-    FleetBridge bridge(*bus, options);
-    bridge.importType<Load>(route);
-    auto outlet = bridge.outlet<Load>(route);
+    const auto bridge = connect(*bus, options);
+    auto outlet = bridge->outlet<Load>(route);
 
     NextNumber next(folder + "/" + name + ".next");
     bool isLastSent = false;
@@ -97,7 +88,7 @@ int run(std::uint32_t self, const std::string& url, const std::string& folder) {
         (void)bus->waitFor(20ms);
         (void)bus->process();
     }
-    return bridge.close(10s) ? 0 : 1;
+    return bridge->close(10s) ? 0 : 1;
 }
 
 }  // namespace

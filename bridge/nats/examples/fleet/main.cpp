@@ -1,6 +1,6 @@
 // fleet URL FOLDER [SECONDS]: starts three hosts and shows them on one page. It kills one host and
 // starts it again. At the end it checks that each program has seen each reading. The server needs
-// JetStream.
+// JetStream. The URL may name several servers, separated by commas.
 #include "fleet.hpp"
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -52,19 +53,30 @@ public:
         }
     }
     void askToEnd() const { (void)::kill(process_, SIGTERM); }
-    /// Waits for the end of the process. True if it ended without an error.
-    bool wait() {
-        int status = 1;
-        const bool isReaped = waitpid(process_, &status, 0) == process_;
-        process_ = 0;
-        return isReaped && status == 0;
-    }
+    [[nodiscard]] bool isRunning() const { return process_ > 0; }
+    /// Notices the end of the process. Throws if the process ended with an error.
+    void check() { reap(WNOHANG); }
+    /// The same, after it has waited for the end.
+    void wait() { reap(0); }
 
 private:
+    void reap(int options) {
+        int status = 0;
+        if (process_ > 0 && waitpid(process_, &status, options) == process_) {
+            process_ = 0;
+            if (status != 0) {
+                throw std::runtime_error("host " + number_ + " has ended with an error");
+            }
+        }
+    }
+
     std::string program_, number_, url_, folder_;
     pid_t process_ = 0;
 };
 
+using Hosts = std::array<std::unique_ptr<Host>, hosts>;
+
+/// Shows the hosts on a terminal. If the output is no terminal, it only prints the events.
 class Page {
 public:
     void note(const Load& load) {
@@ -72,58 +84,77 @@ public:
             newest_[load.host] = load;
         }
     }
-    void show(const Ledger& ledger) const {
-        if (isatty(STDOUT_FILENO) == 0) {
+    void tell(const char* event) {
+        event_ = event;
+        paintAt_ = {};
+        if (!isTerminal_) {
+            std::printf("%s\n", event);
+            std::fflush(stdout);
+        }
+    }
+    /// Paints the page, at most five times a second.
+    void show(const Ledger& ledger, const Hosts& processes) {
+        const auto now = Clock::now();
+        if (!isTerminal_ || now < paintAt_) {
             return;
         }
-        std::printf("\033[H\033[J%-6s %8s %12s %10s\n", "host", "busy", "memory used", "readings");
+        paintAt_ = now + 200ms;
+        std::printf("\033[H\033[J%-6s %8s %12s %10s  state\n", "fleet", "busy", "memory used",
+                    "readings");
         for (std::size_t host = 0; host < hosts; ++host) {
-            std::printf("%-6zu %6.1f %% %8.0f MiB %10zu\n", host, newest_[host].busyPercent,
-                        newest_[host].usedMebibytes, ledger.seen(host));
+            std::printf("host %zu %6.1f %% %8.0f MiB %10zu  %s\n", host, newest_[host].busyPercent,
+                        newest_[host].usedMebibytes, ledger.seen(host),
+                        processes[host]->isRunning() ? "up" : "down");
         }
+        std::printf("\n%s\n\n", event_);
         std::fflush(stdout);
     }
 
 private:
+    const bool isTerminal_ = isatty(STDOUT_FILENO) != 0;
     std::array<Load, hosts> newest_;
+    const char* event_ = "";
+    Clock::time_point paintAt_;
 };
 
 /// The host that is killed and started again. It may see a reading twice, and may send one twice,
 /// because it may be killed before it has written down a reading that it has handled or sent.
 constexpr std::size_t killed = 1;
 
-/// Prints how many readings of each host each program has seen, and how many of them twice. False
-/// if a program misses a reading. Also false if a reading was seen twice between two programs that
-/// were not killed.
+/// Prints how many readings each host has published, and how many of them each program has seen
+/// exactly once. False if a program misses a reading. Also false if a reading was seen again
+/// between two programs that were not killed.
 bool printAccounts(const Ledger& page, const std::string& folder) {
     std::vector<Ledger> readers;
-    for (std::size_t reader = 0; reader < hosts; ++reader) {
-        readers.emplace_back(folder + "/host-" + std::to_string(reader) + ".seen");
+    std::vector<std::uint64_t> published;
+    for (std::size_t host = 0; host < hosts; ++host) {
+        const std::string name = folder + "/host-" + std::to_string(host);
+        readers.emplace_back(name + ".seen");
+        published.push_back(NextNumber(name + ".next").get());
     }
     bool isComplete = true;
     bool isOnce = true;
-    std::printf("%-10s %16s", "seen by", "page");
-    for (std::size_t reader = 0; reader < hosts; ++reader) {
-        std::printf(" %14s%zu", "host ", reader);
-    }
-    std::printf("\n");
+    std::printf("%-6s %10s  seen once by: %6s %8s %8s %8s %12s\n", "", "published", "page",
+                "host 0", "host 1", "host 2", "seen again");
     for (std::size_t host = 0; host < hosts; ++host) {
-        std::printf("host %-5zu", host);
-        const auto print = [&](const Ledger& ledger, bool wasKilled) {
-            std::printf(" %8zu, %zu again", ledger.seen(host), ledger.repeated(host));
+        std::size_t again = 0;
+        std::printf("host %zu %10llu", host, static_cast<unsigned long long>(published[host]));
+        const auto print = [&](const Ledger& ledger, int width, bool wasKilled) {
+            std::printf("%*zu", width, ledger.seen(host) - ledger.seenAgain(host));
+            again += ledger.seenAgain(host);
             isComplete =
-                isComplete && ledger.isComplete(host) && ledger.seen(host) == page.seen(host);
-            isOnce = isOnce && (wasKilled || host == killed || ledger.repeated(host) == 0);
+                isComplete && ledger.isComplete(host) && ledger.seen(host) == published[host];
+            isOnce = isOnce && (wasKilled || host == killed || ledger.seenAgain(host) == 0);
         };
-        print(page, false);
+        print(page, 22, false);
         for (std::size_t reader = 0; reader < hosts; ++reader) {
             if (reader == host) {
-                std::printf(" %16s", "-");
+                std::printf(" %8s", "-");
             } else {
-                print(readers[reader], reader == killed);
+                print(readers[reader], 9, reader == killed);
             }
         }
-        std::printf("\n");
+        std::printf(" %12zu\n", again);
     }
     std::printf("%s, %s\n",
                 isComplete ? "each reading was seen by all others" : "READINGS ARE MISSING",
@@ -136,9 +167,7 @@ bool printAccounts(const Ledger& page, const std::string& folder) {
 void registerHosts(const std::string& url) {
     for (std::size_t host = 0; host < hosts; ++host) {
         const auto bus = std::make_unique<FleetBus>();
-        FleetBridge bridge(*bus, optionsFor(url, "host-" + std::to_string(host)));
-        bridge.importType<Load>(route);
-        (void)bridge.close(5s);
+        (void)connect(*bus, optionsFor(url, "host-" + std::to_string(host)))->close(5s);
     }
 }
 
@@ -150,40 +179,49 @@ int run(const std::string& url, const std::string& folder, std::chrono::millisec
         ledger.note(load);
         page.note(load);
     });
-    FleetBridge bridge(*bus, optionsFor(url, "page"));
-    bridge.importType<Load>(route);
+    const auto bridge = connect(*bus, optionsFor(url, "page"));
+    registerHosts(url);
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string() + "_host";
+    Hosts processes;
+    for (std::size_t host = 0; host < hosts; ++host) {
+        processes[host] = std::make_unique<Host>(program, host, url, folder);
+    }
+
     const auto showUntil = [&](auto&& isOver) {
         while (!isOver()) {
             (void)bus->waitFor(20ms);
             (void)bus->process();
-            page.show(ledger);
+            for (const auto& process : processes) {
+                process->check();
+            }
+            page.show(ledger, processes);
         }
     };
-
-    registerHosts(url);
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string() + "_host";
-    std::array<std::unique_ptr<Host>, hosts> processes;
-    for (std::size_t host = 0; host < hosts; ++host) {
-        processes[host] = std::make_unique<Host>(program, host, url, folder);
-    }
     const auto showFor = [&](std::chrono::milliseconds span) {
         const auto end = Clock::now() + span;
         showUntil([&] { return Clock::now() >= end; });
     };
+    page.tell("the hosts start");
+    showUntil([&] { return ledger.seen(0) != 0 && ledger.seen(1) != 0 && ledger.seen(2) != 0; });
+    page.tell("the hosts send their readings");
     showFor(time / 3);
     processes[killed]->kill();
+    page.tell("host 1 was killed");
     showFor(time / 3);
     processes[killed]->start();
+    page.tell("host 1 was started again");
     showFor(time / 3);
     for (const auto& process : processes) {
         process->askToEnd();
     }
+    page.tell("the hosts send their last readings");
     showUntil([&] { return ledger.isComplete(0) && ledger.isComplete(1) && ledger.isComplete(2); });
-    bool isGood = true;
     for (const auto& process : processes) {
-        isGood = process->wait() && isGood;
+        process->wait();
     }
-    return printAccounts(ledger, folder) && bridge.close(10s) && isGood ? 0 : 1;
+    page.tell("the hosts have ended");
+    page.show(ledger, processes);
+    return printAccounts(ledger, folder) && bridge->close(10s) ? 0 : 1;
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <sluice/bridge/nats/link.hpp>
+
 #include <atomic>
 #include <cstdint>
 
 namespace sluice::nats {
 
-/// The counts of a bridge. Each number counts messages, with two exceptions: `gaps` counts missing
-/// sequences, and `resent` counts sends. These sums hold:
+/// The counts of a bridge, and the states of its links. Each number counts messages, with two
+/// exceptions: `gaps` counts missing sequences, and `resent` counts sends. These sums hold:
 ///
 ///     exported messages = sent + unsent + congested + notOnDisk + notAgain
 ///     accepted = acknowledged + undeliverable + abandoned + held
@@ -46,7 +48,11 @@ struct NatsStatistics {
     /// Arrived after its sender's clock was set back by 1 s or more.
     std::uint64_t clockSetBack = 0;
 
-    /// Calls f(name, value) for each number, for example to show them as metrics.
+    LinkState highLink = LinkState::closed;  ///< the connection of high messages
+    LinkState restLink = LinkState::closed;  ///< the connection of the other messages
+
+    /// Calls f(name, value) for each number, for example to show them as metrics. The value of a
+    /// link is 0 if it is connected, 1 if it is disconnected, and 2 if it is closed.
     template <class F>
     void forEach(F&& f) const {
         f("sent", sent), f("unsent", unsent), f("not_again", notAgain);
@@ -58,6 +64,8 @@ struct NatsStatistics {
         f("other_schema", otherSchema), f("too_many_hops", tooManyHops), f("late", late);
         f("duplicates", duplicates), f("gaps", gaps), f("untracked", untracked);
         f("overrun", overrun), f("clock_set_back", clockSetBack);
+        f("link_high", static_cast<std::uint64_t>(highLink));
+        f("link_rest", static_cast<std::uint64_t>(restLink));
     }
 };
 

@@ -5,7 +5,7 @@
 
 namespace sluice::nats::detail {
 
-void TroubleReporter::tell(Parts parts) noexcept {
+void TroubleReporter::tell(Parts parts, Parts detail) noexcept {
     if (observer_ == nullptr || !isNew(parts)) {
         return;
     }
@@ -17,6 +17,7 @@ void TroubleReporter::tell(Parts parts) noexcept {
     };
     append(prefix_);
     std::for_each(parts.begin(), parts.end(), append);
+    std::for_each(detail.begin(), detail.end(), append);
     *end = '\0';
     observer_->trouble(line.data());
 }

@@ -14,13 +14,16 @@
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/envelope.hpp>
 
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -244,7 +247,13 @@ private:
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
-            reporter_.tell({"messages are missing"});
+            std::array<char, 20> origin{};  // as many as the largest number has
+            const char* const end =
+                std::to_chars(origin.data(), origin.data() + origin.size(), envelope.origin).ptr;
+            reporter_.tell(
+                {"messages are missing"},
+                {", the first ones of origin ",
+                 std::string_view(origin.data(), static_cast<std::size_t>(end - origin.data()))});
         }
         if (!isNewest) {
             return;

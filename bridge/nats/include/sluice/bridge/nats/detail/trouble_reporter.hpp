@@ -28,8 +28,9 @@ public:
         : observer_(observer), prefix_(std::move(prefix)) {}
 
     /// Tells the observer one line that consists of these parts, except if it was told this line in
-    /// the last ten minutes. It cuts the line after 511 bytes.
-    void tell(Parts parts) noexcept;
+    /// the last ten minutes. It cuts the line after 511 bytes. Lines that differ only in `detail`
+    /// are the same line.
+    void tell(Parts parts, Parts detail = {}) noexcept;
 
 private:
     using Clock = std::chrono::steady_clock;

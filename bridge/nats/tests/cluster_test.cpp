@@ -1,5 +1,5 @@
-// Three servers that each store each message. SLUICE_FAULT_ROUNDS is the number of times that the
-// leader is killed; 2 by default.
+// Three servers that each store each message. The leader is killed once, and with
+// SLUICE_FAULT_ROUNDS=200 ten times.
 #include "load.hpp"
 #include "nats_cluster.hpp"
 #include "station.hpp"

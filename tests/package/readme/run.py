@@ -1,5 +1,6 @@
-"""Runs the commands of the README's part `Add it to your program`, in their order and in one folder:
-`run.py <tree> <folder>`. The tree stands in for the clone. The Chinese README has the same commands."""
+"""Runs the commands of the README's part `Add it to your program` and of the page behind it, in their
+order and in one folder: `run.py <tree> <folder>`. The tree stands in for the clone. The Chinese README
+has the same commands."""
 
 import re
 import shutil
@@ -33,7 +34,10 @@ def main():
     found = blocks("README.md")
     if found != blocks("README.zh-CN.md"):
         sys.exit("the READMEs have different programs or commands")
-    program, compiler, project, build, install = found
+    program, compiler = found
+    clone, project, build, install = blocks("docs/how-to/add-it-to-your-program.md")
+    if clone[1] != "git clone\n":
+        sys.exit("the page does not begin with the clone")
     (FOLDER / "app.cpp").write_text(program[1], encoding="utf-8")
     (FOLDER / "CMakeLists.txt").write_text(project[1], encoding="utf-8")
     (FOLDER / "sluice").symlink_to(TREE, target_is_directory=True)

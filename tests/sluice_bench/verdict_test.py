@@ -53,8 +53,8 @@ def test_the_verdict_stands_before_everything_but_whether_to_believe_it(loaded):
         text.index(phrase)
         for phrase in (
             "Credible: yes.",
-            "Targets missed: 1 of 4. a : ours/Ring, at most 0.333 x peer/Quick, reached 2.000",
-            "in the interval of the figure: 2. a : ours/Ring, at most 0.5 x peer/Slow, reached 0.500",
+            "Targets missed: 1 of 4. a : ours/Ring, at most 0.333 x peer/Quick, reached 2.000 (",
+            "in the interval of the figure: 2. a : ours/Ring, at most 0.5 x peer/Slow, reached 0.500 (",
             "b : ours/Ring, at most 1 x peer/Slow, reached 0.976",
             "Ours beside others, by scenario: 1 faster, 1 slower.",
             "ours/Ring peer/Quick 1 slower : a",
@@ -121,6 +121,36 @@ def test_memory_and_context_switches_have_columns(loaded):
     assert found["context switches / round"][0] == "8.5"
     assert "context switches / message" not in header
     assert "allocations / message" in header
+
+
+def test_every_figure_of_the_table_has_its_interval(loaded):
+    made = [*three_of(10), sample.failed("a", "peer/Broken")]
+    made.append(sample.latency("idle", "ours/Ring", sample.spread(1, 0.5), "idle-latency"))
+    (throughput, latency) = (figures.table(each) for each in loaded(sample.content(made)).scenarios)
+    for row in throughput[1][:3]:
+        found = dict(zip(throughput[0], row))
+        low, high = map(float, found["95 % interval of median"][0].split(" .. "))
+        assert low < found["median"][1] < high
+    assert dict(zip(throughput[0], throughput[1][3]))["95 % interval of median"][0] == "-"
+    place = latency[0].index("P99")
+    assert latency[0][place + 1].endswith(" of P99")
+    assert " .. " in latency[1][0][place + 1][0]
+
+
+def test_few_rounds_have_no_interval_but_their_ends(loaded):
+    header, rows = figures.table(loaded(sample.content(three_of(3))).scenarios[0])
+    low, high = dict(zip(header, rows[0]))["lowest to highest round of median"][0].split(" .. ")
+    assert float(low) < float(high)
+
+
+def test_the_figure_of_a_target_has_the_interval_of_its_rounds(loaded):
+    record = loaded(made_up())
+    ratio, _, absent, median = record.targets
+    for target, centre in ((ratio, 2.0), (median, 20.0)):
+        low, high = map(float, verdict.reached(record, target).split("(")[1][:-1].split(" .. "))
+        assert 0.9 * centre < low < high < 1.1 * centre
+    assert verdict.reached(record, absent) == "0.976"
+    assert "(" not in verdict.reached(loaded(made_up(rounds=3)), ratio)
 
 
 def test_every_time_is_in_nanoseconds(loaded):

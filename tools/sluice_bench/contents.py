@@ -6,7 +6,7 @@ import math
 from . import estimates
 from .charts import row
 from .compare import comparable_params
-from .measure import figure_text
+from .measure import figure_text, interval_text
 from .record import (
     KINDS,
     OVERFLOW,
@@ -145,7 +145,7 @@ def unchecked_loops(results):
 
 
 def quickest(record):
-    """Per scenario the lowest median, and the subjects that no paired test can tell from it.
+    """Per scenario the lowest median with its interval, and the subjects that no paired test can tell from it.
 
     [(scenario, kind, figure, names, remark)]; kinds that are not ranked, floors and invalid results
     are left out, unreliable ones are marked.
@@ -172,7 +172,7 @@ def quickest(record):
             (
                 scenario.name,
                 scenario.kind,
-                figure_text(best, stat(best, "median")),
+                f"{figure_text(best, stat(best, 'median'))} ({interval_text(rounds(best))})",
                 [marked(each) for each in equals],
                 why_equal(best, record),
             )

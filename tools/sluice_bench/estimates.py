@@ -78,6 +78,12 @@ def median_interval(values, level=LEVEL):
     return Interval(middle, *bootstrap((values,), np.median, level))
 
 
+def sign_interval(values, level=LEVEL):
+    """The ends of the sign test's interval of the median, as the measuring program judges its targets."""
+    found = stats.quantile_test(np.asarray(values, dtype=float), p=0.5).confidence_interval(level)
+    return float(found.low), float(found.high)
+
+
 def paired_ratio(new, base, level=LEVEL):
     """Of rounds that were measured in turns: round i of one belongs to round i of the other."""
     length = min(len(new), len(base))

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from . import estimates, markdown, reproduce
 from .measure import figure_text, significant
@@ -82,9 +81,9 @@ def ratio(first, second, steady):
         return "INVALID"
     length = min(len(rounds(first)), len(rounds(second)))
     pairs = np.array(rounds(first)[:length]) / np.array(rounds(second)[:length])
-    interval = stats.quantile_test(pairs, p=0.5).confidence_interval(estimates.LEVEL)
+    low, high = estimates.sign_interval(pairs)
     mark = "" if steady else f" {UNSTEADY}"
-    text = f"{np.median(pairs):.2f} ({interval.low:.2f} to {interval.high:.2f}){mark}"
+    text = f"{np.median(pairs):.2f} ({low:.2f} to {high:.2f}){mark}"
     return text.replace(" ", JOINED)
 
 

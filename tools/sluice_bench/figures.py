@@ -2,8 +2,9 @@
 
 import statistics
 
-from .measure import figure_text, significant
-from .record import has_samples, is_invalid, stat, unit
+from . import estimates
+from .measure import figure_text, interval_text, significant
+from .record import has_samples, is_invalid, rounds, stat, unit
 
 STATISTICS = {
     "median": "median",
@@ -20,6 +21,8 @@ STATISTICS = {
 COUNTS = [
     "attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "lost", "late_sends",
 ]  # fmt: skip
+# The rounds behind a statistic. The others describe one run, and have no interval.
+ROUNDS = {"median": rounds, "p99": lambda result: result.get("rounds_p99_ns")}
 ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 
@@ -51,11 +54,14 @@ def table(scenario):
     """(header, rows): a column for everything that any result of the scenario has."""
     columns = [("subject", lambda result: (result["subject"], result["subject"], "name"))]
     first = scenario.results[0]
+    interval = "95 % interval" if estimates.can_rank(scenario) else "lowest to highest round"
     if not has_samples(first) and unit(first) == "ns":
         columns.append(("per second", rate))
     for name, heading in STATISTICS.items():
         if any(stat(result, name) is not None for result in scenario.results):
             columns.append((heading, reader(figure, name)))
+            if name in ROUNDS and any(ROUNDS[name](each) for each in scenario.results):
+                columns.append((f"{interval} of {heading}", reader(interval_of, name)))
     for name in COUNTS:
         if any(name in result["counts"] for result in scenario.results):
             columns.append((name.replace("_", " "), reader(count, name)))
@@ -88,6 +94,11 @@ def figure(result, name):
     if name == "cv":
         return (f"{value:.2f}", value, "bad" if value > 0.3 and not has_samples(result) else "")
     return (figure_text(result, value), value, "")
+
+
+def interval_of(result, name):
+    values = ROUNDS[name](result)
+    return (interval_text(values), estimates.median_interval(values).low, "") if values else EMPTY
 
 
 def count(result, name):

@@ -18,6 +18,12 @@ def figure_text(result, value):
     return f"{significant(value)} MiB" if unit(result) == "mib" else time_text(value)
 
 
+def interval_text(values):
+    """The ends of the interval of the median of these rounds."""
+    found = estimates.median_interval(values)
+    return f"{significant(found.low)} .. {significant(found.high)}"
+
+
 def title_of(result):
     """The title of an axis of such figures."""
     return f"{'MiB' if unit(result) == 'mib' else 'ns'}, less is better"

@@ -59,7 +59,7 @@ def content(record):
         ],
         "comparisons": contents.comparisons(record),
         "verdict": verdict.content(record),
-        "reached": reached,
+        "reached": lambda target: verdict.reached(record, target),
         "tally": contents.tally,
         "given": any("verdict" in line for line in record.comparisons),
         "computed": not all("verdict" in line for line in record.comparisons),
@@ -74,11 +74,6 @@ def content(record):
         "findings": doctor.examine(facts.of_record(record)),
         "recipe": reproduce.recipe(record),
     }
-
-
-def reached(target):
-    """The figure of a target that was reached: a ratio, a median or a P99."""
-    return f"{verdict.figure(target):.3f}"
 
 
 def group(record, charts, section, kind, scenarios):

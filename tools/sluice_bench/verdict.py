@@ -1,6 +1,7 @@
 """The verdict of a file on our own subjects: the first thing on the page."""
 
 from . import contents, estimates
+from .record import is_invalid, rounds
 
 WORDS = ("slower", "undecided", "same", "faster")
 
@@ -38,6 +39,30 @@ def without_ranking(record):
 def figure(target):
     """The figure that was reached: a ratio, a median or a P99."""
     return next(target[name] for name in ("ratio", "median", "p99") if name in target)
+
+
+def reached(record, target):
+    """The figure that was reached, and its interval."""
+    text, values = f"{figure(target):.3f}", rounds_behind(record, target)
+    if len(values) < estimates.FEWEST_PAIRS:
+        return text
+    low, high = estimates.sign_interval(values)
+    return f"{text} ({low:.3g} .. {high:.3g})"
+
+
+def rounds_behind(record, target):
+    """The rounds whose median is the figure of a target; none when the file does not have them."""
+    found = {
+        each["subject"]: each
+        for each in record.results
+        if each["scenario"] == target["scenario"] and not is_invalid(each)
+    }
+    ours, other = found.get(target["subject"]), found.get(target.get("baseline"))
+    if ours is None:
+        return []
+    if "ratio" in target:
+        return [a / b for a, b in zip(rounds(ours), rounds(other))] if other else []
+    return rounds(ours) if "median" in target else ours["rounds_p99_ns"]
 
 
 def is_missed(target):

@@ -11,7 +11,10 @@ ctest_again() {
 }
 
 # Each part can be asked for alone.
-nightly_parts=(policies analyzers model asan tsan noexceptions aarch64 stress repeat bridge faults fuzz compilers packages)
+nightly_parts=(
+    policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bridge faults fuzz compilers packages
+    release readme
+)
 concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
 
 nightly_part() {
@@ -29,7 +32,7 @@ nightly_part() {
             ;;
         asan | tsan) sanitizer "$1" ;;
         noexceptions) run_tests "$1" ;;
-        aarch64) aarch64 ;;
+        aarch64 | armhf) "$1" ;;
         stress)
             need "${test_packages[@]}"
             build release stress_test
@@ -41,6 +44,8 @@ nightly_part() {
         fuzz) fuzz ;;
         compilers) need "${test_packages[@]}"; python3 -B tools/compilers.py build/compilers ;;
         packages) need lintian gdb python3-venv; run_tests dev '^package\.'; packaging/conan/check ;;
+        release) release_of_a_clone ;;
+        readme) commands_of_the_readme ;;
     esac
 }
 
@@ -65,6 +70,36 @@ fuzz() {
         "build/fuzz/${name}_fuzz" -max_total_time="${SLUICE_FUZZ_SECONDS:-600}" -artifact_prefix=build/fuzz/ \
             "build/fuzz/$name" "tests/fuzz/corpus/$name"
     done
+}
+
+# A release of the last commit, from a tag that only the clone has.
+release_of_a_clone() {
+    local clone=build/release-clone version file
+    need "${build_packages[@]}" doxygen python3-venv
+    version=$(sed -n 's/^ *VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt | head -n 1)
+    rm -rf "$clone"
+    git clone --quiet . "$clone"
+    git -C "$clone" tag --force "v$version"
+    "$clone/packaging/release" "v$version"
+    for file in "libsluice-dev_${version}-1_all.deb" "sluice-$version"{,-single-header,-vcpkg,-docs}.tar.gz \
+        "sluice-$version-conan.tgz" "sluice-$version.spdx.json"; do
+        grep -q "  $file\$" "$clone/build/release/SHA256SUMS" || die "the release has no $file"
+    done
+    printf '1 passed, 0 failed\n'
+}
+
+# The commands of the README in the order written, in a fresh clone.
+commands_of_the_readme() {
+    local clone=build/readme-clone command commands
+    rm -rf "$clone"
+    git clone --quiet . "$clone"
+    mapfile -t commands < <(sed -n 's|^    \(\./dev [a-z]*\) .*#.*|\1|p' README.md)
+    ((${#commands[@]} == 2)) || die "the README has ${#commands[@]} commands, and not ./dev demo and ./dev test"
+    for command in "${commands[@]/%demo/demo --seconds 2}"; do
+        say "$command"
+        (cd "$clone" && bash -c "$command")
+    done
+    python3 -B tests/package/readme/run.py "$clone" build/readme
 }
 
 # A test that fails once in dozens of runs does so sooner on one processor, beside busy programs.

@@ -43,7 +43,11 @@ nightly_part() {
         faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|ClusterTest' ;;
         fuzz) fuzz ;;
         compilers) need "${test_packages[@]}"; python3 -B tools/compilers.py build/compilers ;;
-        packages) need lintian gdb python3-venv; run_tests dev '^package\.'; packaging/conan/check ;;
+        packages)
+            need lintian gdb python3-venv qt6-base-dev
+            run_tests dev '^(package\.|examples\.qt_loop)'
+            packaging/conan/check
+            ;;
         release) release_of_a_clone ;;
         readme) commands_of_the_readme ;;
     esac

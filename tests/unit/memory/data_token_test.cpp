@@ -16,7 +16,7 @@ static_assert(std::is_nothrow_move_constructible_v<DataToken>);
 static_assert(std::is_nothrow_move_assignable_v<DataToken>);
 static_assert(std::is_nothrow_default_constructible_v<DataToken>);
 static_assert(!std::is_convertible_v<DataToken, bool>, "only where a condition is asked for");
-static_assert(sizeof(DataToken) == 5 * sizeof(void*) + sizeof(std::uint64_t));
+static_assert(sizeof(DataToken) == 5 * sizeof(void*) + sizeof(std::uint64_t) || sizeof(void*) != 8);
 
 /// An owner of bytes that counts its holders and its releases.
 struct Owner {

@@ -4,12 +4,12 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's queue: see sluice/event/event_queue.hpp.
+// eventpp's queue: see sluice/event/void_enqueue.hpp.
 
 #include <eventpp/eventdispatcher.h>
-#include <sluice/event/event_queue.hpp>
 #include <sluice/event/high_perf_policy.hpp>
 #include <sluice/event/pool_queue_list.hpp>
+#include <sluice/event/void_enqueue.hpp>
 
 #include <array>
 #include <chrono>
@@ -19,9 +19,9 @@
 
 namespace eventpp {
 
-using sluice::EventQueue;
 using sluice::HighPerfPolicy;
 using sluice::PoolQueueList;
+using sluice::void_enqueue::EventQueue;
 
 template <class T, std::size_t Capacity = 4096>
 using PoolAllocator = sluice::PoolQueueAllocator<T, Capacity>;
@@ -29,7 +29,7 @@ using PoolAllocator = sluice::PoolQueueAllocator<T, Capacity>;
 namespace internal_ {
 
 template <class Event, class Prototype, class Policies>
-using EventQueueBase = sluice::EventQueue<Event, Prototype, Policies>;
+using EventQueueBase = sluice::void_enqueue::EventQueue<Event, Prototype, Policies>;
 
 }  // namespace internal_
 

@@ -4,20 +4,20 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's heterogeneous queue: see sluice/event/heter_event_queue.hpp.
+// eventpp's heterogeneous queue: see sluice/event/heter_void_enqueue.hpp.
 
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventdispatcher.h>
-#include <sluice/event/heter_event_queue.hpp>
+#include <sluice/event/heter_void_enqueue.hpp>
 
 namespace eventpp {
 
-using sluice::HeterEventQueue;
+using sluice::void_enqueue::HeterEventQueue;
 
 namespace internal_ {
 
 template <class Event, class PrototypeList, class Policies>
-using HeterEventQueueBase = sluice::HeterEventQueue<Event, PrototypeList, Policies>;
+using HeterEventQueueBase = sluice::void_enqueue::HeterEventQueue<Event, PrototypeList, Policies>;
 
 }  // namespace internal_
 

@@ -22,6 +22,7 @@
 #include <sluice/event/heter_event_dispatcher.hpp>
 #include <sluice/event/heter_event_queue.hpp>
 #include <sluice/event/heter_tuple.hpp>
+#include <sluice/event/heter_void_enqueue.hpp>
 #include <sluice/event/high_perf_policy.hpp>
 #include <sluice/event/member_listener.hpp>
 #include <sluice/event/mixin_filter.hpp>
@@ -31,3 +32,4 @@
 #include <sluice/event/scoped_connection.hpp>
 #include <sluice/event/scoped_remover.hpp>
 #include <sluice/event/type_dispatcher.hpp>
+#include <sluice/event/void_enqueue.hpp>

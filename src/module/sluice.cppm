@@ -253,6 +253,11 @@ using sluice::unlimited;
 using sluice::writeMetrics;
 }  // namespace sluice
 
+export namespace sluice::void_enqueue {
+using sluice::void_enqueue::EventQueue;
+using sluice::void_enqueue::HeterEventQueue;
+}  // namespace sluice::void_enqueue
+
 export namespace sluice::wire {
 using sluice::wire::Buffer;
 using sluice::wire::Codec;

@@ -97,6 +97,7 @@ class LayeringTest(PlantedTree):
             "using sluice::Ring;",
             "template <class T, int N = 4>",
             "using Lanes = sluice::MpscLanes<T, N>;",
+            "using sluice::inner::Lane;",
             "}  // namespace theirs",
             "#endif",
         )

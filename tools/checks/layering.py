@@ -14,7 +14,7 @@ MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
 FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
 FORWARDING_LINE = re.compile(
     r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
-    r"|using (\w+ = )?sluice::[\w<>, ]+;$|template <.*>$|#(ifndef|define|else|error|endif)\b"
+    r"|using (\w+ = )?sluice::[\w<>, :]+;$|template <.*>$|#(ifndef|define|else|error|endif)\b"
     r"|#if __cplusplus < "
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -24,7 +24,8 @@ HOME_OF_FENCES = "base"
 # Headers that only programs written for eventpp use. An ordinary header does not include them, so
 # only those programs compile them.
 APART = re.compile(
-    r"sluice/event/(detail/heter/|\w*heter_|any_value_storage|high_perf_policy|pool_queue_list)"
+    r"sluice/event/(detail/heter/|\w*heter_|any_value_storage|high_perf_policy|pool_queue_list"
+    r"|void_enqueue)"
 )
 
 

@@ -29,6 +29,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -41,7 +42,6 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(same<sluice::CallbackList<void(int)>, List>);
     static_assert(
         same<sluice::EventDispatcher<int, void()>, eventpp::EventDispatcher<int, void()>>);
-    static_assert(same<sluice::EventQueue<int, void()>, eventpp::EventQueue<int, void()>>);
     static_assert(same<sluice::AnyData<16>, eventpp::AnyData<16>>);
     static_assert(same<sluice::AnyHashableId, eventpp::AnyHashableId>);
     static_assert(same<sluice::AnyId<>, eventpp::AnyId<std::hash, eventpp::EmptyAnyStorage>>);
@@ -53,6 +53,20 @@ TEST(EventppNamesTest, NameTheTypesOfSluice) {
     static_assert(same<sluice::ArgumentAdapter<void (*)(), void()>,
                        eventpp::ArgumentAdapter<void (*)(), void()>>);
     static_assert(eventpp::maxSizeOf<char, long>() == sizeof(long));
+}
+
+// enqueue() returns nothing, so these queues are classes of their own, derived from Sluice's.
+template <class Queue, class Base>
+constexpr bool onlyEnqueueDiffers =
+    std::is_base_of_v<Base, Queue> && same<bool, decltype(std::declval<Base&>().enqueue(3, 4))> &&
+    same<void, decltype(std::declval<Queue&>().enqueue(3, 4))>;
+
+TEST(EventppNamesTest, NameQueuesWhoseEnqueueReturnsNothing) {
+    using Prototypes = eventpp::HeterTuple<void(), void(int)>;
+    static_assert(onlyEnqueueDiffers<eventpp::EventQueue<int, void(int)>,
+                                     sluice::EventQueue<int, void(int)>>);
+    static_assert(onlyEnqueueDiffers<eventpp::HeterEventQueue<int, Prototypes>,
+                                     sluice::HeterEventQueue<int, Prototypes>>);
 }
 
 // Names that programs use for the handles that they store.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sluice/event/event_queue.hpp>
+
+#include <utility>
+
+namespace sluice::void_enqueue {
+
+/// An EventQueue whose enqueue() returns nothing, as eventpp's does.
+///
+///     void tell(eventpp::EventQueue<int, void(int)>& queue) {
+///         return queue.enqueue(3, 4);  // an error if enqueue() returned bool
+///     }
+///
+/// Use it through <eventpp/eventqueue.h>, for programs written for eventpp. Use EventQueue in new
+/// programs: its enqueue() says whether the queue has refused the event. This class has the same
+/// name, because derived classes call their base `EventQueue`.
+template <class Event, class Prototype, class Policies = DefaultPolicies>
+class EventQueue : public sluice::EventQueue<Event, Prototype, Policies> {
+    using Base = sluice::EventQueue<Event, Prototype, Policies>;
+
+public:
+    using Base::Base;
+
+    template <class... A>
+    void enqueue(A&&... args) {
+        (void)Base::enqueue(std::forward<A>(args)...);
+    }
+};
+
+}  // namespace sluice::void_enqueue

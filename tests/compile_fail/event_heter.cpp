@@ -2,10 +2,13 @@
 #include <sluice/event/heter_event_dispatcher.hpp>
 #include <sluice/event/heter_event_queue.hpp>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 using Two = sluice::HeterTuple<void(), void(int)>;
+
+using Pointers = sluice::HeterTuple<void(), void(const std::unique_ptr<int>&)>;
 
 struct AutoDetect {
     using ArgumentPassingMode = sluice::ArgumentPassingAutoDetect;
@@ -27,6 +30,8 @@ void allThatTheOtherCasesNearlyAre() {
     sluice::HeterEventQueue<int, Two> queue;
     queue.enqueue(1, 2);
     queue.processQueueWith([](int, auto&...) {});
+    sluice::HeterEventQueue<int, Pointers> pointers;
+    pointers.enqueue(1, std::make_unique<int>(2));
 }
 #elif CASE == 1
 // EXPECT: the prototypes must be given as a HeterTuple such as HeterTuple<void\(int\)>
@@ -71,5 +76,11 @@ void queuesWhatNobodyTakes(sluice::HeterEventQueue<int, Two>& queue) {
 // EXPECT: the first argument is no event, and the policies have no getEvent\(\) that takes
 void queuesWhatIsNoEvent(sluice::HeterEventQueue<int, Two>& queue) {
     queue.enqueue("one", 2);
+}
+#elif CASE == 11
+// EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
+bool leavesWhatCannotBeCopied(sluice::HeterEventQueue<int, Pointers>& queue,
+                              std::unique_ptr<int>& pointer) {
+    return queue.enqueue(1, pointer);
 }
 #endif

@@ -1,6 +1,8 @@
 #include <sluice/event/event_queue.hpp>
+#include <sluice/event/void_enqueue.hpp>
 
 #include <memory>
+#include <utility>
 
 struct Unassignable {
     int number;
@@ -17,6 +19,14 @@ struct IncludingPolicies {
     using ArgumentPassingMode = sluice::ArgumentPassingIncludeEvent;
 };
 
+struct PointerWithEvent {
+    int event;
+    std::unique_ptr<int> pointer;
+};
+struct EventInPointer {
+    static int getEvent(const PointerWithEvent& pointer) { return pointer.event; }
+};
+
 template <class Argument, class Policies = sluice::DefaultPolicies>
 using Queue = sluice::EventQueue<int, void(const Argument&), Policies>;
 using Pointers = Queue<std::unique_ptr<int>>;
@@ -25,11 +35,18 @@ using Pointers = Queue<std::unique_ptr<int>>;
 bool allThatTheOtherCasesNearlyAre(Pointers& pointers, Queue<int>& numbers,
                                    Queue<int, CountingPolicies>& counting,
                                    Queue<int, ExcludingPolicies>& excluding,
-                                   Queue<int, IncludingPolicies>& including) {
+                                   Queue<int, IncludingPolicies>& including,
+                                   Queue<PointerWithEvent, EventInPointer>& withEvent,
+                                   sluice::EventQueue<int, void(std::unique_ptr<int>)>& values,
+                                   sluice::void_enqueue::EventQueue<int, void(char)>& ofEventpp) {
     Pointers::QueuedEvent pointer;
     Queue<int>::QueuedEvent number;
+    ofEventpp.enqueue(1, 2);
     return pointers.takeEvent(&pointer) && numbers.peekEvent(&number) &&
-           counting.statistics().queued == 0 && excluding.enqueue(1, 2) && including.enqueue(1);
+           counting.statistics().queued == 0 && excluding.enqueue(1, 2) && including.enqueue(1) &&
+           pointers.enqueue(1, std::make_unique<int>(2)) && pointers.process() &&
+           withEvent.enqueue(PointerWithEvent{}) && values.enqueue(1, nullptr) &&
+           values.processQueueWith([](int, const std::unique_ptr<int>&) {});
 }
 #elif CASE == 1
 // EXPECT: peekEvent\(\) copies the event, but one of its arguments cannot be copied
@@ -58,8 +75,40 @@ bool nameTheEventTwice(Queue<int, IncludingPolicies>& queue) {
     return queue.enqueue(1, 2);
 }
 #elif CASE == 6
-// EXPECT: no matching (member )?function for call
+// EXPECT ONLY: enqueue\(\): the number of arguments must be the prototype's, or one more
 bool giveTooManyArguments(Queue<int>& queue) {
+    return queue.enqueue(1, 2, 3);
+}
+#elif CASE == 7
+// EXPECT ONLY: enqueue\(\): the number of arguments must be the prototype's, or one more
+void giveTooFewArguments(sluice::EventQueue<int, void(int, int, int)>& queue) {
+    queue.enqueue(1, 2);
+}
+#elif CASE == 8
+// EXPECT ONLY: enqueue\(\): the number of arguments must be the prototype's, or one more
+void giveNoArgument(Queue<char>& queue) {
+    queue.enqueue();
+}
+#elif CASE == 9
+// EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
+bool leaveWhatCannotBeCopied(Pointers& queue, std::unique_ptr<int>& pointer) {
+    return queue.enqueue(1, pointer);
+}
+#elif CASE == 10
+// EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
+bool leaveTheEventOutAndWhatCannotBeCopied(Queue<PointerWithEvent, EventInPointer>& queue,
+                                           PointerWithEvent& pointer) {
+    return queue.enqueue(pointer);
+}
+#elif CASE == 11
+// EXPECT ONLY: in the prototype, take by reference what cannot be copied
+bool passWhatCannotBeCopied(sluice::EventQueue<int, void(std::unique_ptr<int>)>& queue) {
+    return queue.process();
+}
+#elif CASE == 12
+// EXPECT ONLY: enqueue\(\): the number of arguments must be the prototype's, or one more
+void giveTooManyArgumentsToTheQueueOfEventpp(
+    sluice::void_enqueue::EventQueue<int, void(char)>& queue) {
     return queue.enqueue(1, 2, 3);
 }
 #endif

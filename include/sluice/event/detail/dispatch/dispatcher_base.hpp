@@ -107,7 +107,13 @@ protected:
     /// For a queue: an event with arguments that it keeps.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
-        directDispatch(event, args...);
+        constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);
+        static_assert(canPass,
+                      "an argument cannot be passed on to the listeners: in the prototype, "
+                      "take by reference what cannot be copied");
+        if constexpr (canPass) {
+            directDispatch(event, args...);
+        }
     }
 };
 

@@ -98,9 +98,12 @@ private:
     template <std::size_t I, Content How, class FindEvent, class... A>
     bool queue(FindEvent findEvent, A&&... args) {
         using Arguments = decltype(Queued::arguments);
-        return this->template add<How>([&] {
-            return Queued{findEvent(), Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
-        });
+        if constexpr (Base::template canKeep<typename Traits<I>::Arguments, A...>()) {
+            return this->template add<How>([&] {
+                return Queued{findEvent(),
+                              Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
+            });
+        }
     }
 
     template <class Predicate, std::size_t... I>

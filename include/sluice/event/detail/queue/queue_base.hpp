@@ -82,8 +82,7 @@ public:
                                      std::tuple_element_t<0, std::tuple<A&..., EventType>>, A...>(
                 isDetected<EventResult, Policies, A&...>);
         return this->template add<content>([&] {
-            return QueuedEvent{getEvent<Policies, Event>(args...),
-                               Arguments(std::forward<A>(args)...)};
+            return QueuedEvent{getEvent<Policies, Event>(args...), keep(std::forward<A>(args)...)};
         });
     }
 
@@ -98,8 +97,18 @@ public:
             isDetected<EventResult, Policies, First, A&...>);
         return this->template add<content>([&] {
             return QueuedEvent{getEvent<Policies, Event>(std::forward<First>(first), args...),
-                               Arguments(std::forward<A>(args)...)};
+                               keep(std::forward<A>(args)...)};
         });
+    }
+
+    /// For calls with another number of arguments: an error that says so.
+    template <class... A>
+    auto enqueue(A&&...)
+        -> std::enable_if_t<sizeof...(A) != sizeof...(Args) && sizeof...(A) != sizeof...(Args) + 1,
+                            bool> {
+        static_assert(never<A...>, "enqueue(): the number of arguments must be the prototype's, or "
+                                   "one more with the event in front of them");
+        return false;
     }
 
     // ---- Consumers: any number of threads, each event goes to one of them
@@ -181,6 +190,13 @@ public:
     }
 
 private:
+    template <class... A>
+    static Arguments keep(A&&... args) {
+        if constexpr (Base::template canKeep<Arguments, A...>()) {
+            return Arguments(std::forward<A>(args)...);
+        }
+    }
+
     template <class Predicate, std::size_t... I>
     static bool ask(Predicate& predicate, Arguments& arguments, std::index_sequence<I...>) {
         if constexpr (std::is_invocable_v<Predicate&>) {

@@ -196,6 +196,16 @@ protected:
                    : Content::foreign;
     }
 
+    /// Whether the arguments of an event can be made of A&&... It is always true: otherwise the
+    /// compiler reports one error here, and none of std::tuple.
+    template <class Arguments, class... A>
+    static constexpr bool canKeep() noexcept {
+        constexpr bool result = std::is_constructible_v<Arguments, A...>;
+        static_assert(result, "enqueue(): the queue keeps a copy of each argument, and cannot make "
+                              "one of these: std::move() an argument that cannot be copied");
+        return result;
+    }
+
     /// Queues the result of make().
     template <Content How, class Make>
     bool add(Make make) {

@@ -30,4 +30,5 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/base/tagged_head.hpp>
+#include <sluice/base/thread_support.hpp>
 #include <sluice/base/thread_table.hpp>

@@ -7,6 +7,8 @@
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
 /// `Mixins`. The names and their meaning are eventpp's.
 
+#include <sluice/base/thread_support.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -25,6 +27,9 @@ struct TagHeterCallbackList : TagHeter {};
 struct TagHeterEventDispatcher : TagHeter {};
 struct TagHeterEventQueue : TagHeter {};
 
+// A standard library may have been built without threads, as for microcontrollers. There each
+// object of this module needs SingleThreading in its policies.
+#if SLUICE_HAS_THREADS
 /// For objects that several threads use. The default.
 ///
 /// A Threading may also name `Wait`, the strategy by which threads wait for a queue. The default is
@@ -53,6 +58,12 @@ struct GeneralThreading {
     using Atomic = AtomicType<T>;
     using ConditionVariable = ConditionType;
 };
+#else
+struct MultipleThreading;
+template <class LockType, template <class> class AtomicType = std::atomic,
+          class ConditionType = void, class SharedLockType = void>
+struct GeneralThreading;
+#endif
 
 /// For objects that one thread at a time uses: no locks, no atomic operations, no fences. Another
 /// thread may use the object after a synchronised hand-over, if no call is running.

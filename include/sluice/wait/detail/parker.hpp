@@ -4,13 +4,13 @@
 /// How a thread sleeps until the high half of an event count's word changes: with a futex on
 /// Linux, with a mutex and a condition variable elsewhere; not at all where there are no threads.
 
+#include <sluice/base/thread_support.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 
-// A standard library may have been built without threads, as for microcontrollers.
-#if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
-#define SLUICE_HAS_THREADS 1
+#if SLUICE_HAS_THREADS
 #include <condition_variable>
 #include <mutex>
 #endif
@@ -38,7 +38,7 @@ std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
 // threads that sleep then. A thread falls asleep only while the high half is that of a value for
 // which stillWaiting(value) was true.
 
-#if defined(SLUICE_HAS_THREADS)
+#if SLUICE_HAS_THREADS
 class CondVarParker {
 public:
     template <class Word, class StillWaiting>
@@ -147,7 +147,7 @@ namespace sluice {
 
 #if defined(__linux__)
 using DefaultParker = detail::FutexParker;
-#elif defined(SLUICE_HAS_THREADS)
+#elif SLUICE_HAS_THREADS
 using DefaultParker = detail::CondVarParker;
 #else
 using DefaultParker = detail::NoParker;
@@ -155,4 +155,3 @@ using DefaultParker = detail::NoParker;
 
 }  // namespace sluice
 
-#undef SLUICE_HAS_THREADS

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/thread_support.hpp>
 #include <sluice/event/detail/list/policy_traits.hpp>
 
 #include <type_traits>
@@ -68,7 +69,7 @@ public:
     }
 
 private:
-    inline static thread_local HookCalls* innermost_ = nullptr;
+    inline static SLUICE_THREAD_LOCAL HookCalls* innermost_ = nullptr;
 
     const void* dispatcher_;
     HookCalls* const outer_;

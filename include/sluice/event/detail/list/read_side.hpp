@@ -31,9 +31,8 @@ using PlatformMember = typename T::Platform;
 
 /// The lock of a list: see MultipleThreading.
 template <class Threading>
-using LockOf = std::conditional_t<std::is_same_v<typename Threading::Mutex, std::mutex> &&
-                                      std::is_same_v<Threading, MultipleThreading>,
-                                  PriorityMutex, typename Threading::Mutex>;
+using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, PriorityMutex,
+                                  typename Threading::Mutex>;
 
 /// Where new lists register their calls. Never destroyed: static objects may use it to the end, and
 /// a thread keeps its place there when the shared object that made it has been unloaded.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/thread_support.hpp>
+
 #include <utility>
 
 namespace sluice::detail {
@@ -84,7 +86,7 @@ private:
         *end = std::exchange(state_.deferred, first);
     }
 
-    inline static thread_local State state_{};
+    inline static SLUICE_THREAD_LOCAL State state_{};
 };
 
 }  // namespace sluice::detail

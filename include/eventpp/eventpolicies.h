@@ -25,7 +25,11 @@
 #include <utility>
 
 #ifndef EVENTPP_CACHELINE_SIZE
+#if defined(__APPLE__) && defined(__aarch64__)
+#define EVENTPP_CACHELINE_SIZE 128
+#else
 #define EVENTPP_CACHELINE_SIZE 64
+#endif
 #endif
 #define EVENTPP_ALIGN_CACHELINE alignas(EVENTPP_CACHELINE_SIZE)
 

@@ -15,7 +15,7 @@ FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
 FORWARDING_LINE = re.compile(
     r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
     r"|using (\w+ = )?sluice::[\w<>, :]+;$|template <.*>$|#(ifndef|define|else|error|endif)\b"
-    r"|#if __cplusplus < "
+    r"|#if (__cplusplus < |defined\(__APPLE__\))"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")

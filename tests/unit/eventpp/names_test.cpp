@@ -98,6 +98,7 @@ TEST(EventppNamesTest, NameWhatTheForkAdds) {
         char content;
     };
     static_assert(sizeof(Line) == EVENTPP_CACHELINE_SIZE);
+    static_assert(EVENTPP_CACHELINE_SIZE == sluice::cacheLineSize);
     eventpp::EventQueue<int, void(int), eventpp::HighPerfPolicy> queue;
     int seen = 0;
     queue.enqueue(3, 4);

@@ -2,8 +2,10 @@
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/counterremover.h>
+#include <sluice/event/any_scoped_connection.hpp>
 
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -17,8 +19,30 @@ bool unchanged() {
     return list.remove(handle) && heard == "a!b";
 }
 
+bool keepsHandles() {
+    using List = eventpp::CallbackList<void()>;
+    using Queue = eventpp::EventQueue<int, void(int)>;
+    List list;
+    Queue queue;
+    int calls = 0;
+
+    List::Handle handle = list.append([&calls] { ++calls; });  // not: std::weak_ptr<void> handle
+    if (const auto locked = handle.lock()) {                   // not: std::shared_ptr<void> locked
+        list.remove(locked);
+    }
+
+    std::vector<sluice::AnyScopedConnection> all;  // not: std::vector<std::weak_ptr<void>> all
+    all.emplace_back(list.append([&calls] { ++calls; }));
+    all.emplace_back(queue.appendListener(3, [&calls](int) { ++calls; }));
+    all.clear();  // removes both callbacks
+
+    list();
+    queue.dispatch(3, 4);
+    return calls == 0 && handle.expired();
+}
+
 }  // namespace
 
 int main() {
-    return unchanged() ? 0 : 1;
+    return unchanged() && keepsHandles() ? 0 : 1;
 }

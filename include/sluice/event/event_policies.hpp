@@ -28,7 +28,8 @@ struct TagHeterEventDispatcher : TagHeter {};
 struct TagHeterEventQueue : TagHeter {};
 
 // A standard library may have been built without threads, as for microcontrollers. There each
-// object of this module needs SingleThreading in its policies.
+// object of this module needs SingleThreading in its policies, and one task at a time uses all of
+// them. If tasks that interrupt each other have objects of their own, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
 /// For objects that several threads use. The default.
 ///

@@ -38,8 +38,8 @@ namespace sluice::detail {
 ///
 /// Invariants, under the lock: size_ is the number of events in events_. When an event is admitted,
 /// size_ + building_ <= limit; building_ events have been admitted and are not in events_ yet.
-/// Events that are put back may exceed the limit; until then no event is admitted. harvests_ links
-/// the harvests of consumers, newest first. While isPeeked_, the first event stays the first.
+/// Events that are put back may exceed the limit; while they do, no event is admitted. harvests_
+/// links the harvests of consumers, newest first. While isPeeked_, the first event stays the first.
 ///
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
 /// acquire by a waiting thread; between the two, the event count's own edge.

@@ -50,7 +50,7 @@ void deliveredIsAtMostPublished() {
             check(found.delivered <= found.published, "delivered without being published");
         },
         [&] {
-            counts.count(0, Priority::low, Outcome::published, 1);
+            counts.count(0, Priority::low, detail::PublishOutcome::published, 1);
             isPublished.store(1, release);
         },
         [&] {

@@ -64,7 +64,8 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 /// first, or know the type from the event. Debug builds refuse a type that is larger than the
 /// object, and access to an object that was moved away.
 ///
-/// Cost: construction is one construction of the object; access is one branch; moving is one call.
+/// Cost: construction is one construction of the object; access is one branch; moving is one call,
+/// and move assignment two.
 /// No run-time type information is used. Types are distinguished by address, so a shared library
 /// that hides its symbols has types of its own.
 ///
@@ -106,8 +107,9 @@ public:
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
+            AnyData taken(std::move(other));  // the old object may own `other`
             destroy();
-            take(other);
+            take(taken);
         }
         return *this;
     }

@@ -66,7 +66,7 @@ public:
     DataToken(DataToken&& other) noexcept { takeOver(other); }
     DataToken& operator=(DataToken&& other) noexcept {
         if (this != &other) {
-            reset();
+            const DataToken old(std::move(*this));  // its owner may own `other`
             takeOver(other);
         }
         return *this;

@@ -50,7 +50,7 @@ public:
           release_(other.release_) {}
     Placed& operator=(Placed&& other) noexcept {
         if (this != &other) {
-            destroy();
+            const Placed old(std::move(*this));  // its object may own `other`
             object_ = std::exchange(other.object_, nullptr);
             arena_ = other.arena_;
             release_ = other.release_;
@@ -64,8 +64,11 @@ public:
     /// Destroys the object now, then gives its units back. Does nothing when there is no object.
     void destroy() noexcept {
         if (T* const object = std::exchange(object_, nullptr)) {
+            // Read before, because the object may own this handle.
+            const Release release = release_;
+            void* const arena = arena_;
             object->~T();
-            release_(arena_, object);
+            release(arena, object);
         }
     }
 

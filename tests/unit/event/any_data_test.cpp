@@ -239,6 +239,30 @@ TEST(AnyDataTest, AnAssignmentEndsTheObjectThatWasThere) {
     EXPECT_EQ(census.alive(), 0U);
 }
 
+template <std::size_t Bytes>
+struct Link : Block<Bytes> {
+    explicit Link(Small&& data) noexcept : next(std::make_unique<Small>(std::move(data))) {}
+    std::unique_ptr<Small> next;
+};
+
+TEST(AnyDataTest, MayBeAssignedFromTheObjectThatItDestroys) {
+    Census census;
+    {
+        Small large = Link<50>(Counted(census, 1));
+        EXPECT_FALSE(holdsInside(large));
+        large = std::move(*large.get<Link<50>>().next);
+        ASSERT_TRUE(large.isType<Counted>());
+        EXPECT_EQ(large.get<Counted>().value(), 1);
+        Small small = Link<1>(LargeCounted(census, 2));
+        EXPECT_TRUE(holdsInside(small));
+        small = std::move(*small.get<Link<1>>().next);
+        ASSERT_TRUE(small.isType<LargeCounted>());
+        EXPECT_EQ(small.get<LargeCounted>().value(), 2);
+        EXPECT_EQ(census.alive(), 2U);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+}
+
 struct MayThrowWhenMoved {
     MayThrowWhenMoved() = default;
     MayThrowWhenMoved(MayThrowWhenMoved&&) noexcept(false) {}

@@ -121,6 +121,29 @@ TEST(DataTokenTest, AssignmentReleasesWhatTheTokenHad) {
     EXPECT_EQ(second.releases, 1);
 }
 
+/// A frame on the heap that has the token on the frame behind it.
+struct Frame {
+    std::array<std::byte, 16> bytes{};
+    DataToken next;
+
+    static void release(void* context, const std::byte*, std::size_t) noexcept {
+        delete static_cast<Frame*>(context);
+    }
+    DataToken token() { return {bytes.data(), bytes.size(), &release, this}; }
+};
+
+TEST(DataTokenTest, MayBeAssignedFromTheBytesThatItReleases) {
+    Owner last;
+    auto* const frame = new Frame;
+    frame->next = last.token();
+    DataToken head = frame->token();
+    head = std::move(frame->next);
+    EXPECT_EQ(head.data(), last.bytes.data());
+    EXPECT_EQ(last.releases, 0);
+    head.reset();
+    EXPECT_EQ(last.releases, 1);
+}
+
 TEST(DataTokenTest, HoldsEvenNoBytes) {
     Owner owner;
     {

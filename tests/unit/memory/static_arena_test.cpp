@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <type_traits>
 #include <utility>
@@ -240,6 +241,38 @@ TEST(StaticArenaTest, ObjectsMayOwnObjectsOfTheSameArena) {
         EXPECT_EQ(parent->child->value, 5);
         EXPECT_EQ(arena.objects(), 2U);
     }
+    EXPECT_EQ(arena.objects(), 0U);
+}
+
+struct Link {
+    Link(Census& census, int value) : counted(census, value) {}
+    Counted counted;
+    Placed<Link> next;
+};
+
+TEST(StaticArenaTest, AHandleMayBeAssignedFromTheObjectThatItDestroys) {
+    Census census;
+    StaticArena<1024> arena;
+    auto head = arena.tryEmplace<Link>(census, 1);
+    head->next = arena.tryEmplace<Link>(census, 2);
+    head->next->next = arena.tryEmplace<Link>(census, 3);
+    head = std::move(head->next);
+    ASSERT_TRUE(head);
+    EXPECT_EQ(head->counted.value(), 2);
+    EXPECT_EQ(census.alive(), 2U);
+    EXPECT_EQ(arena.objects(), 2U);
+}
+
+struct OwnsItsHandle {
+    std::unique_ptr<Placed<OwnsItsHandle>> handle;
+};
+
+TEST(StaticArenaTest, AnObjectMayDestroyItsHandle) {
+    Arena<4> arena;
+    auto handle = std::make_unique<Placed<OwnsItsHandle>>(arena.tryEmplace<OwnsItsHandle>());
+    auto& object = **handle;
+    object.handle = std::move(handle);
+    object.handle->destroy();
     EXPECT_EQ(arena.objects(), 0U);
 }
 

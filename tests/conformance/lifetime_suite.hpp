@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,39 @@ TYPED_TEST_P(QueueLifetime, DestroysWhatIsLeftAroundTheWrap) {
         pushCounted(producer, this->census, 0, 3);
     }
     EXPECT_EQ(this->census.alive(), 0U);
+}
+
+/// A message whose destructor calls a function.
+struct Parting {
+    Parting(Census& census, std::function<void()> function)
+        : counted(census, 0), atEnd(std::move(function)) {}
+    Parting(Parting&& other) noexcept
+        : counted(std::move(other.counted)), atEnd(std::exchange(other.atEnd, nullptr)) {}
+    ~Parting() {
+        if (atEnd) {
+            atEnd();
+        }
+    }
+    Counted counted;
+    std::function<void()> atEnd;
+};
+
+TYPED_TEST_P(QueueLifetime, DestroysWhatItAcceptsWhileItIsDestroyed) {
+    if constexpr (!TypeParam::hasHandles && !TypeParam::isBlocking) {
+        std::size_t accepted = 0;
+        {
+            TestQueue<TypeParam, Parting, 4> queue;
+            auto producer = queue.producer();
+            const auto pushOneMore = [&] {
+                const PushResult result = producer.tryPush(Parting(this->census, nullptr));
+                accepted += result == PushResult::ok ? 1 : 0;
+            };
+            for (int i = 0; i < 4; ++i) {
+                ASSERT_EQ(producer.tryPush(Parting(this->census, pushOneMore)), PushResult::ok);
+            }
+        }
+        EXPECT_EQ(this->census.alive(), 0U) << accepted << " messages were accepted";
+    }
 }
 
 TYPED_TEST_P(QueueLifetime, DestroysAMessageAsSoonAsItsHandlerReturns) {
@@ -210,6 +244,7 @@ TYPED_TEST_P(QueueLifetime, CarriesWhatOwnsMemory) {
 
 REGISTER_TYPED_TEST_SUITE_P(QueueLifetime, DestroysWhatIsLeftInIt, DestroysWhatIsLeftInAClosedQueue,
                             DestroysWhatIsLeftAroundTheWrap,
+                            DestroysWhatItAcceptsWhileItIsDestroyed,
                             DestroysAMessageAsSoonAsItsHandlerReturns, PopLeavesNothingBehind,
                             PushBuildsOneObjectInItsPlace, EmplaceBuildsTheMessageInItsPlace,
                             RefusedPushKeepsItsArgument, CarriesWhatCanOnlyBeMoved,

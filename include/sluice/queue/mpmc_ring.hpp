@@ -105,6 +105,7 @@ public:
     }
 
     ~MpmcRing() {
+        this->close();  // so no destructor of a message adds one
         consume([](T&) noexcept {});
     }
 

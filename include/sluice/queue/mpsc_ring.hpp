@@ -92,6 +92,7 @@ public:
     }
 
     ~MpscRing() {
+        this->close();  // so no destructor of a message adds one
         consume([](T&) noexcept {});
     }
 

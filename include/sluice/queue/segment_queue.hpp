@@ -113,6 +113,7 @@ public:
     ~SegmentQueue() {
         SLUICE_ASSERT(batches_.load(std::memory_order_acquire) == 0,
                       "a Batch outlives its SegmentQueue: destroy or consume it before the queue");
+        close();  // so no destructor of a message adds one
         consume([](T&) noexcept {});
         Segment::destroy(reader_.segment(), memory_);
         trim();

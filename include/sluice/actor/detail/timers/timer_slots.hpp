@@ -23,8 +23,9 @@ namespace sluice::detail {
 /// cannot be used meanwhile.
 ///
 /// Invariants: a slot is on the list at most once, because its bit `listed` is set while it is
-/// there. The generation of a slot grows when its timer ends, so an old Timer matches no timer. The
-/// owner knows each armed slot that is not listed.
+/// there. The generation of a slot grows when its timer ends, so an old Timer matches no timer.
+/// With a CounterWord of 32 bits it begins again after 2^29 timers. It is never 0. The owner knows
+/// each armed slot that is not listed.
 ///
 /// Edges:
 ///
@@ -33,7 +34,8 @@ namespace sluice::detail {
 /// - E2 taken: link read -> `listed` cleared with release .. acquired by cancel() -> link written.
 /// - E3 free: that of SlotStack.
 ///
-/// Tests: tests/unit/actor/timer_test.cpp, tests/model/timer_slots_model_test.cpp.
+/// Tests: tests/unit/actor/timer_slots_test.cpp, tests/unit/actor/timer_test.cpp,
+/// tests/model/timer_slots_model_test.cpp.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -205,7 +207,9 @@ private:
     }
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
-        return (word / oneGeneration + 1) * oneGeneration | vacant;
+        const CounterWord next = (word / oneGeneration + 1) * oneGeneration;
+        // Generation 0 is that of an empty Timer.
+        return (next != 0 ? next : oneGeneration) | vacant;
     }
 
     /// Changes the state of a slot that the owner knows. False if it has another state. Relaxed: if

@@ -1,0 +1,45 @@
+#include <sluice/actor/detail/timers/timer_slots.hpp>
+#include <sluice/base/platform.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <type_traits>
+
+namespace sluice::detail {
+namespace {
+
+/// The word of a slot begins with the last generation that it can count.
+struct OldPlatform : StdPlatform {
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        static constexpr T firstGeneration = 8;
+        Atomic(T value = 0) noexcept
+            : std::atomic<T>(std::is_same_v<T, CounterWord> && value == firstGeneration
+                                 ? static_cast<T>(T{0} - firstGeneration)
+                                 : value) {}
+        using std::atomic<T>::operator=;
+    };
+};
+
+TEST(TimerSlotsTest, ASlotBeginsAgainAfterItsLastGeneration) {
+    TimerSlots<OldPlatform, int, 1> slots;
+    const auto fire = [&] {
+        slots.takeNews([](auto) {}, [](auto) {});
+        ASSERT_TRUE(slots.end(0));
+        slots.release(0);
+    };
+    const Timer last = slots.arm(1);
+    EXPECT_TRUE(last);
+    EXPECT_FALSE(slots.cancel(Timer()));
+    fire();
+    const Timer first = slots.arm(2);
+    EXPECT_TRUE(first);
+    EXPECT_NE(first, last);
+    EXPECT_FALSE(slots.cancel(last));
+    EXPECT_FALSE(slots.cancel(Timer())) << "an empty Timer names no timer";
+    fire();
+}
+
+}  // namespace
+}  // namespace sluice::detail

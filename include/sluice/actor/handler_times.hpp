@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/single_writer_number.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 
@@ -31,24 +31,27 @@ class DurationBook {
 
 public:
     void add(Nanoseconds duration) noexcept {
-        // Relaxed, all: one writer, and no data follows a figure.
-        if (duration.count() > 0) {
-            sum_.add(static_cast<std::uint64_t>(duration.count()));
+        if (duration.count() <= 0) {
+            return;
         }
-        if (duration.count() > longest_.load(std::memory_order_relaxed)) {
-            longest_.store(duration.count(), std::memory_order_relaxed);
+        const auto ticks = static_cast<std::uint64_t>(duration.count());
+        sum_.set(sum_.get() + ticks);
+        if (ticks > longest_.get()) {
+            longest_.set(ticks);
         }
     }
-    [[nodiscard]] Nanoseconds sum() const noexcept {
-        return Nanoseconds(static_cast<Nanoseconds::rep>(sum_.get()));
-    }
-    [[nodiscard]] Nanoseconds longest() const noexcept {
-        return Nanoseconds(longest_.load(std::memory_order_relaxed));
-    }
+    [[nodiscard]] Nanoseconds sum() const noexcept { return durationOf(sum_); }
+    [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    SingleWriterCounter<Platform> sum_;
-    typename Platform::template Atomic<std::chrono::nanoseconds::rep> longest_{0};
+    // Not a SingleWriterCounter: 32 bits of nanoseconds are 4 seconds.
+    using Number = SingleWriterNumber<Platform>;
+    static Nanoseconds durationOf(const Number& number) noexcept {
+        return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));
+    }
+
+    Number sum_;
+    Number longest_;
 };
 
 /// Calls the handlers of one object. Counts them, and measures their times if the traits say so.

@@ -4,6 +4,7 @@
 #include <sluice/actor/manual_traits.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,14 @@ TEST(HandlerTimesTest, TellHowLongMessagesWaitAndHandlersRun) {
     EXPECT_EQ(times.inQueue, 7ms);
     EXPECT_EQ(times.longestInQueue, 5ms);
     worker.stop();
+}
+
+TEST(HandlerTimesTest, TimesHave64Bits) {
+    detail::DurationBook<StdPlatform> book;
+    book.add(10s);
+    book.add(9s);
+    EXPECT_EQ(book.sum(), 19s);
+    EXPECT_EQ(book.longest(), 10s);
 }
 
 #if defined(__cpp_exceptions)

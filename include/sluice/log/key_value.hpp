@@ -67,7 +67,8 @@ key_value::value_type pairValue(const T& value) noexcept {
     } else if constexpr (std::is_floating_point_v<T>) {
         return static_cast<double>(value);
     } else if constexpr (std::is_enum_v<T>) {
-        return pairValue(static_cast<std::underlying_type_t<T>>(value));
+        // Promoted: a char would be text that is gone, and a bool would be true or false.
+        return pairValue(+static_cast<std::underlying_type_t<T>>(value));
     } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
         using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
         return Value(static_cast<Wide>(value));

@@ -21,6 +21,8 @@ namespace {
 using sluice::test::CollectingSink;
 
 enum class Color : unsigned char { red = 3 };
+enum class Side : char { buy = '1' };
+enum class Flag : bool { no, yes };
 
 /// What a text sink prints of a pair, after it has travelled as bytes.
 std::string printed(const key_value& pair) {
@@ -49,6 +51,12 @@ TEST(KeyValueTest, PrintsEachTypeOfValue) {
     EXPECT_EQ(printed(kv("k", "array")), " k=array");
     EXPECT_EQ(printed(kv("k", std::string("string"))), " k=string");
     EXPECT_EQ(printed(kv("k", std::string_view("view"))), " k=view");
+}
+
+TEST(KeyValueTest, AnEnumerationIsANumberWhateverItsType) {
+    EXPECT_EQ(printed(kv("k", Side::buy)), " k=49");
+    EXPECT_EQ(printed(kv("k", Flag::no)), " k=0");
+    EXPECT_EQ(printed(kv("k", Flag::yes)), " k=1");
 }
 
 TEST(KeyValueTest, QuotesWhatWouldNotBeFoundAgain) {

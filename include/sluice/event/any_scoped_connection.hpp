@@ -31,9 +31,8 @@ public:
 
     /// Removes the listener now. Returns false if it was removed before, or if there is none.
     bool disconnect() {
-        const bool isRemoved = disconnect_ != nullptr && disconnect_();
-        disconnect_ = nullptr;
-        return isRemoved;
+        FixedFunction<bool()> last(std::move(disconnect_));  // its call may end this object
+        return last != nullptr && last();
     }
 
 private:

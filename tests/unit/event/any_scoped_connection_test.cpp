@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -58,6 +59,25 @@ TEST(AnyScopedConnectionTest, DisconnectsOnceAndMoves) {
     EXPECT_FALSE(AnyScopedConnection().disconnect());
     list();
     EXPECT_EQ(calls, 11);
+}
+
+TEST(AnyScopedConnectionTest, DisconnectMayEndTheObjectThatHasTheConnection) {
+    struct Session {
+        AnyScopedConnection connection;
+        std::shared_ptr<int> life = std::make_shared<int>();
+    };
+    CallbackList<void()> list;
+    std::weak_ptr<int> life;
+    Session* session = nullptr;
+    {
+        const auto owner = std::make_shared<Session>();
+        life = owner->life;
+        session = owner.get();
+        session->connection = list.append([owner] {});
+    }
+    EXPECT_TRUE(session->connection.disconnect());
+    EXPECT_TRUE(life.expired());
+    EXPECT_TRUE(list.empty());
 }
 
 }  // namespace

@@ -55,11 +55,7 @@ public:
     }
     /// Removes its own listeners, and takes those of the other remover.
     ScopedRemover& operator=(ScopedRemover&& other) noexcept {
-        if (this != &other) {
-            reset();
-            target_ = other.target_;
-            listeners_.swap(other.listeners_);
-        }
+        ScopedRemover(std::move(other)).swap(*this);
         return *this;
     }
 
@@ -98,8 +94,8 @@ public:
 private:
     void setTarget(Target& target) {
         if (target_ != &target) {
-            reset();
             target_ = &target;
+            reset();  // may end this object
         }
     }
 

@@ -244,6 +244,35 @@ TYPED_TEST(ScopedRemoverTest, ListenersAreRemovedFromATargetThatMoved) {
     EXPECT_TRUE(TypeParam::isEmpty(target));
 }
 
+TYPED_TEST(ScopedRemoverTest, TakesTheListenersOfARemoverThatItsOwnListenerOwns) {
+    using Remover = typename TestFixture::Remover;
+    typename TestFixture::Target target;
+    Remover remover(target);
+    auto inner = std::make_shared<Remover>(target);
+    TypeParam::append(*inner, this->counting());
+    TypeParam::append(remover, [inner](int) {});
+    Remover& other = *inner;
+    inner.reset();
+    remover = std::move(other);
+    EXPECT_EQ(this->callsOf(target), 1);
+}
+
+TYPED_TEST(ScopedRemoverTest, AnAssignmentAndAnotherTargetMayEndTheRemover) {
+    using Remover = typename TestFixture::Remover;
+    typename TestFixture::Target target;
+    typename TestFixture::Target another;
+    const auto ownedByItsListener = [&target] {
+        const auto owner = std::make_shared<Remover>(target);
+        TypeParam::append(*owner, [owner](int) {});
+        return owner.get();
+    };
+    Remover empty;
+    *ownedByItsListener() = std::move(empty);
+    EXPECT_TRUE(TypeParam::isEmpty(target));
+    TypeParam::setTarget(*ownedByItsListener(), another);
+    EXPECT_TRUE(TypeParam::isEmpty(target));
+}
+
 TYPED_TEST(ScopedRemoverTest, ListenersRemovedElsewhereAreForgotten) {
     typename TestFixture::Target target;
     typename TestFixture::Remover remover(target);

@@ -127,7 +127,8 @@ private:
         static ::sluice::log::detail::EveryLimit sluiceLimit;                                      \
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
-        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) && sluiceLimit.passes(n)) {  \
+        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
+            sluiceLimit.passes(static_cast<std::uint64_t>(n))) {                                   \
             SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
         }                                                                                          \
     } while (false)
@@ -139,7 +140,7 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(n, std::chrono::steady_clock::now())) {                             \
+            sluiceLimit.passes(static_cast<std::uint64_t>(n), std::chrono::steady_clock::now())) { \
             if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
                 SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
             }                                                                                      \

@@ -39,6 +39,17 @@ TEST(DeferredTest, ACallIsPrintedLater) {
     EXPECT_EQ(logger.last(), "text and    1");
 }
 
+#if defined(__SIZEOF_INT128__)
+TEST(DeferredTest, ANumberOf128BitsIsPrinted) {
+    __extension__ using Wide = __int128;
+    KeepingLogger logger;
+    SLUICE_LOG_INFO(logger, "{}", Wide{1} << 64U);
+    // Without the compiler's extensions it is no integer of the library, and printed in place.
+    EXPECT_EQ(logger.records.empty() ? logger.sink->texts.at(0) : logger.last(),
+              "18446744073709551616");
+}
+#endif
+
 TEST(DeferredTest, ASiteSaysWhereItIs) {
     KeepingLogger logger;
     const int line = __LINE__ + 1;

@@ -34,7 +34,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
         to.append(value.data(), value.data() + value.size());
     } else if constexpr (std::is_same_v<T, char>) {
         to.push_back(value);
-    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                         sizeof(T) <= sizeof(long long)) {
         const fmt::format_int digits(+value);
         to.append(digits.data(), digits.data() + digits.size());
     } else {

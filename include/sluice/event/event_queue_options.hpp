@@ -12,7 +12,8 @@ enum class Overflow {
     block,   ///< enqueue() waits for room. Do not call it in a listener of the only consumer, or
              ///< in the constructor of an argument
     dropOldest,  ///< enqueue() destroys the oldest event; see discardedCount(). It returns false
-                 ///< only if all room belongs to events whose arguments are being built
+                 ///< only if all room belongs to events whose arguments are being built. No event
+                 ///< may be the last owner of the queue
 };
 
 /// The limits of an EventQueue. By default it has no limit.

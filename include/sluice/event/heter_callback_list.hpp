@@ -125,7 +125,8 @@ public:
             lists_);
     }
 
-    /// Removes all callbacks.
+    /// Removes all callbacks. None of them may be the last owner of this list, because the lists of
+    /// the prototypes are cleared one after the other.
     void clear() noexcept {
         std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
     }

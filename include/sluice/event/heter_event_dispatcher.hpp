@@ -20,7 +20,8 @@ namespace sluice {
 /// arguments follow the event. With ArgumentPassingIncludeEvent the event is among them.
 ///
 /// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
-/// EventDispatcher, without Callback; getEvent may be overloaded.
+/// EventDispatcher, without Callback; getEvent may be overloaded. One exception: no listener that
+/// removeAllListeners() removes may be the last owner of the dispatcher.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,

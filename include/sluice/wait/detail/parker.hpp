@@ -117,6 +117,14 @@ public:
     void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
 
 private:
+    // A 32-bit program may have times of 64 bits. SYS_futex would read such a time as two words.
+#if defined(SYS_futex_time64)
+    static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
+                                                                        : SYS_futex;
+#else
+    static constexpr long waitCall = SYS_futex;
+#endif
+
     static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
         ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
     }
@@ -128,7 +136,7 @@ private:
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {
-            ::syscall(SYS_futex, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
+            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
         }
     }
 
@@ -154,4 +162,3 @@ using DefaultParker = detail::NoParker;
 #endif
 
 }  // namespace sluice
-

@@ -26,7 +26,8 @@ namespace sluice {
 /// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
 /// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase. So
 /// pointers and iterators stay valid until their element, or an element before it, is inserted or
-/// erased, or until all are assigned. `v.pushBack(v[0])` is allowed.
+/// erased, or until all are assigned. `v.pushBack(v[0])` is allowed. An element of the target must
+/// not own the source of an assignment: `nodes = std::move(*nodes[0].children)` reads freed memory.
 ///
 /// It is trivially copyable exactly if T is. Then a copy copies all its bytes, and a move leaves
 /// the source unchanged. Otherwise elements are copied or moved one by one, and a move leaves the

@@ -406,12 +406,13 @@ private:
     static constexpr bool mayKeepMessage =
         !std::is_nothrow_move_constructible_v<value_type> && detail::hasFront<Queue>;
 
-    Queue queue_;
-    Pacing pacing_;
-    RoleCheck consumerRole_;
     alignas(line) alignas(Wait) Wait arrived_;   // waits of consumers
     alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers
     Wait consumed_;                              // waits of drain
+    // Behind the waits: when its last messages are destroyed, a destructor may call this object.
+    alignas(line) alignas(Queue) Queue queue_;
+    Pacing pacing_;
+    RoleCheck consumerRole_;
 };
 
 }  // namespace sluice

@@ -61,6 +61,29 @@ TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
     EXPECT_EQ(segments.capacity(), 7U);
 }
 
+/// Knows how many wait strategies are there.
+struct CountedWait : ScriptedWait {
+    CountedWait() noexcept { ++alive; }
+    CountedWait(const CountedWait&) = delete;
+    CountedWait& operator=(const CountedWait&) = delete;
+    ~CountedWait() { --alive; }
+    void notifyAll() noexcept { EXPECT_EQ(alive, 3); }
+    inline static int alive = 0;
+};
+
+TEST_F(BlockingQueueTest, AMessageMayPushWhileTheQueueIsDestroyed) {
+    using Message = std::shared_ptr<void>;
+    using Queue = BlockingQueue<MpscRing<Message, 2>, CountedWait, ScriptedPacing>;
+    auto owner = std::make_unique<Queue>();
+    std::optional<PushResult> result;
+    const auto pushOneMore = [&result, pushed = owner.get()](void*) {
+        result = pushed->tryPush(nullptr);
+    };
+    ASSERT_EQ(owner->tryPush(Message(nullptr, pushOneMore)), PushResult::ok);
+    owner.reset();
+    EXPECT_EQ(result, PushResult::closed);
+}
+
 // ---- calls that never wait
 
 TEST_F(BlockingQueueTest, TryCallsNeverWait) {

@@ -103,6 +103,8 @@ private:
                 return Queued{findEvent(),
                               Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
             });
+        } else {
+            return false;  // the compiler has refused the call
         }
     }
 

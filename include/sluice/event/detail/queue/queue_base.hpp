@@ -194,6 +194,8 @@ private:
     static Arguments keep(A&&... args) {
         if constexpr (Base::template canKeep<Arguments, A...>()) {
             return Arguments(std::forward<A>(args)...);
+        } else {
+            __builtin_unreachable();  // the compiler has refused the call
         }
     }
 

@@ -98,22 +98,17 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
 
 /// Called by a thread of libnats after an error, also if the server refuses a message that was sent
 /// before.
-void failed(natsConnection* connection, natsSubscription* subscription, natsStatus status,
-            void* closure) {
+void failed(natsConnection*, natsSubscription* subscription, natsStatus status, void* closure) {
     Link::Impl& impl = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
         impl.reporter.tell({"nats: ", natsSubscription_GetSubject(subscription),
                             ": messages arrive faster than they are handled, and are dropped"});
         return;
     }
-    const char* reason = nullptr;
-    if (status == NATS_NOT_PERMITTED) {
-        // This thread's error; the connection may have a later one.
-        reason = nats_GetLastError(nullptr);
-    } else {
-        (void)natsConnection_GetLastError(connection, &reason);
-    }
-    impl.reporter.tell({"nats: ", reason != nullptr ? reason : natsStatus_GetText(status)});
+    // This thread's error; the connection may have a later one, or none.
+    const char* const reason = nats_GetLastError(nullptr);
+    const bool isGiven = reason != nullptr && *reason != '\0';
+    impl.reporter.tell({"nats: ", isGiven ? reason : natsStatus_GetText(status)});
     if (status == NATS_NOT_PERMITTED && reason != nullptr) {
         impl.deny(deniedSubject(reason));
     }
@@ -197,6 +192,7 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
         const int buffered = std::max(0, natsConnection_Buffered(connection));
         return static_cast<std::size_t>(buffered) + size + mostHead <= libnatsBuffer;
     };
+    const std::lock_guard guard(impl_->sending);
     if (!impl_->isSendingAtOnce && fitsIntoBuffer()) {
         return send();
     }
@@ -245,7 +241,7 @@ std::uint64_t Link::dropped() const noexcept {
 
 bool Link::close(std::chrono::milliseconds timeout) noexcept {
     Impl& impl = *impl_;
-    if (std::exchange(impl.isEnded, true)) {
+    if (impl.isEnded.exchange(true)) {
         return true;
     }
     const ScopedSignalMask mask;
@@ -284,7 +280,7 @@ bool Link::flush(std::chrono::milliseconds timeout) noexcept {
 }
 
 LinkState Link::state() const noexcept {
-    return impl_->state.load();
+    return impl_->isEnded.load() ? LinkState::closed : impl_->state.load();
 }
 
 std::size_t Link::maxPayload() const noexcept {

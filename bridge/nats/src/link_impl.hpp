@@ -70,8 +70,8 @@ struct Link::Impl {
     natsConnection* connection = nullptr;
     const char* const name;
     const bool isSendingAtOnce;
-    bool isEnded = false;          ///< whether close() has begun; the owner's
-    LinkObserver* const observer;  ///< may be null
+    std::atomic<bool> isEnded{false};  ///< whether close() has begun
+    LinkObserver* const observer;      ///< may be null
     detail::TroubleReporter reporter{observer};
     std::atomic<LinkState> state{LinkState::connected};
     /// The number of times that the link was connected again. Written by a thread of libnats.
@@ -81,6 +81,9 @@ struct Link::Impl {
     /// libnats.
     std::atomic<std::size_t> maxPayload{0};
 
+    /// Held while a thread looks at the buffer of libnats and sends, and by each other thread that
+    /// sends. So no other thread fills the buffer between the look and the send.
+    std::mutex sending;
     std::mutex mutex;  ///< guards the following
     std::condition_variable changed;
     std::vector<natsSubscription*> subscriptions;

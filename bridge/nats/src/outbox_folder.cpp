@@ -211,17 +211,17 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
     if (segment.done > segment.messages) {
         segment.done = 0;  // damaged: all are sent again, and the server drops duplicates
     }
+    if (segment.done == segment.messages) {
+        remove(segment);
+        return;
+    }
+    segments_.push_back(segment);  // before a visitor throws, so that the file is closed
     for (std::size_t i = segment.done; i < found.size(); ++i) {
         auto subject = std::find(subjects_.begin(), subjects_.end(), found[i].subject);
         if (subject == subjects_.end()) {
             subject = subjects_.insert(subject, std::string(found[i].subject));
         }
         visit(subject->c_str(), found[i].bytes, found[i].size);
-    }
-    if (segment.done == segment.messages) {
-        remove(segment);
-    } else {
-        segments_.push_back(segment);
     }
 }
 

@@ -279,6 +279,7 @@ natsStatus OutboxSender::transmit(const Guard&, const Slot& slot) const noexcept
     if (status == NATS_OK) {
         status = natsMsgHeader_Set(raw, "Nats-Msg-Id", id.get());
     }
+    const std::lock_guard guard(link_.sending);
     return status == NATS_OK ? natsConnection_PublishMsg(link_.connection, raw) : status;
 }
 

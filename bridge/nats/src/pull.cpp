@@ -47,6 +47,7 @@ struct Pull::Impl {
           subject(std::move(onSubject)),
           receiver(to),
           waiting(std::size_t{8} * static_cast<std::size_t>(durable.pullBatch)) {
+        const ScopedSignalMask mask;
         open();
         inbox = newInbox();
         require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
@@ -54,7 +55,6 @@ struct Pull::Impl {
         // No limit: the orders limit it.
         (void)natsSubscription_SetPendingLimits(subscription, -1, -1);
         link.wakeOnReconnect(inbox);
-        const ScopedSignalMask mask;
         thread = std::thread([this] { run(); });
     }
 
@@ -70,6 +70,7 @@ struct Pull::Impl {
         if (!thread.joinable()) {
             return;
         }
+        const ScopedSignalMask mask;
         isStopped.store(true);
         stopped.notifyAll();
         // Draining and unsubscribing both wake the thread. With draining, it first takes the
@@ -96,6 +97,7 @@ struct Pull::Impl {
             if (status == NATS_OK) {
                 take(std::move(message));
             } else if (isStopped.load()) {
+                acknowledgeHandled();
                 return;
             } else if (status == NATS_TIMEOUT) {
                 const bool isSilent = EventCount::Clock::now() - heardAt >= patience;
@@ -113,6 +115,7 @@ struct Pull::Impl {
             options.pullBatch - ordered,
             static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
             static_cast<long long>(std::chrono::nanoseconds(heartbeat).count()));
+        const std::lock_guard guard(link.sending);
         if (natsConnection_PublishRequest(link.connection, next.c_str(), inbox.c_str(),
                                           request.data(), size) == NATS_OK) {
             ordered = options.pullBatch;
@@ -140,6 +143,7 @@ struct Pull::Impl {
     }
 
     void answer(const char* reply, const char* text) const noexcept {
+        const std::lock_guard guard(link.sending);
         (void)natsConnection_PublishString(link.connection, reply, text);
     }
 

@@ -8,10 +8,11 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <string>
 #include <thread>
 
-#include <sys/time.h>
+#include <pthread.h>
 
 // Links that a server stops or closes.
 
@@ -118,31 +119,98 @@ TEST(BrokenLinkTest, ACoreOutletMaySendBesideClose) {
     }
 }
 
-std::atomic<int> alarms{0};
+// A core outlet sends, while the bridge is closed in good order.
+TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleToASender) {
+    const NatsServer server;
+    for (int round = 0; round < 20; ++round) {
+        Notes notes;
+        NatsOptions options = optionsFor(server);
+        options.observer = &notes;
+        Station sender(options);
+        sender.bridge.importType<Picture>({"picture"});
+        auto outlet = sender.bridge.outlet<Position>({"position"});
+        std::atomic<bool> hasBegun{false};
+        std::thread sending([&] {
+            while (outlet.send(Position{}) != SendResult::closed) {
+                hasBegun = true;
+            }
+        });
+        await([&] { return hasBegun.load(); });
+        (void)sender.bridge.close(1s);
+        sending.join();
+        EXPECT_EQ(notes.count("slow or not connected"), 0);
+    }
+}
 
-/// Runs a signal handler every 20 ms, on any thread that does not block the signal.
+/// Handles one message after the other, and each one only after permit().
+class SlowReceiver : public nats::Receiver {
+public:
+    nats::Verdict receive(const unsigned char*, std::size_t) noexcept override {
+        ++begun_;
+        await([this] { return isPermitted_.load(); });
+        return nats::Verdict::taken;
+    }
+    void permit() { isPermitted_ = true; }
+    [[nodiscard]] bool hasBegun() const { return begun_ != 0; }
+
+private:
+    std::atomic<int> begun_{0};
+    std::atomic<bool> isPermitted_{false};
+};
+
+TEST(BrokenLinkTest, ACloseThatRunsOutOfTimeTellsNoEmptyLine) {
+    const NatsServer server;
+    Notes notes;
+    NatsOptions options = optionsFor(server);
+    options.observer = &notes;
+    SlowReceiver slow;
+    nats::Link link(options, "rest");
+    nats::Link other(optionsFor(server), "other");
+    link.subscribe("subject", slow, 1000);
+    ASSERT_TRUE(link.flush(patience));
+    const unsigned char byte = 1;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(other.publish("subject", &byte, 1));
+    }
+    await([&] { return slow.hasBegun(); });
+    std::thread closing([&] { EXPECT_FALSE(link.close(100ms)); });
+    await([&] { return notes.has("nats: "); });
+    slow.permit();
+    closing.join();
+    EXPECT_EQ(notes.countExactly("nats: "), 0);
+}
+
+/// Sends a signal with a handler to the thread that made it, every 20 ms. It counts the signals
+/// that were sent: under ThreadSanitizer a handler may run later.
 class Alarms {
 public:
     Alarms() {
         struct sigaction action {};
-        action.sa_handler = [](int) { ++alarms; };
+        action.sa_handler = [](int) {};
         action.sa_flags = SA_RESTART;
         (void)sigaction(SIGALRM, &action, &before_);
-        setInterval(20'000);
+        thread_ = std::thread([this, target = pthread_self()] {
+            while (!isOver_.load()) {
+                std::this_thread::sleep_for(20ms);  // the time between two signals
+                (void)pthread_kill(target, SIGALRM);
+                ++sent_;
+            }
+        });
     }
     Alarms(const Alarms&) = delete;
     Alarms& operator=(const Alarms&) = delete;
     ~Alarms() {
-        setInterval(0);
+        isOver_ = true;
+        thread_.join();
         (void)sigaction(SIGALRM, &before_, nullptr);
     }
+    [[nodiscard]] int sent() const { return sent_.load(); }
 
 private:
-    static void setInterval(suseconds_t microseconds) {
-        const itimerval timer{{0, microseconds}, {0, microseconds}};
-        (void)setitimer(ITIMER_REAL, &timer, nullptr);
-    }
     struct sigaction before_ {};
+    std::atomic<int> sent_{0};
+    std::atomic<bool> isOver_{false};
+    std::thread thread_;
 };
 
 // The server is stopped for 50 signals, while the sender writes.
@@ -153,20 +221,18 @@ TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
     options.writeTimeout = 1h;
     Station sender(options);
     auto outlet = sender.bridge.outlet<Picture>({"picture"});
-    std::thread resume;
+    server.stop();
     {
-        server.stop();
-        const Alarms ticks;
-        const int begin = alarms.load();
-        resume = std::thread([&server, begin] {
-            await([&] { return alarms.load() >= begin + 50; });
+        const Alarms alarms;
+        std::thread resume([&] {
+            await([&] { return alarms.sent() >= 50; });
             server.resume();
         });
-        while (alarms.load() < begin + 75) {
+        while (alarms.sent() < 75) {
             EXPECT_EQ(outlet.send(Picture{}), SendResult::ok);
         }
+        resume.join();
     }
-    resume.join();
     EXPECT_TRUE(sender.bridge.flush(patience));
     EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
 }

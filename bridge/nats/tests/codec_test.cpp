@@ -75,7 +75,23 @@ constexpr auto describe(wire::Type<Heavy>) {
     return wire::fields(wire::field("number", &Heavy::number));
 }
 
-using CodecBus = Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant, Heavy>, BridgedTraits>;
+/// Its first copy throws. It cannot be moved, so the importer copies it into the bus.
+struct Clumsy {
+    Clumsy() = default;
+    Clumsy(const Clumsy& other) : number(other.number) {
+        if (isClumsy.exchange(false)) {
+            throw std::runtime_error("no copy");
+        }
+    }
+    static inline std::atomic<bool> isClumsy{false};
+    int number = 0;
+};
+constexpr auto describe(wire::Type<Clumsy>) {
+    return wire::fields(wire::field("number", &Clumsy::number));
+}
+
+using CodecBus =
+    Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant, Heavy, Clumsy>, BridgedTraits>;
 
 /// A program with a bus of these types.
 struct Program {
@@ -141,6 +157,22 @@ TEST(CodecTest, ATypeWithoutNamesIsRefusedIfItsFieldsDiffer) {
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
     EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
+}
+
+TEST(CodecTest, AMessageWhoseCopyThrowsIsRefusedAndComesAgain) {
+    const NatsServer server(NatsServer::withStreams);
+    Program sender(durableOptionsFor(server, "sender"));
+    Program receiver(durableOptionsFor(server, "receiver"));
+    for (const NatsRoute& route : {NatsRoute{"core"}, NatsRoute{"stored", 1, Profile::durable}}) {
+        receiver.bridge.importType<Clumsy>(route);
+        const Clumsy message;
+        const std::uint64_t before = receiver.bridge.statistics().refused;
+        Clumsy::isClumsy = true;
+        EXPECT_EQ(sender.bridge.outlet<Clumsy>(route).send(message), SendResult::ok);
+        await([&] { return receiver.bridge.statistics().refused == before + 1; });
+    }
+    await([&] { return receiver.bridge.statistics().delivered == 1; });
+    EXPECT_TRUE(receiver.bridge.close(patience));
 }
 
 TEST(CodecTest, AMessageWithoutMemoryComesAgain) {

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -187,6 +189,26 @@ TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
 }
 
 // A disk of 64 KiB. When it has room again, the outbox continues.
+std::ptrdiff_t openFiles() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+}
+
+TEST(FolderTest, AConstructorThatThrowsClosesItsFiles) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    leaveFive(server, folder / "outbox");
+    NatsOptions options = withFolder(server, folder / "outbox");
+    options.durable.outboxMessages = 2;
+    const auto fail = [&] { return failureOf([&] { const Station station(options); }); };
+    EXPECT_NE(fail(), "no failure");
+    const std::ptrdiff_t before = openFiles();
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_NE(fail(), "no failure");
+    }
+    EXPECT_LE(openFiles(), before + 2);  // libnats may still close sockets
+}
+
 TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     const SmallDisk disk(64);
     if (!disk) {

@@ -27,6 +27,11 @@ public:
             return line.find(part) != std::string::npos;
         });
     }
+    /// How many lines are the text.
+    [[nodiscard]] long countExactly(const std::string& line) {
+        const std::lock_guard guard(mutex_);
+        return std::count(lines_.begin(), lines_.end(), line);
+    }
     [[nodiscard]] bool has(const std::string& part) { return count(part) != 0; }
 
 private:

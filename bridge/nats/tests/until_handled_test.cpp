@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 #include <nats/nats.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -108,6 +112,111 @@ TEST_F(UntilHandledTest, AMessageThatIsPublishedAgainAcknowledgesNoLaterOne) {
     await([&] { return statistics().delivered == 3; });
     EXPECT_TRUE(receiver_->bridge.close(patience));
     EXPECT_EQ(messagesIn(server_, "fleet_rest"), 1U);
+}
+
+/// A message as another program would send it with high priority.
+std::vector<unsigned char> highMessage(std::uint64_t sequence) {
+    std::vector<unsigned char> bytes = message(sequence, route);
+    wire::Envelope envelope;
+    EXPECT_EQ(wire::decodeEnvelope(bytes.data(), bytes.size(), envelope),
+              wire::EnvelopeError::none);
+    envelope.priority = static_cast<std::uint8_t>(Priority::high);
+    wire::encodeEnvelope(envelope, bytes.data(),
+                         static_cast<std::uint32_t>(bytes.size() - wire::envelopeSize));
+    return bytes;
+}
+
+// A handler finds that a medium message is urgent.
+TEST_F(UntilHandledTest, AMessageThatIsPublishedAgainWithAnotherPriorityAcknowledgesNoOther) {
+    const Subscription escalate = receiver_->bus->subscribe<Position>(
+        [&](const Position& position, const TestBus::Header& header) {
+            if (position.robot == 3 && header.priority == Priority::medium) {
+                const PublishOptions urgent{Priority::high, header.sender, header.origin};
+                EXPECT_EQ(receiver_->bus->publish(Position(position), urgent), PublishResult::ok);
+            }
+        });
+    publish(1);
+    publish(2);
+    publish(3);
+    await([&] { return statistics().delivered == 3; });
+    receiver_->consume(4);  // all, and the copy
+    await([&] { return messagesIn(server_, "fleet_rest") == 0; });
+    const auto high = highMessage(100);
+    ASSERT_TRUE(stranger_.publish("fleet.high.position", high.data(), high.size()));
+    await([&] { return statistics().delivered == 4; });
+    EXPECT_TRUE(receiver_->bridge.close(patience));
+    EXPECT_EQ(messagesIn(server_, "fleet_high"), 1U);
+}
+
+TEST_F(UntilHandledTest, AnOrderlyCloseAcknowledgesTheHandledMessages) {
+    for (std::uint64_t sequence = 1; sequence <= 10; ++sequence) {
+        publish(sequence);
+        receiver_->consume(1);
+        endReceiver();
+        EXPECT_EQ(messagesIn(server_, "fleet_rest"), 0U);
+        receiver_ = std::make_unique<Station>(durableOptionsFor(server_, "receiver"));
+        receiver_->bridge.importType<Position>(route);
+    }
+}
+
+// close() waits for the outbox, because the server does not answer the messages of a full stream.
+TEST(UntilHandledCloseTest, MessagesThatAreHandledDuringCloseAreAcknowledged) {
+    const NatsServer server(NatsServer::withStreams);
+    const auto small = [&](const char* name) {
+        NatsOptions options = durableOptionsFor(server, name);
+        options.durable.streamBytes = 8000;
+        return options;
+    };
+    const NatsRoute full{"elsewhere", 1, Profile::durable};
+    {
+        Station away(small("away"));  // the stream keeps all messages for it
+        away.bridge.importType<Position>(full);
+    }
+    Station receiver(small("receiver"));
+    receiver.bridge.importType<Position>(route);
+    auto outlet = receiver.bridge.outlet<Position>(full);
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
+    }
+    bool isComplete = true;
+    std::thread closing([&] { isComplete = receiver.bridge.close(std::chrono::seconds(4)); });
+    await([&] { return outlet.send(Position{}, Priority::high) == SendResult::closed; });
+    Link stranger(optionsFor(server), "stranger");
+    const auto bytes = message(1, route);
+    ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
+    receiver.consume(1);
+    closing.join();
+    EXPECT_FALSE(isComplete);
+    EXPECT_EQ(messagesIn(server, "fleet_rest"), 0U);
+}
+
+// A program keeps a message, and publishes it again when 600,000 others have passed.
+TEST(UntilHandledImporterTest, AnOldMessageThatIsPublishedAgainAcknowledgesNoOther) {
+    const auto bus = std::make_unique<TestBus>();
+    detail::Counters counters;
+    std::atomic<bool> isClosing{false};
+    const detail::ImportContext<TestBus> context{*bus, counters, isClosing, 1, 16, 1, nullptr};
+    detail::Importer<Position, TestBus> importer(context, route, Priority::medium,
+                                                 detail::ImportNumber::next());
+    std::optional<TestBus::Header> first;
+    const Subscription handler =
+        bus->subscribe<Position>([&](const Position&, const TestBus::Header& header) {
+            if (!first) {
+                first.emplace(header);
+            }
+            importer.noteHandled(header.sender);
+        });
+    constexpr std::uint64_t last = 600'000;
+    for (std::uint64_t sequence = 1; sequence <= last; ++sequence) {
+        const auto bytes = message(sequence, route);
+        ASSERT_EQ(importer.receive(bytes.data(), bytes.size()), Verdict::accepted);
+        ASSERT_EQ(bus->process(), 1U);
+    }
+    ASSERT_EQ(importer.handled(), last);
+    const PublishOptions same{Priority::medium, first->sender, first->origin};
+    ASSERT_EQ(bus->publish(Position{1, 0}, same), PublishResult::ok);
+    ASSERT_EQ(bus->process(), 1U);
+    EXPECT_EQ(importer.handled(), last);
 }
 
 // A stranger sends it to the inbox of the import, without the server's stream.

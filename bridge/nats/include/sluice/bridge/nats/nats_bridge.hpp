@@ -172,10 +172,10 @@ public:
                                                     options_.maxOrigins,
                                                     options_.maxHops,
                                                     options_.observer};
-        const detail::ImportNumber number =
-            route.untilHandled ? detail::ImportNumber::next() : detail::ImportNumber::none();
         std::array<detail::Importer<T, AnyBus>*, priorityCount> made{};
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            const detail::ImportNumber number =
+                route.untilHandled ? detail::ImportNumber::next() : detail::ImportNumber::none();
             auto importer =
                 std::make_unique<detail::Importer<T, AnyBus>>(context, route, priority, number);
             made[static_cast<std::size_t>(priority)] = importer.get();
@@ -211,6 +211,7 @@ public:
         for (const auto& pull : pulls_) {
             pull->stop(timeout);
         }
+        noters_.clear();  // until now, so that the server learns which messages were handled
         const bool isHighComplete = high_.close(timeout);
         return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
     }
@@ -335,14 +336,14 @@ private:
     void noteHandled(
         [[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
         if constexpr (isTellingImports) {
-            handlers_.push_back(
+            noters_.push_back(
                 bus_.template subscribe<T>([importers](const T&, const Header& header) {
                     if (header.origin != 0) {
                         importers[static_cast<std::size_t>(header.priority)]->noteHandled(
                             header.sender);
                     }
                 }));
-            if (!handlers_.back()) {
+            if (!noters_.back()) {
                 throw std::runtime_error(
                     "nats: the bus has no room for the handler of untilHandled");
             }
@@ -397,7 +398,8 @@ private:
     Link rest_;  ///< low and medium
     Link high_;
     std::vector<std::unique_ptr<Pull>> pulls_;
-    std::vector<Subscription> handlers_;
+    std::vector<Subscription> handlers_;  ///< those of exports
+    std::vector<Subscription> noters_;    ///< those that note handled messages, for untilHandled
 };
 
 }  // namespace sluice::nats

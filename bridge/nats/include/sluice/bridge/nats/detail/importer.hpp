@@ -50,13 +50,14 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[1] == BusOverflow::dropOldest ||
     Traits::overflow[2] == BusOverflow::dropOldest;
 
-/// The number of an import with untilHandled. The bus carries it with each message of the import,
-/// as the upper part of `sender`. The lower part is the number of the message. So the handler that
-/// notes a message distinguishes it from messages of other bridges and of earlier imports. All
-/// shared libraries of a program draw from the same numbers.
+/// The number of an importer with untilHandled. The bus carries it with each message of the
+/// importer, as the upper part of `sender`. The lower part is the number of the message. So the
+/// handler that notes a message distinguishes it from messages of other importers. All shared
+/// libraries of a program draw from the same numbers, if they are loaded with RTLD_GLOBAL or built
+/// by g++.
 ///
-/// Import numbers repeat after 4,095 imports with untilHandled. The lower part has 20 bits: fewer
-/// than 2^19 messages of an import may be in the bus.
+/// Import numbers repeat after 4,095 importers with untilHandled; an import has three. The lower
+/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
     /// Draws a new number.
@@ -107,7 +108,6 @@ class Importer final : public AnyImporter {
                   "an imported type must have a default constructor");
 
 public:
-    /// The importers of all priorities of an import have the same number.
     Importer(const ImportContext<AnyBus>& context, const NatsRoute& route, Priority priority,
              ImportNumber number)
         : context_(context),
@@ -117,7 +117,7 @@ public:
           priority_(priority),
           reporter_(context.observer, "nats: " + route.subject + "." + toString(priority) + ": ") {}
 
-    [[nodiscard]] std::uint64_t accepted() const noexcept override { return accepted_; }
+    [[nodiscard]] std::uint64_t accepted() const noexcept override { return accepted_.load(); }
     [[nodiscard]] std::uint64_t handled() const noexcept override { return handled_.load(); }
     /// Called by the bus' consumer after all handlers of an imported message have returned. Earlier
     /// messages of this importer have left the bus, too.
@@ -125,7 +125,12 @@ public:
         if (number_.isOf(sender)) {
             // Relaxed: only the consumer writes it.
             const std::uint64_t before = handled_.load(std::memory_order_relaxed);
-            handled_.store(ImportNumber::laterOf(before, sender));
+            const std::uint64_t later = ImportNumber::laterOf(before, sender);
+            // A greater number is that of an old message, which the program has published again.
+            // The newest message may be handled before it counts as accepted.
+            if (later <= accepted_.load() + 1) {
+                handled_.store(later);
+            }
         }
     }
 
@@ -270,12 +275,12 @@ private:
 
     /// Publishes the message into the bus. In the durable profile it waits for room until the
     /// bridge closes; the stream then keeps the message.
-    bool publish(const wire::Envelope& envelope, T&& message) noexcept {
+    bool publish(const wire::Envelope& envelope, T&& message) noexcept try {
         PublishOptions options;
         options.priority = priority_;
         options.origin = shortOrigin(envelope.origin);
         options.trace = envelope.traceId;
-        options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_ + 1);
+        options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_.load() + 1);
         if (profile_ == Profile::core) {
             return context_.bus.publish(std::move(message), options) == PublishResult::ok;
         }
@@ -286,6 +291,8 @@ private:
                 context_.bus.publishFor(std::chrono::milliseconds(20), std::move(message), options);
         }
         return result == PublishResult::ok;
+    } catch (...) {
+        return false;  // a constructor of the message threw
     }
 
     const ImportContext<AnyBus> context_;
@@ -294,8 +301,8 @@ private:
     const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
     const ImportNumber number_;
     const Priority priority_;
-    std::uint64_t accepted_ = 0;             ///< number of messages that the bus has accepted
-    std::atomic<std::uint64_t> handled_{0};  ///< number of the last message that was handled
+    std::atomic<std::uint64_t> accepted_{0};  ///< number of messages that the bus has accepted
+    std::atomic<std::uint64_t> handled_{0};   ///< number of the last message that was handled
     std::map<RunId, SenderRun> runs_;
     TroubleReporter reporter_;
 };

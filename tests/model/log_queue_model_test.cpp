@@ -331,7 +331,7 @@ OrderSurvey surveyOf(std::string_view file) {
 TEST(LogQueueModelTest, EveryOrderOfALaneIsNeededButTwo) {
     // E5 protects plain members of the lane, which the checker does not watch.
     EXPECT_TRUE(survive({"end: store release -> relaxed", "hasLeft: load acquire -> relaxed"},
-                        surveyOf("lane.hpp")));
+                        surveyOf("record_lane.hpp")));
 }
 
 TEST(LogQueueModelTest, EveryOrderOfTheRegistryIsNeeded) {

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <string>
 
@@ -114,67 +113,6 @@ TEST(DeniedSubjectTest, AnAnswerAfterTheDenialConfirmsNoOtherMessage) {
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 0U);
     stream.answer(third.reply);
     await([&] { return sender.bridge.statistics().acknowledged == 1; });
-}
-
-struct Heavy {
-    std::string text;
-};
-constexpr auto describe(wire::Type<Heavy>) {
-    return wire::fields(wire::field("text", &Heavy::text));
-}
-
-/// Stops the server at its first denial, which comes when the sender has queued its messages.
-class StoppingNotes : public Notes {
-public:
-    explicit StoppingNotes(const NatsServer& server) : server_(server) {}
-    void trouble(const char* line) noexcept override {
-        await([this] { return isQueued.load(); });
-        if (std::string(line).find("Violation") != std::string::npos && !isStopped.exchange(true)) {
-            server_.stop();
-        }
-        Notes::trouble(line);
-    }
-    std::atomic<bool> isQueued{false};
-    std::atomic<bool> isStopped{false};
-
-private:
-    const NatsServer& server_;
-};
-
-// The denials free slots of the window. The next messages are more than the connection accepts,
-// because its server is stopped until the end of the test.
-TEST(DeniedSubjectTest, NoOtherBridgeWaitsForItsServer) {
-    using HeavyBus = Bus<Messages<Heavy>, BridgedTraits>;
-    const Watchdog watchdog{[](std::FILE*) {}};
-    const NatsServer server(without("\"fleet.high.secret\""));
-    const NatsServer healthy;
-    Station other(optionsFor(healthy));
-    StoppingNotes notes(server);
-    NatsOptions options = robotOf(server);
-    options.observer = &notes;
-    options.durable.inFlight = 32;
-    options.durable.outboxMessages = 128;
-    options.maxMessageSize = 1'000'000;
-    options.writeTimeout = 1h;
-    const auto bus = std::make_unique<HeavyBus>();
-    NatsBridge<HeavyBus> sender(*bus, options);
-    auto secret = sender.outlet<Heavy>(secretRoute);
-    auto allowed = sender.outlet<Heavy>({"heavy", 1, Profile::durable});
-    for (int i = 0; i < 40; ++i) {
-        EXPECT_EQ(secret.send(Heavy{"x"}, Priority::high), SendResult::ok);
-    }
-    const Heavy heavy{std::string(900'000, 'x')};
-    for (int i = 0; i < 40; ++i) {
-        EXPECT_EQ(allowed.send(heavy, Priority::high), SendResult::ok);
-    }
-    notes.isQueued = true;
-    await([&] { return notes.isStopped.load(); });
-    for (int i = 0; i < 300; ++i) {
-        EXPECT_EQ(sender.statistics().accepted, 80U);
-        std::this_thread::sleep_for(1ms);  // gives the denials time to come
-    }
-    EXPECT_TRUE(other.bridge.close(patience));
-    server.resume();
 }
 
 }  // namespace

@@ -245,28 +245,28 @@ TYPED_TEST(ScopedRemoverTest, ListenersAreRemovedFromATargetThatMoved) {
 }
 
 TYPED_TEST(ScopedRemoverTest, TakesTheListenersOfARemoverThatItsOwnListenerOwns) {
-    using Remover = typename TestFixture::Remover;
+    using Scoped = typename TestFixture::Remover;
     typename TestFixture::Target target;
-    Remover remover(target);
-    auto inner = std::make_shared<Remover>(target);
+    Scoped remover(target);
+    auto inner = std::make_shared<Scoped>(target);
     TypeParam::append(*inner, this->counting());
     TypeParam::append(remover, [inner](int) {});
-    Remover& other = *inner;
+    Scoped& other = *inner;
     inner.reset();
     remover = std::move(other);
     EXPECT_EQ(this->callsOf(target), 1);
 }
 
 TYPED_TEST(ScopedRemoverTest, AnAssignmentAndAnotherTargetMayEndTheRemover) {
-    using Remover = typename TestFixture::Remover;
+    using Scoped = typename TestFixture::Remover;
     typename TestFixture::Target target;
     typename TestFixture::Target another;
     const auto ownedByItsListener = [&target] {
-        const auto owner = std::make_shared<Remover>(target);
+        const auto owner = std::make_shared<Scoped>(target);
         TypeParam::append(*owner, [owner](int) {});
         return owner.get();
     };
-    Remover empty;
+    Scoped empty;
     *ownedByItsListener() = std::move(empty);
     EXPECT_TRUE(TypeParam::isEmpty(target));
     TypeParam::setTarget(*ownedByItsListener(), another);
@@ -312,14 +312,14 @@ TEST(ScopedRemoverDispatcherTest, AWrongEventRemovesNothingAndForgetsNothing) {
 }
 
 TEST(ScopedRemoverListTest, IsMovedButNotCopied) {
-    using Remover = ScopedRemover<List>;
-    static_assert(std::is_nothrow_move_constructible_v<Remover>);
-    static_assert(std::is_nothrow_move_assignable_v<Remover>);
-    static_assert(!std::is_copy_constructible_v<Remover>);
-    static_assert(!std::is_copy_assignable_v<Remover>);
-    static_assert(!std::is_convertible_v<List&, Remover>);
+    using Scoped = ScopedRemover<List>;
+    static_assert(std::is_nothrow_move_constructible_v<Scoped>);
+    static_assert(std::is_nothrow_move_assignable_v<Scoped>);
+    static_assert(!std::is_copy_constructible_v<Scoped>);
+    static_assert(!std::is_copy_assignable_v<Scoped>);
+    static_assert(!std::is_convertible_v<List&, Scoped>);
     List list;
-    const Remover remover(list);
+    const Scoped remover(list);
 }
 
 TEST(ScopedRemoverListTest, ThreadsAddRemoveAndResetAtOnce) {

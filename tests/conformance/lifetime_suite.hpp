@@ -91,17 +91,16 @@ struct Parting {
 TYPED_TEST_P(QueueLifetime, DestroysWhatItAcceptsWhileItIsDestroyed) {
     if constexpr (!TypeParam::hasHandles && !TypeParam::isBlocking) {
         std::size_t accepted = 0;
-        {
-            TestQueue<TypeParam, Parting, 4> queue;
-            auto producer = queue.producer();
-            const auto pushOneMore = [&] {
-                const PushResult result = producer.tryPush(Parting(this->census, nullptr));
-                accepted += result == PushResult::ok ? 1 : 0;
-            };
-            for (int i = 0; i < 4; ++i) {
-                ASSERT_EQ(producer.tryPush(Parting(this->census, pushOneMore)), PushResult::ok);
-            }
+        std::optional<TestQueue<TypeParam, Parting, 4>> queue(std::in_place);
+        auto producer = queue->producer();  // it lives longer than the queue
+        const auto pushOneMore = [&] {
+            const PushResult result = producer.tryPush(Parting(this->census, nullptr));
+            accepted += result == PushResult::ok ? 1 : 0;
+        };
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_EQ(producer.tryPush(Parting(this->census, pushOneMore)), PushResult::ok);
         }
+        queue.reset();
         EXPECT_EQ(this->census.alive(), 0U) << accepted << " messages were accepted";
     }
 }

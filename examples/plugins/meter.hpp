@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-// What the program and its plugin know of each other.
+// The interface between the program and its plugin.
 
 /// The program calls it for each reading.
 using Readings = sluice::CallbackList<void(int reading)>;

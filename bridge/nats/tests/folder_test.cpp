@@ -188,7 +188,6 @@ TEST(FolderTest, AnOutboxThatIsTooSmallForItsFolderIsOneLine) {
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
-// A disk of 64 KiB. When it has room again, the outbox continues.
 std::ptrdiff_t openFiles() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return std::distance(begin(all), end(all));
@@ -209,6 +208,7 @@ TEST(FolderTest, AConstructorThatThrowsClosesItsFiles) {
     EXPECT_LE(openFiles(), before + 2);  // libnats may still close sockets
 }
 
+// A disk of 64 KiB. When it has room again, the outbox continues.
 TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     const SmallDisk disk(64);
     if (!disk) {

@@ -87,7 +87,7 @@ TEST_P(SmallLimits, OverrunKeepsTheNewest) {
     EXPECT_EQ(sum.discarded, 0U);
 }
 
-// What the back end has in hand when records are evicted is not emitted, nor is it counted twice.
+// A record that the back end holds while it is evicted is neither emitted nor counted twice.
 TEST_P(SmallLimits, OverrunAfterALook) {
     const auto limit = static_cast<std::uint32_t>(GetParam());
     RecordQueue queue(limits(limit));
@@ -150,7 +150,7 @@ TEST(RecordQueuePolicies, OverrunOfLargeRecords) {
         ASSERT_EQ(postBytes(queue, {0, 10 * i}, 10, overrunning), PostResult::ok);
         ASSERT_EQ(postBytes(queue, {0, 10 * i + 1}, 5000, overrunning), PostResult::ok);
     }
-    // Each large one evicts the one before it, and what is older than that.
+    // Each large one evicts the one before it, and all older records.
     const auto all = harvest(queue);
     EXPECT_EQ(numbersOf(all), (Numbers{30, 31}));
     EXPECT_EQ(all[1].payload, std::string(5000, static_cast<char>(31)));

@@ -162,7 +162,7 @@ TEST(RecordQueueReentry, InsideTheAnnouncedWindow) {
     {
         const HookScope hook([&] {
             EXPECT_EQ(postText(queue, {0, inHandler++}, "handler's"), PostResult::ok);
-            // Whoever looks now holds back what is stamped later, and says so.
+            // A look at this moment holds back all later records, and says so.
             EXPECT_TRUE(harvest(queue).empty());
         });
         ASSERT_EQ(postText(queue, {0, 1}, "interrupted"), PostResult::ok);

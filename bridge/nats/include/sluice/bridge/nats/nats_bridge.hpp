@@ -240,7 +240,8 @@ public:
                      s.tooManyHops + s.late + s.duplicates;
         s.gaps = c.gaps, s.untracked = c.untracked;
         s.clockSetBack = c.clockSetBack, s.overrun = rest_.dropped() + high_.dropped();
-        s.highLink = high_.state(), s.restLink = rest_.state();
+        s.highLink = high_.state();
+        s.restLink = rest_.state();
         if (outbox_ != nullptr) {
             outbox_->fill(s);
         }

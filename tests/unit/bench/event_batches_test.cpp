@@ -52,11 +52,12 @@ struct Losing : PlainQueue<ShortArgument> {
     }
 };
 
+// Ten batches, each of four queues with 1 000 events.
 RoundPlan plan() {
     RoundPlan plan;
     plan.placement.consumerCpu = allowedCpus().front();
-    plan.messages = 1000;
-    plan.capacity = 100;
+    plan.messages = 40000;
+    plan.capacity = 1000;
     return plan;
 }
 
@@ -67,9 +68,12 @@ void expectAll() {
     const Round both = eventBatchRound<Queue, Drain, Phase::both>(plan());
     for (const Round& round : {enqueue, drain, both}) {
         EXPECT_EQ(round.error, "");
-        EXPECT_EQ(round.counts.delivered, 1100U) << "the first batch is the run-in";
+        EXPECT_EQ(round.counts.delivered, 44000U) << "the first batch is the run-in";
         EXPECT_GT(round.ns, 0);
     }
+    EXPECT_EQ(enqueue.clockReads, 20U) << "the four queues are timed together";
+    EXPECT_EQ(drain.clockReads, 20U);
+    EXPECT_EQ(both.clockReads, 30U);
 }
 
 TEST(EventBatchRoundTest, EveryArgumentIsReadByListenersAndByVisitors) {
@@ -83,7 +87,7 @@ TEST(EventBatchRoundTest, EventsMayHaveOneId) {
     const Round round =
         eventBatchRound<PlainQueue<ShortArgument>, CallListeners, Phase::drain, 1>(plan());
     EXPECT_EQ(round.error, "");
-    EXPECT_EQ(round.counts.delivered, 1100U);
+    EXPECT_EQ(round.counts.delivered, 44000U);
 }
 
 TEST(EventBatchRoundTest, DisorderAndLossAreNoticed) {

@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/event/detail/queue/event_harvest.hpp>
+#include <sluice/event/detail/queue/event_batch.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
@@ -27,9 +27,9 @@ struct ModelThreading {
     using Wait = SleepAtOnce;
 };
 
-using Store = detail::EventStore<Message, detail::SlabList<Message>, ModelThreading>;
-using Harvest = Store::Harvest;
-using Amount = Harvest::Amount;
+using Store = detail::EventStore<Message, detail::NodeList<Message>, ModelThreading>;
+using Batch = Store::Batch;
+using Amount = Batch::Amount;
 
 /// Adds an event in the way of plain values or of foreign ones. Both make the same message here.
 template <Store::Content How = Store::Content::foreign>
@@ -42,7 +42,7 @@ PushResult add(Store& store, Ledger& ledger, int number) {
 /// Takes out the events that are there, and reads them.
 int harvest(Store& store, Amount amount = Amount::all) {
     int count = 0;
-    Harvest events(store, amount);
+    Batch events(store, amount);
     for (; events.hasNext(); events.drop()) {
         (void)events.front().number();
         ++count;
@@ -175,7 +175,7 @@ void drain() {
         },
         [&] {
             waitForEvent(store);
-            Harvest events(store, Amount::all);
+            Batch events(store, Amount::all);
             handled.set(1);
             events.drop();
         });
@@ -203,7 +203,7 @@ void whatComesBackWakesWaiters() {
     bool hasHarvested = false;
     parallel(
         [&] {
-            Harvest events(store, Amount::all);
+            Batch events(store, Amount::all);
             if (events.hasNext()) {
                 events.keep();
             }

@@ -66,7 +66,7 @@ struct Object {
     Mailbox mailbox;
     std::array<Message, 4> messages;
     Plain<int> state;
-    detail::MailboxSignal<ModelPlatform> signal;
+    detail::MailboxNews<ModelPlatform> signal;
     Atomic<int> news{0};
     Plain<int> seen;
 };

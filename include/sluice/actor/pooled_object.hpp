@@ -2,8 +2,8 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/failure/handler_checks.hpp>
+#include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
 #include <sluice/actor/detail/mailbox/pooled_posting.hpp>
-#include <sluice/actor/detail/mailbox/taken_messages.hpp>
 #include <sluice/actor/detail/replies/coroutines.hpp>
 #include <sluice/actor/detail/timers/timing.hpp>
 #include <sluice/actor/executor.hpp>
@@ -192,7 +192,7 @@ protected:
     }
 
 private:
-    using TakenMessages = detail::TakenMessages<MailboxMessage, Platform>;
+    using MailboxBatch = detail::MailboxBatch<MailboxMessage, Platform>;
 
     explicit PooledObject(std::false_type /*hasAlarm*/) noexcept : Waiting(&PooledObject::serve) {}
     explicit PooledObject(std::true_type /*hasAlarm*/) noexcept
@@ -427,8 +427,8 @@ private:
     using Posting::mailbox_;
     using Posting::refusals_;
     // Written by the consumer.
-    TakenMessages high_;
-    TakenMessages others_;
+    MailboxBatch high_;
+    MailboxBatch others_;
     SingleWriterCounter<Platform> failed_;
     SingleWriterCounter<Platform> discarded_;
 };

@@ -2,8 +2,8 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
+#include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/backend_access.hpp>
-#include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/record_pairs.hpp>
@@ -93,14 +93,14 @@ public:
     }
 
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-        std::unique_ptr<detail::Control> control(
-            new detail::ActionControl([&state = handle_.state(), formatter = std::move(formatter)] {
+        std::unique_ptr<detail::OrderedAction> action(new detail::FunctionAction(
+            [&state = handle_.state(), formatter = std::move(formatter)] {
                 for (const detail::SinkEntry& entry : state.sinks) {
                     detail::guarded(*state.errors, {},
                                     [&] { entry.sink->set_formatter(formatter->clone()); });
                 }
             }));
-        refuse(!frontend_->send(control));
+        refuse(!frontend_->send(action));
     }
 
 private:

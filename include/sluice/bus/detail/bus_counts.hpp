@@ -20,18 +20,18 @@ namespace sluice::detail {
 
 /// How a publication ended: the index of a counter.
 enum class PublishOutcome : std::size_t { published, full, refused, closed, dropped };
-inline constexpr std::size_t outcomeCount = 5;
+inline constexpr std::size_t publishOutcomeCount = 5;
 
 /// The end of a message in the hands of the consumer: the index of a counter.
 enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
-inline constexpr std::size_t fateCount = 3;
+inline constexpr std::size_t consumeOutcomeCount = 3;
 
 /// The counts of a bus. Publishers write to counters of their own thread, the consumer to its own:
 /// no counter has two writers.
 template <class Platform, std::size_t TypeCount>
 class BusCounts {
     using Count = SingleWriterCounter<Platform>;
-    using Tally = CountersOf<Platform, TypeCount * priorityCount * outcomeCount>;
+    using Tally = CountersOf<Platform, TypeCount * priorityCount * publishOutcomeCount>;
 
 public:
     using Statistics = BusStatistics<TypeCount>;
@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    using Own = std::array<Count, fateCount>;
+    using Own = std::array<Count, consumeOutcomeCount>;
     struct Times {
         Count count;
         SingleWriterNumber<Platform> sum;  // in nanoseconds: 4 billion in 4 seconds
@@ -147,7 +147,7 @@ private:
 
     static constexpr std::size_t counter(std::size_t type, Priority priority,
                                          PublishOutcome which) noexcept {
-        return (type * priorityCount + indexOf(priority)) * outcomeCount +
+        return (type * priorityCount + indexOf(priority)) * publishOutcomeCount +
                static_cast<std::size_t>(which);
     }
 

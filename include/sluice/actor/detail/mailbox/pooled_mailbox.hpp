@@ -9,7 +9,7 @@ template <class Platform>
 struct MailboxNode {
     /// While the node is in a mailbox: the next older message, or the state below the oldest one.
     typename Platform::template Cell<void*> older;
-    MailboxNode* next = nullptr;  ///< the next message in TakenMessages; written by the consumer
+    MailboxNode* next = nullptr;  ///< the next message in MailboxBatch; written by the consumer
 };
 
 /// The mailbox of an object on an executor: a stack of messages. Its consumer takes the whole stack
@@ -120,7 +120,7 @@ private:
 /// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 reuse: last use of the
 /// node by the consumer -> wasTaken() -> the next send() that uses the node.
 template <class Platform>
-class MailboxSignal {
+class MailboxNews {
     using Mailbox = PooledMailbox<Platform>;
     using Node = MailboxNode<Platform>;
 
@@ -138,6 +138,31 @@ public:
 private:
     Node node_;
     typename Platform::template Atomic<bool> isSent_{false};
+};
+
+/// The messages that the consumer of an object has taken out of the mailbox, in the order in which
+/// they are handled. Message derives from MailboxNode.
+template <class Message, class Platform>
+class MailboxBatch {
+public:
+    /// Appends a chain of messages, which are linked by `next`.
+    void append(Message& first, Message& last) noexcept {
+        (newest_ != nullptr ? newest_->next : oldest_) = &first;
+        newest_ = &last;
+    }
+    /// Removes and returns the oldest message. Null if there is none.
+    Message* pop() noexcept {
+        auto* const message = static_cast<Message*>(oldest_);
+        if (message != nullptr) {
+            oldest_ = message->next;
+            newest_ = oldest_ == nullptr ? nullptr : newest_;
+        }
+        return message;
+    }
+
+private:
+    MailboxNode<Platform>* oldest_ = nullptr;
+    MailboxNode<Platform>* newest_ = nullptr;
 };
 
 }  // namespace sluice::detail

@@ -35,7 +35,7 @@ protected:
     using TimedExecutorTask::TimedExecutorTask;
     ~PooledTask() = default;
 
-    MailboxSignal<typename Traits::Platform> alarmNews_;
+    MailboxNews<typename Traits::Platform> alarmNews_;
     /// The time to which the executor's alarm is set. time_point::min() if the alarm may have fired
     /// since. Written by the consumer.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
@@ -45,7 +45,7 @@ protected:
 ///
 /// Edges: E1 start: begin() writes the executor and the mailbox -> closing_ released .. acquired ->
 /// a post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
-/// The other edges are those of PooledMailbox and MailboxSignal.
+/// The other edges are those of PooledMailbox and MailboxNews.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       public AwaitedPosting<PooledPosting<MessageList, Traits>, Traits>,

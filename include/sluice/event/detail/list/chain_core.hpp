@@ -2,7 +2,7 @@
 
 #include <sluice/base/napping_backoff.hpp>
 #include <sluice/event/detail/list/callback_handle.hpp>
-#include <sluice/event/detail/list/removals.hpp>
+#include <sluice/event/detail/list/list_lifetime.hpp>
 
 #include <cstddef>
 #include <mutex>
@@ -10,60 +10,10 @@
 
 namespace sluice::detail {
 
-/// The part of a list that its calls need to the end, although a callback destroys, moves or swaps
-/// the list meanwhile.
-template <class Threading>
-class ListCore {
-    using ReadSide = ReadSideOf<Threading>;
-
-public:
-    using Platform = typename ReadSide::Platform;
-    using Users = typename ReadSide::Users;
-    using Effort = typename Removals<Threading>::Effort;
-    using Chain = typename Removals<Threading>::Chain;
-
-    explicit ListCore(void (*end)(void*)) noexcept : removals(end) {}
-
-    std::size_t removedSizeApprox() const noexcept { return removals.sizeApprox(); }
-
-    void collect(Effort effort) noexcept { removals.collect(users, lock, effort); }
-
-    /// By a call that has ended.
-    [[gnu::cold]] void collectAfterCall() noexcept { collect(Effort::limited); }
-
-    const Users users;
-    mutable LockOf<Threading> lock;
-    Removals<Threading> removals;
-};
-
-/// A call of the callbacks of a list.
-template <class Threading>
-class Call {
-    using ReadSide = ReadSideOf<Threading>;
-    using Core = ListCore<Threading>;
-
-public:
-    explicit Call(Core& core) : leaving_{core}, section_(core.users) {}
-
-private:
-    struct Leaving {
-        ~Leaving() {
-            ReadSide::fence();
-            if (__builtin_expect(core.removals.hasAny(), 0)) {
-                core.collectAfterCall();
-            }
-        }
-        Core& core;
-    };
-
-    Leaving leaving_;  // ends after the section
-    typename ReadSide::Section section_;
-};
-
 /// The callbacks of a list. See callback_chain.hpp.
 template <class Callback, class Threading>
-class ChainCore : public ListCore<Threading> {
-    using Base = ListCore<Threading>;
+class ChainCore : public ListLifetime<Threading> {
+    using Base = ListLifetime<Threading>;
     using ReadSide = ReadSideOf<Threading>;
     using Guard = std::lock_guard<LockOf<Threading>>;
     using typename Base::Effort;

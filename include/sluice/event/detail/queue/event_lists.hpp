@@ -13,17 +13,17 @@
 
 namespace sluice::detail {
 
-/// A list of nodes that come from slabs. Nodes are used again in the order in which they were given
-/// back, so that in the long run a list lies in memory in order, and reading it is as fast as
-/// reading an array.
+/// A list of nodes that are allocated in blocks. Nodes are used again in the order in which they
+/// were given back, so that in the long run a list lies in memory in order, and reading it is as
+/// fast as reading an array.
 template <class Event>
-class SlabList {
+class NodeList {
 public:
     static constexpr bool hasSpares = true;
 
-    SlabList() noexcept = default;
-    SlabList(const SlabList&) = delete;
-    SlabList& operator=(const SlabList&) = delete;
+    NodeList() noexcept = default;
+    NodeList(const NodeList&) = delete;
+    NodeList& operator=(const NodeList&) = delete;
 
     bool isEmpty() const noexcept { return first_ == nullptr; }
     Event& front() noexcept { return first_->cell.get(); }
@@ -35,26 +35,26 @@ public:
     }
     void destroyFront() noexcept { first_->cell.destroy(); }
 
-    void swap(SlabList& other) noexcept {
+    void swap(NodeList& other) noexcept {
         std::swap(first_, other.first_);
         std::swap(last_, other.last_);
     }
 
     /// Moves all of `other` to the end, or to the beginning, of this list.
-    void append(SlabList& other) noexcept {
+    void append(NodeList& other) noexcept {
         if (other.isEmpty()) {
             return;
         }
         (isEmpty() ? first_ : last_->next) = std::exchange(other.first_, nullptr);
         last_ = other.last_;
     }
-    void prepend(SlabList& other) noexcept {
+    void prepend(NodeList& other) noexcept {
         other.append(*this);
         swap(other);
     }
 
     /// Moves the first event to the end of `other`.
-    void moveFrontTo(SlabList& other) noexcept {
+    void moveFrontTo(NodeList& other) noexcept {
         Node* const node = first_;
         first_ = node->next;
         node->next = nullptr;
@@ -78,9 +78,9 @@ private:
 /// Uses up events from the front of a list. Meant to be a local variable, all in registers: the
 /// list and the one that takes the nodes are written once, in the end.
 template <class Event>
-class SlabList<Event>::Walk {
+class NodeList<Event>::Walk {
 public:
-    Walk(SlabList& list, SlabList& used) noexcept
+    Walk(NodeList& list, NodeList& used) noexcept
         : events_(list), used_(used), node_(list.first_) {}
     Walk(const Walk&) = delete;
     Walk& operator=(const Walk&) = delete;
@@ -89,7 +89,7 @@ public:
             return;
         }
         lastUsed_->next = nullptr;
-        SlabList passed;
+        NodeList passed;
         passed.first_ = std::exchange(events_.first_, node_);
         passed.last_ = lastUsed_;
         used_.append(passed);
@@ -103,33 +103,33 @@ public:
     }
 
 private:
-    SlabList& events_;
-    SlabList& used_;
+    NodeList& events_;
+    NodeList& used_;
     Node* node_;
     Node* lastUsed_ = nullptr;
 };
 
 /// The nodes that hold no event, and the memory of all nodes.
 template <class Event>
-class SlabList<Event>::Spares {
+class NodeList<Event>::Spares {
 public:
     Spares() noexcept = default;
     Spares(const Spares&) = delete;
     Spares& operator=(const Spares&) = delete;
     ~Spares() {
-        while (slabs_ != nullptr) {
-            delete std::exchange(slabs_, slabs_->next);
+        while (blocks_ != nullptr) {
+            delete std::exchange(blocks_, blocks_->next);
         }
     }
 
     void swap(Spares& other) noexcept {
         free_.swap(other.free_);
-        std::swap(slabs_, other.slabs_);
-        std::swap(slabCount_, other.slabCount_);
+        std::swap(blocks_, other.blocks_);
+        std::swap(blockCount_, other.blockCount_);
     }
 
     /// A spare node for the end of `list`; false when there is none.
-    bool take(SlabList& list) noexcept {
+    bool take(NodeList& list) noexcept {
         if (free_.isEmpty()) {
             return false;
         }
@@ -137,42 +137,42 @@ public:
         return true;
     }
 
-    void giveBack(SlabList& nodes) noexcept { free_.append(nodes); }
+    void giveBack(NodeList& nodes) noexcept { free_.append(nodes); }
 
     /// Of the memory of all nodes.
-    [[nodiscard]] std::size_t bytes() const noexcept { return slabCount_ * sizeof(Slab); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
     /// More nodes. Allocates, so it is called without a lock, and its result added under it.
-    static auto* makeMore() { return new Slab; }
+    static auto* makeMore() { return new NodeBlock; }
 
     template <class More>
-    void add(More* slab) noexcept {
-        slab->next = std::exchange(slabs_, slab);
-        ++slabCount_;
-        SlabList fresh;
-        fresh.first_ = &slab->nodes[0];
-        fresh.last_ = &slab->nodes[Slab::size - 1];
+    void add(More* block) noexcept {
+        block->next = std::exchange(blocks_, block);
+        ++blockCount_;
+        NodeList fresh;
+        fresh.first_ = &block->nodes[0];
+        fresh.last_ = &block->nodes[NodeBlock::size - 1];
         free_.append(fresh);
     }
 
 private:
-    struct Slab {
+    struct NodeBlock {
         static constexpr std::size_t bytes = 8192;
         static constexpr std::size_t size = std::max<std::size_t>(bytes / sizeof(Node), 16);
 
-        Slab() noexcept {
+        NodeBlock() noexcept {
             for (std::size_t i = 0; i < size; ++i) {
                 nodes[i].next = i + 1 < size ? &nodes[i + 1] : nullptr;
             }
         }
 
-        Slab* next = nullptr;
+        NodeBlock* next = nullptr;
         Node nodes[size];
     };
 
-    SlabList free_;
-    Slab* slabs_ = nullptr;
-    std::size_t slabCount_ = 0;
+    NodeList free_;
+    NodeBlock* blocks_ = nullptr;
+    std::size_t blockCount_ = 0;
 };
 
 /// An element of a policy's list: room for one event, which comes later.

@@ -37,9 +37,9 @@ namespace sluice::detail {
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
 /// Invariants, under the lock: size_ is the number of events in events_. When an event is admitted,
-/// size_ + building_ <= limit; building_ events have been admitted and are not in events_ yet.
-/// Events that are put back may exceed the limit; while they do, no event is admitted. harvests_
-/// links the harvests of consumers, newest first. While isPeeked_, the first event stays the first.
+/// size_ + reserved_ <= limit; reserved_ events have been admitted and are not in events_ yet.
+/// Events that are put back may exceed the limit; while they do, no event is admitted. batches_
+/// links the batches of consumers, newest first. While isPeeked_, the first event stays the first.
 ///
 /// Edges: E1 hand-over: event written -> unlock .. lock -> event read. E2 ready: size_ release ..
 /// acquire by a waiting thread; between the two, the event count's own edge.
@@ -59,7 +59,7 @@ class EventStore
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
 
 public:
-    class Harvest;
+    class Batch;
 
     explicit EventStore(const EventQueueOptions& options = {})
         : Member(
@@ -77,10 +77,10 @@ public:
         if constexpr (std::is_same_v<Lock, PriorityMutex>) {
             lock_.awaitUnlocks();
         }
-        for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
-            harvest->store_ = nullptr;
-            if (harvest->older_ == nullptr) {
-                harvest->orphans_.swap(spares_);
+        for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
+            batch->store_ = nullptr;
+            if (batch->older_ == nullptr) {
+                batch->orphans_.swap(spares_);
             }
         }
         EventList gone;
@@ -231,7 +231,7 @@ private:
 
     /// Relaxed: size_ is written with a guard.
     bool isBusy(const Guard& /*guard*/) const noexcept {
-        return building_ != 0 || harvests_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+        return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
     }
 
     /// Relaxed: isClosed_ is written with a guard.
@@ -296,7 +296,7 @@ private:
         if (isClosed_.load(std::memory_order_relaxed)) {
             return PushResult::closed;
         }
-        return size_.load(std::memory_order_relaxed) + building_ < options_.limit
+        return size_.load(std::memory_order_relaxed) + reserved_ < options_.limit
                    ? PushResult::ok
                    : PushResult::full;
     }
@@ -391,7 +391,7 @@ private:
         spares_.add(more);
     }
 
-    struct Building;
+    struct Reservation;
 
     template <class Make>
     PushResult build(Make& make);
@@ -408,12 +408,12 @@ private:
     Atomic<bool> isClosed_{false};       ///< whether all later events are refused; set by close()
     Atomic<unsigned> silencers_{0};      ///< calls of silence() without their unsilence() yet
     Atomic<std::size_t> size_{0};        ///< events in events_; written by producers and consumers
-    std::size_t building_ = 0;           ///< admitted events that producers are building
+    std::size_t reserved_ = 0;           ///< admitted events that producers are building
     bool isPeeked_ = false;              ///< whether a consumer looks at the first event; set by it
     EventList events_;                   ///< the waiting events, the next one first
     typename EventList::Spares spares_;  ///< nodes without an event, for the next events
     CoroutineWaiters coroutines_;        ///< coroutines that wait for an event or the end
-    Harvest* harvests_ = nullptr;        ///< the newest running harvest, linked by older_
+    Batch* batches_ = nullptr;           ///< the newest batch, linked by older_
     std::uint64_t discarded_ = 0;        ///< discarded events so far; written by any thread
 };
 

@@ -72,7 +72,7 @@ private:
         if (!store_.isReady()) {
             return false;
         }
-        typename Store::Harvest events(store_, Store::Harvest::Amount::one);
+        typename Store::Batch events(store_, Store::Batch::Amount::one);
         if (!events.hasNext()) {
             return false;
         }

@@ -58,8 +58,8 @@ class QueueBase<EventType, Result(Args...), Policies>
     using Arguments = std::tuple<std::decay_t<Args>...>;
     using Indexes = std::index_sequence_for<Args...>;
     using typename Base::Amount;
+    using typename Base::Batch;
     using typename Base::Content;
-    using typename Base::Harvest;
 
 public:
     using Event = EventType;
@@ -127,7 +127,7 @@ public:
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;
-        Harvest events(this->store_, Amount::all);
+        Batch events(this->store_, Amount::all);
         while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
                events.hasNext()) {  // again: the predicate may have destroyed the queue
             any = true;
@@ -151,7 +151,7 @@ public:
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
                       "use processOneWith()");
-        Harvest events(this->store_, Amount::one);
+        Batch events(this->store_, Amount::one);
         if (!events.hasNext()) {
             return false;
         }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/event/detail/list/policy_traits.hpp>
-#include <sluice/event/detail/queue/event_harvest.hpp>
+#include <sluice/event/detail/queue/event_batch.hpp>
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
 
@@ -35,10 +35,10 @@ auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
         using List = QueueListMember<Policies, QueueItem<Event>>;
         using EventList =
-            std::conditional_t<isPoolQueueList<List>, SlabList<Event>, PolicyList<List>>;
+            std::conditional_t<isPoolQueueList<List>, NodeList<Event>, PolicyList<List>>;
         return static_cast<EventList*>(nullptr);
     } else {
-        return static_cast<SlabList<Event>*>(nullptr);
+        return static_cast<NodeList<Event>*>(nullptr);
     }
 }
 
@@ -117,7 +117,7 @@ public:
 
     /// Destroys all queued events.
     void clearEvents() {
-        Harvest events(store_, Amount::all);
+        Batch events(store_, Amount::all);
         events.discard();
     }
 
@@ -180,8 +180,8 @@ protected:
     using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
     static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
     using Store = EventStore<Queued, EventList, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
-    using Harvest = typename Store::Harvest;
-    using Amount = typename Harvest::Amount;
+    using Batch = typename Store::Batch;
+    using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
     /// Of an event that is made of First&&, and arguments that are made of A&&. What is long is
@@ -220,7 +220,7 @@ protected:
     // Inlined early, with useUp(): the variables of a visitor may then stay in registers.
     template <class Handle>
     [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
-        Harvest events(store_, amount);
+        Batch events(store_, amount);
         events.useUp(handle);
         return {events.size(), events.isOrphaned()};
     }
@@ -229,7 +229,7 @@ protected:
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;
-        Harvest events(store_, Amount::all);
+        Batch events(store_, Amount::all);
         while (events.hasNext()) {
             if (!test(events.front())) {
                 events.keep();
@@ -241,7 +241,7 @@ protected:
         return any;
     }
 
-    void dispatchFront(Harvest& events) {
+    void dispatchFront(Batch& events) {
         const Dropped dropped{events};
         dispatchQueued(events.front());
     }
@@ -274,7 +274,7 @@ private:
 
     /// The event is used up, also when a listener throws.
     struct Dropped {
-        Harvest& events;
+        Batch& events;
         ~Dropped() { events.drop(); }
     };
 

@@ -2,14 +2,14 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
+#include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
-#include <sluice/log/detail/backend/control_list.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/harvest_mutex.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/backend/harvester.hpp>
 #include <sluice/log/detail/backend/idle_pacing.hpp>
-#include <sluice/log/detail/backend/polling.hpp>
+#include <sluice/log/detail/backend/manual_harvests.hpp>
 #include <sluice/log/detail/backend/worker_thread.hpp>
 #include <sluice/wait/deadline.hpp>
 
@@ -31,8 +31,8 @@ namespace sluice::log::detail {
 /// A back end: its lanes, its thread and its end. `backend` adds the statistics and the checks of
 /// the options.
 ///
-///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of controls
-///     Harvester: earlier records and controls, in the order of the stamps -> the sinks
+///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of actions
+///     Harvester: earlier records and actions, in the order of the stamps -> the sinks
 ///
 /// A manual back end has no worker. The polling thread harvests, in poll().
 ///
@@ -54,11 +54,11 @@ public:
     }
     ~BackendCore() {
         BackendRegistry::instance().remove(*this);
-        controls_.close();
+        actions_.close();
     }
 
-    [[nodiscard]] bool send(std::unique_ptr<Control>& control) noexcept override {
-        if (!controls_.push(control, [this]() noexcept { return queue_.now(); })) {
+    [[nodiscard]] bool send(std::unique_ptr<OrderedAction>& action) noexcept override {
+        if (!actions_.push(action, [this]() noexcept { return queue_.now(); })) {
             return false;
         }
         queue_.wake();
@@ -96,7 +96,7 @@ public:
     }
 
     /// For backend::poll().
-    std::size_t poll() noexcept { return options_.manual ? polling_.poll() : 0; }
+    std::size_t poll() noexcept { return options_.manual ? manual_.poll() : 0; }
 
     /// Ends the worker after it has written all records. From now on each thread that logs writes
     /// its own records. False if `atMost` passed first: then all later records are refused, and the
@@ -118,7 +118,7 @@ public:
         queue_.close();
         forbidRestart();
         if (options_.manual) {
-            return polling_.close(deadlineAfter<std::chrono::steady_clock>(atMost));
+            return manual_.close(deadlineAfter<std::chrono::steady_clock>(atMost));
         }
         const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
@@ -127,7 +127,7 @@ public:
             finish();
         }
         if (isOver) {
-            controls_.close();  // also without a worker, as in the child of a fork
+            actions_.close();  // also without a worker, as in the child of a fork
         } else {
             closeControls();
         }
@@ -139,15 +139,15 @@ public:
         const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
         auto flush = std::make_unique<Harvester::FlushSinks>(harvester_);
         std::future<bool> result = flush->result();
-        std::unique_ptr<Control> control = std::move(flush);
-        if (isInHarvest() || harvester_.isAbandoned() || !send(control)) {
+        std::unique_ptr<OrderedAction> action = std::move(flush);
+        if (isInHarvest() || harvester_.isAbandoned() || !send(action)) {
             return false;
         }
         // In these modes no other thread harvests. The first attempt may have left records, because
         // a thread was inside a log call.
-        while (mode_.load(std::memory_order_relaxed) == Mode::caller || polling_.isMine()) {
-            if (polling_.isMine()) {
-                polling_.drain();
+        while (mode_.load(std::memory_order_relaxed) == Mode::caller || manual_.isMine()) {
+            if (manual_.isMine()) {
+                manual_.harvestOnce();
             }
             if (isReady(result, std::min(end, soon()))) {
                 break;
@@ -162,12 +162,12 @@ public:
 
 private:
     using Guard = HarvestMutex::Guard;
-    friend class Polling<BackendCore>;
+    friend class ManualHarvests<BackendCore>;
 
     static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
         RecordQueueOptions result;
         if (options.manual) {
-            result.roomMaker = {&Polling<BackendCore>::makeRoom, &core->polling_};
+            result.roomMaker = {&ManualHarvests<BackendCore>::makeRoom, &core->manual_};
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.bytes_of_room();
@@ -256,11 +256,11 @@ private:
         }
     }
 
-    /// Closes the list of controls when the worker and the thread that gave the worker up have both
-    /// called it. Until then a worker that was given up still takes controls.
+    /// Closes the list of actions when the worker and the thread that gave the worker up have both
+    /// called it. Until then a worker that was given up still takes actions.
     void closeControls() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
-            controls_.close();
+            actions_.close();
         }
     }
 
@@ -272,7 +272,7 @@ private:
         return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     }
 
-    /// Writes the earlier records and runs the earlier controls, in order. Returns the watermark.
+    /// Writes the earlier records and runs the earlier actions, in order. Returns the watermark.
     /// Sets `begun` to the start time of this harvest. The caller cannot ask harvester_ afterwards,
     /// because another thread may have harvested again.
     Stamp harvest(std::chrono::steady_clock::time_point& begun,
@@ -352,7 +352,7 @@ private:
     }
     void lockForFork() noexcept override {
         restarting_.lock();
-        controls_.lock();
+        actions_.lock();
         loggers_.lock();
         queue_.beforeFork();
     }
@@ -372,21 +372,21 @@ private:
             return;
         }
         queue_.afterForkInChild();
-        controls_.forget();
+        actions_.forget();
         if (worker_.isRunning()) {
             worker_.forget();
             if (!mayLeave_.load(std::memory_order_acquire)) {
                 setMode(Mode::nobody);
             }
         }
-        polling_.take();
+        manual_.take();
         unlockAfterFork();
         harvester_.forgetAll();
         harvesting_.forgetOthers();
     }
     void unlockAfterFork() noexcept {
         loggers_.unlock();
-        controls_.unlock();
+        actions_.unlock();
         restarting_.unlock();
         goOn();
     }
@@ -396,7 +396,7 @@ private:
         queue_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker || polling_.isMine() ||
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker || manual_.isMine() ||
                HarvestScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
@@ -404,19 +404,19 @@ private:
 
     // These fields are seldom written.
     const backend_options options_;
-    ControlList controls_;
+    ActionList actions_;
     WorkerThread worker_;
     std::mutex restarting_;  ///< guards the start of the worker in a forked child
     Guard forkGuard_;  ///< guard of harvesting_ during a fork(); written by the forking thread
     /// Number of beginRescue() calls; written by crash handlers.
     std::atomic<std::uint64_t> rescueWanted_{0};
-    Polling<BackendCore> polling_{*this};
+    ManualHarvests<BackendCore> manual_{*this};
     std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
     std::atomic<bool> isClosing_{false};  ///< whether closeControls() was called once
 
     // Written in each harvest. harvesting_ guards harvester_.
     alignas(cacheLineSize) HarvestMutex harvesting_;
-    Harvester harvester_{queue_, loggers_, controls_, options_.notice_interval,
+    Harvester harvester_{queue_, loggers_, actions_, options_.notice_interval,
                          options_.write_interval};
     /// The value of rescueWanted_ that the last harvest has fulfilled.
     std::atomic<std::uint64_t> rescueDone_{0};

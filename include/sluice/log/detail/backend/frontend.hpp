@@ -15,7 +15,7 @@
 
 namespace sluice::log::detail {
 
-class Control;
+class OrderedAction;
 
 /// The part of a back end that log calls use.
 ///
@@ -23,7 +23,7 @@ class Control;
 /// front end then refuses the record, and the logger reports it.
 ///
 ///     log call -> post() -> the thread's lane
-///     flush(), the end of a logger -> wantFlush(), send() -> the list of controls
+///     flush(), the end of a logger -> wantFlush(), send() -> the list of actions
 ///
 /// BackendCore derives from it and adds the part that reads the lanes.
 ///
@@ -51,8 +51,8 @@ public:
         return posted;
     }
 
-    /// Takes over a control. False if the back end has ended: then the caller keeps it.
-    [[nodiscard]] virtual bool send(std::unique_ptr<Control>& control) noexcept = 0;
+    /// Takes over an action. False if the back end has ended: then the caller keeps it.
+    [[nodiscard]] virtual bool send(std::unique_ptr<OrderedAction>& action) noexcept = 0;
 
     /// Requests a flush of this logger's sinks after all earlier records are written. Several calls
     /// before that flush cause one flush. False if the back end has ended.
@@ -84,7 +84,7 @@ protected:
     explicit Frontend(const RecordQueueOptions& options) : queue_(options) {}
     ~Frontend() = default;
 
-    /// Called after a record or a control was handed over. Ensures that a thread harvests it.
+    /// Called after a record or an action was handed over. Ensures that a thread harvests it.
     ///
     /// Sequentially consistent, like three other accesses: setMode(), the announcement of a record,
     /// and the look at the lanes. So if a thread reads the old mode, the worker's last look sees

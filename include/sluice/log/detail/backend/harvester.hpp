@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/display_time.hpp>
 #include <sluice/log/detail/backend/drop_notices.hpp>
 #include <sluice/log/detail/backend/flush_requests.hpp>
@@ -21,9 +21,9 @@
 
 namespace sluice::log::detail {
 
-/// Writes records into the sinks, and runs controls, in the order of their stamps.
+/// Writes records into the sinks, and runs actions, in the order of their stamps.
 ///
-///     look at the lanes -> the watermark -> records and controls before it -> flushes -> notices
+///     look at the lanes -> the watermark -> records and actions before it -> flushes -> notices
 ///
 /// Threads: the harvesting thread may call any member. Any other thread may call only the members
 /// that say so.
@@ -40,8 +40,8 @@ public:
     /// passed since the last write.
     enum class Writing : unsigned char { atOnce, whenDue };
 
-    /// The control that flushes the sinks of all loggers, after all earlier records.
-    class FlushSinks : public Control {
+    /// The action that flushes the sinks of all loggers, after all earlier records.
+    class FlushSinks : public OrderedAction {
     public:
         explicit FlushSinks(Harvester& harvester) noexcept : harvester_(harvester) {}
 
@@ -57,11 +57,11 @@ public:
         std::promise<bool> result_;
     };
 
-    Harvester(Records& queue, LoggerList& loggers, ControlList& controls,
+    Harvester(Records& queue, LoggerList& loggers, ActionList& actions,
               std::chrono::nanoseconds noticeInterval, std::chrono::nanoseconds writeInterval)
         : queue_(queue),
           loggers_(loggers),
-          controls_(controls),
+          actions_(actions),
           writeInterval_(std::min(writeInterval, longestWriteInterval)),
           drops_(noticeInterval) {
         readClocks(std::chrono::steady_clock::now());
@@ -69,7 +69,7 @@ public:
     Harvester(const Harvester&) = delete;
     Harvester& operator=(const Harvester&) = delete;
 
-    /// Writes the earlier records and runs the earlier controls. Returns the watermark. If there is
+    /// Writes the earlier records and runs the earlier actions. Returns the watermark. If there is
     /// no memory, it returns 0; each record that it took out of a lane is written even then.
     Stamp harvest(Writing writing) noexcept {
         try {
@@ -153,9 +153,9 @@ private:
 
     Stamp tryHarvest(Writing writing) {
         begun_ = std::chrono::steady_clock::now();
-        const ControlList::Mark sent = controls_.newest();
+        const ActionList::Mark sent = actions_.newest();
         Stamp limit = queue_.look();
-        // If the stamp of a control is later than the present time, the clock has started again.
+        // If the stamp of an action is later than the present time, the clock has started again.
         const bool isSentBefore = sent.stamp != 0 && sent.stamp > queue_.now();
         if (__builtin_expect(isSentBefore, 0)) {
             limit = queue_.look();
@@ -164,11 +164,11 @@ private:
         readClocks(begun_);
         if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
             write(limit);
-            controls_.takeUntil(sent, [&](Control& control, Stamp) { carryOut(control); });
+            actions_.takeUntil(sent, [&](OrderedAction& action, Stamp) { carryOut(action); });
         } else {
-            controls_.takeBefore(limit, [&](Control& control, Stamp stamp) {
+            actions_.takeBefore(limit, [&](OrderedAction& action, Stamp stamp) {
                 write(stamp);
-                carryOut(control);
+                carryOut(action);
             });
         }
         write(limit);
@@ -182,22 +182,22 @@ private:
         return limit;
     }
 
-    void carryOut(Control& control) {
+    void carryOut(OrderedAction& action) {
         writer_.endBatch();
-        control.run();
-        writer_.endBatch();  // now, because a later control may end a logger and its sinks
+        action.run();
+        writer_.endBatch();  // now, because a later action may end a logger and its sinks
     }
 
     void lookForDrops() noexcept {
         if (!drops_.isDue(begun_, loggers_, queue_)) {
             return;
         }
-        // A control writes the lines about missing records, so that they follow the earlier
+        // An action writes the lines about missing records, so that they follow the earlier
         // records.
-        std::unique_ptr<Control> notice(new (std::nothrow)
-                                            ActionControl([this] { tellOfAllDrops(); }));
+        std::unique_ptr<OrderedAction> notice(new (std::nothrow)
+                                                  FunctionAction([this] { tellOfAllDrops(); }));
         if (notice == nullptr ||
-            !controls_.push(notice, [this]() noexcept { return queue_.now(); })) {
+            !actions_.push(notice, [this]() noexcept { return queue_.now(); })) {
             drops_.cancel();
             return;
         }
@@ -225,7 +225,7 @@ private:
 
     Records& queue_;
     LoggerList& loggers_;
-    ControlList& controls_;
+    ActionList& actions_;
     FlushRequests flushes_;
     std::atomic<bool> isAbandoned_{false};
     SinkWriter writer_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
@@ -15,8 +15,8 @@
 
 namespace sluice::log::detail {
 
-/// The control that ends a logger and destroys its state.
-class LoggerEnd : public Control {
+/// The action that ends a logger and destroys its state.
+class LoggerEnd : public OrderedAction {
 public:
     LoggerEnd(Frontend& frontend, std::unique_ptr<LoggerState> logger)
         : frontend_(frontend), logger_(std::move(logger)) {
@@ -31,7 +31,7 @@ private:
     std::unique_ptr<LoggerState> logger_;
 };
 
-/// Connects a logger with a back end. Its destructor sends a control to the back end. The back end
+/// Connects a logger with a back end. Its destructor sends an action to the back end. The back end
 /// then destroys the state of the logger, after it has written the records that point to that
 /// state.
 ///
@@ -77,7 +77,7 @@ private:
 
     std::shared_ptr<Frontend> frontend_;
     LoggerState* state_ = nullptr;
-    std::unique_ptr<Control> end_;
+    std::unique_ptr<OrderedAction> end_;
 };
 
 }  // namespace sluice::log::detail

@@ -1,4 +1,4 @@
-#include <sluice/log/detail/backend/control_list.hpp>
+#include <sluice/log/detail/backend/action_list.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace sluice::log::detail {
 namespace {
 
-struct Note : Control {
+struct Note : OrderedAction {
     Note(std::vector<int>& r, std::vector<int>& a, int n) : runs(r), abandoned(a), number(n) {}
     void run() noexcept override { runs.push_back(number); }
     void abandon() noexcept override { abandoned.push_back(number); }
@@ -21,22 +21,22 @@ struct Note : Control {
 class LogControlList : public testing::Test {
 public:
     bool push(int number, Stamp stamp) {
-        std::unique_ptr<Control> control = std::make_unique<Note>(runs, abandoned, number);
-        const bool isTaken = list.push(control, [stamp] { return stamp; });
-        EXPECT_EQ(isTaken, control == nullptr);
+        std::unique_ptr<OrderedAction> action = std::make_unique<Note>(runs, abandoned, number);
+        const bool isTaken = list.push(action, [stamp] { return stamp; });
+        EXPECT_EQ(isTaken, action == nullptr);
         return isTaken;
     }
     void takeBefore(Stamp limit) {
-        list.takeBefore(limit, [this](Control& control, Stamp stamp) {
+        list.takeBefore(limit, [this](OrderedAction& action, Stamp stamp) {
             stamps.push_back(stamp);
-            control.run();
+            action.run();
         });
     }
 
     std::vector<int> runs;
     std::vector<int> abandoned;
     std::vector<Stamp> stamps;
-    ControlList list;
+    ActionList list;
 };
 
 TEST_F(LogControlList, GivesWhatWasStampedBeforeTheLimitInOrder) {
@@ -57,27 +57,27 @@ TEST_F(LogControlList, GivesWhatWasStampedBeforeTheLimitInOrder) {
 TEST_F(LogControlList, GivesAllThatWereThereWhenTheClockStartedAgain) {
     push(1, 1000);
     push(2, 5);
-    const ControlList::Mark mark = list.newest();
+    const ActionList::Mark mark = list.newest();
     EXPECT_EQ(mark.stamp, 5u);
     push(3, 6);
-    list.takeUntil(mark, [](Control& control, Stamp) { control.run(); });
+    list.takeUntil(mark, [](OrderedAction& action, Stamp) { action.run(); });
     EXPECT_EQ(runs, (std::vector<int>{1, 2}));
     takeBefore(7);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
-    const ControlList::Mark none = list.newest();
+    const ActionList::Mark none = list.newest();
     EXPECT_EQ(none.stamp, 0u);
-    list.takeUntil(none, [](Control& control, Stamp) { control.run(); });
+    list.takeUntil(none, [](OrderedAction& action, Stamp) { action.run(); });
     EXPECT_EQ(runs.size(), 3u);
 }
 
 TEST_F(LogControlList, AControlMayPushAnother) {
-    struct Pushing : Control {
+    struct Pushing : OrderedAction {
         explicit Pushing(LogControlList& t) : test(t) {}
         void run() noexcept override { test.push(7, 6); }
         LogControlList& test;
     };
-    std::unique_ptr<Control> control = std::make_unique<Pushing>(*this);
-    ASSERT_TRUE(list.push(control, [] { return Stamp{5}; }));
+    std::unique_ptr<OrderedAction> action = std::make_unique<Pushing>(*this);
+    ASSERT_TRUE(list.push(action, [] { return Stamp{5}; }));
     takeBefore(10);
     EXPECT_EQ(runs, std::vector<int>{7});
 }
@@ -102,10 +102,10 @@ TEST_F(LogControlList, IsDestroyedWithManyEntries) {
 
 TEST_F(LogControlList, ForgetsWithoutAWord) {
     // As in the child of a fork(): what is forgotten is leaked, and here kept for the leak checker.
-    static Control* kept = nullptr;
-    std::unique_ptr<Control> control = std::make_unique<Note>(runs, abandoned, 1);
-    kept = control.get();
-    ASSERT_TRUE(list.push(control, [] { return Stamp{1}; }));
+    static OrderedAction* kept = nullptr;
+    std::unique_ptr<OrderedAction> action = std::make_unique<Note>(runs, abandoned, 1);
+    kept = action.get();
+    ASSERT_TRUE(list.push(action, [] { return Stamp{1}; }));
     list.forget();
     takeBefore(100);
     EXPECT_TRUE(runs.empty() && abandoned.empty());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/queue/event_building.hpp>
+#include <sluice/event/detail/queue/event_reservation.hpp>
 #include <sluice/event/detail/queue/event_store.hpp>
 
 #include <cstddef>
@@ -13,11 +13,11 @@ namespace sluice::detail {
 /// ones, and those not dealt with, go back to the front. If the same thread destroys the store
 /// meanwhile, no event is left.
 template <class Event, class EventList, class Threading, class Counts>
-class EventStore<Event, EventList, Threading, Counts>::Harvest {
+class EventStore<Event, EventList, Threading, Counts>::Batch {
 public:
     enum class Amount { one, all };
 
-    Harvest(EventStore& store, Amount amount) {
+    Batch(EventStore& store, Amount amount) {
         if (store.isEmpty()) {
             return;
         }
@@ -29,10 +29,10 @@ public:
         }
     }
 
-    Harvest(const Harvest&) = delete;
-    Harvest& operator=(const Harvest&) = delete;
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
 
-    ~Harvest() {
+    ~Batch() {
         if (store_ == nullptr) {
             destroyEach(kept_, done_);
             destroyEach(rest_, done_);
@@ -84,19 +84,17 @@ private:
     friend class EventStore;
 
     /// The fields that change with each event. The compiler keeps them in registers. It cannot do
-    /// so with a harvest, because the store knows its address.
+    /// so with a batch, because the store knows its address.
     struct Passage {
-        Harvest& harvest;
+        Batch& batch;
         std::size_t left;
         typename EventList::Walk walk;
 
-        explicit Passage(Harvest& ownHarvest) noexcept
-            : harvest(ownHarvest),
-              left(ownHarvest.left_),
-              walk(ownHarvest.rest_, ownHarvest.done_) {}
+        explicit Passage(Batch& ownBatch) noexcept
+            : batch(ownBatch), left(ownBatch.left_), walk(ownBatch.rest_, ownBatch.done_) {}
         Passage(const Passage&) = delete;
         Passage& operator=(const Passage&) = delete;
-        ~Passage() { harvest.left_ = left; }
+        ~Passage() { batch.left_ = left; }
     };
     struct UsedUp {
         Passage& passage;
@@ -165,20 +163,20 @@ private:
         }
     }
 
-    // Out of line: g++ warns where it sees the address of a local harvest in a store that it
+    // Out of line: g++ warns where it sees the address of a local batch in a store that it
     // outlives, though leave() takes it out again.
     [[gnu::noinline]] void join(const Guard& /*guard*/, EventStore& store) noexcept {
         store_ = &store;
         thread_ = ReadSide::thisThread();
-        older_ = store.harvests_;
+        older_ = store.batches_;
         if (older_ != nullptr) {
             older_->newer_ = this;
         }
-        store.harvests_ = this;
+        store.batches_ = this;
     }
     void leave(const Guard& /*guard*/) noexcept { unlink(); }
     void unlink() noexcept {
-        (newer_ != nullptr ? newer_->older_ : store_->harvests_) = older_;
+        (newer_ != nullptr ? newer_->older_ : store_->batches_) = older_;
         if (older_ != nullptr) {
             older_->newer_ = newer_;
         }
@@ -191,8 +189,8 @@ private:
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;   ///< null without events; the thread that destroys it sets null
     const void* thread_ = nullptr;  ///< the mark of the consumer's thread, see thisThread()
-    Harvest* older_ = nullptr;      ///< the harvest that began before; guarded by the store's lock
-    Harvest* newer_ = nullptr;      ///< the harvest that began after; guarded by the store's lock
+    Batch* older_ = nullptr;        ///< the batch taken before; guarded by the store's lock
+    Batch* newer_ = nullptr;        ///< the batch taken after; guarded by the store's lock
     EventList rest_;                ///< the events that are still to be handled
     EventList kept_;                ///< the events that keep() has taken out of rest_
     EventList done_;                ///< the nodes of events that were destroyed
@@ -204,12 +202,12 @@ private:
 
 template <class Event, class EventList, class Threading, class Counts>
 void EventStore<Event, EventList, Threading, Counts>::forgetOtherThreads() noexcept {
-    building_ = 0;
+    reserved_ = 0;
     isPeeked_ = false;
-    for (Harvest* harvest = harvests_; harvest != nullptr; harvest = harvest->older_) {
-        if (harvest->thread_ != ReadSide::thisThread()) {
-            harvest->unlink();  // the child has no other thread
-            discarded_ += harvest->taken_;
+    for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
+        if (batch->thread_ != ReadSide::thisThread()) {
+            batch->unlink();  // the child has no other thread
+            discarded_ += batch->taken_;
         }
     }
 }

@@ -9,12 +9,12 @@ namespace sluice::log::detail {
 
 /// An action that a thread sends to the back end. The sender allocates it. The end of a logger must
 /// not fail, so the logger allocates that action when it begins.
-class Control {
+class OrderedAction {
 public:
-    Control() = default;
-    Control(const Control&) = delete;
-    Control& operator=(const Control&) = delete;
-    virtual ~Control() = default;
+    OrderedAction() = default;
+    OrderedAction(const OrderedAction&) = delete;
+    OrderedAction& operator=(const OrderedAction&) = delete;
+    virtual ~OrderedAction() = default;
 
     /// The back end calls it after it has written each record with an earlier stamp.
     virtual void run() noexcept = 0;
@@ -23,16 +23,16 @@ public:
     virtual void abandon() noexcept {}
 
 private:
-    friend class ControlList;
+    friend class ActionList;
     Stamp stamp_ = 0;
-    std::unique_ptr<Control> next_;
+    std::unique_ptr<OrderedAction> next_;
 };
 
-/// A control that calls `action()`.
+/// An action that calls `action()`.
 template <class Action>
-class ActionControl final : public Control {
+class FunctionAction final : public OrderedAction {
 public:
-    explicit ActionControl(Action action) : action_(std::move(action)) {}
+    explicit FunctionAction(Action action) : action_(std::move(action)) {}
 
     void run() noexcept override { action_(); }
 
@@ -57,41 +57,41 @@ private:
 /// push() returned before the look is in the list. An action that is pushed later has a stamp after
 /// the look, so its stamp is not below the watermark: it stays in the list for a later harvest.
 ///
-/// Tests: tests/unit/log/control_list_test.cpp.
-class ControlList {
+/// Tests: tests/unit/log/action_list_test.cpp.
+class ActionList {
 public:
-    ControlList() = default;
-    ControlList(const ControlList&) = delete;
-    ControlList& operator=(const ControlList&) = delete;
-    ~ControlList() { abandon(std::move(first_)); }
+    ActionList() = default;
+    ActionList(const ActionList&) = delete;
+    ActionList& operator=(const ActionList&) = delete;
+    ~ActionList() { abandon(std::move(first_)); }
 
-    /// Takes over `control` and stamps it with the result of now(). False if the list is closed:
-    /// then the caller keeps `control`.
+    /// Takes over `action` and stamps it with the result of now(). False if the list is closed:
+    /// then the caller keeps `action`.
     template <class Now>
-    [[nodiscard]] bool push(std::unique_ptr<Control>& control, Now&& now) noexcept {
+    [[nodiscard]] bool push(std::unique_ptr<OrderedAction>& action, Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (isClosed_) {
             return false;
         }
-        control->stamp_ = now();
-        Control* const added = control.get();
-        (last_ != nullptr ? last_->next_ : first_) = std::move(control);
+        action->stamp_ = now();
+        OrderedAction* const added = action.get();
+        (last_ != nullptr ? last_->next_ : first_) = std::move(action);
         last_ = added;
         return true;
     }
 
-    /// Calls handle(control, stamp) for each action with a stamp below `limit`, in order. It holds
+    /// Calls handle(action, stamp) for each action with a stamp below `limit`, in order. It holds
     /// no lock during the call.
     template <class Handle>
     void takeBefore(Stamp limit, Handle&& handle) {
-        while (std::unique_ptr<Control> control = takeOne(limit)) {
-            handle(*control, control->stamp_);
+        while (std::unique_ptr<OrderedAction> action = takeOne(limit)) {
+            handle(*action, action->stamp_);
         }
     }
 
     /// The newest action at some moment, and its stamp. Null and 0 for an empty list.
     struct Mark {
-        const Control* control;
+        const OrderedAction* action;
         Stamp stamp;
     };
     Mark newest() noexcept {
@@ -103,18 +103,18 @@ public:
     /// since newest().
     template <class Handle>
     void takeUntil(Mark mark, Handle&& handle) {
-        for (bool isLast = mark.control == nullptr; !isLast;) {
-            const std::unique_ptr<Control> control = takeOne(endOfTime);
-            isLast = control == nullptr || control.get() == mark.control;
-            if (control != nullptr) {
-                handle(*control, control->stamp_);
+        for (bool isLast = mark.action == nullptr; !isLast;) {
+            const std::unique_ptr<OrderedAction> action = takeOne(endOfTime);
+            isLast = action == nullptr || action.get() == mark.action;
+            if (action != nullptr) {
+                handle(*action, action->stamp_);
             }
         }
     }
 
     /// Refuses later actions, and abandons those in the list.
     void close() noexcept {
-        std::unique_ptr<Control> left;
+        std::unique_ptr<OrderedAction> left;
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             isClosed_ = true;
@@ -136,12 +136,12 @@ public:
     }
 
 private:
-    std::unique_ptr<Control> takeOne(Stamp limit) noexcept {
+    std::unique_ptr<OrderedAction> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         if (!first_ || first_->stamp_ >= limit) {
             return nullptr;
         }
-        std::unique_ptr<Control> taken = std::move(first_);
+        std::unique_ptr<OrderedAction> taken = std::move(first_);
         first_ = std::move(taken->next_);
         if (!first_) {
             last_ = nullptr;
@@ -151,17 +151,17 @@ private:
 
     /// Abandons and destroys the actions one by one. The destructor of `first` would recurse, and
     /// need much stack for a long list.
-    static void abandon(std::unique_ptr<Control> first) noexcept {
+    static void abandon(std::unique_ptr<OrderedAction> first) noexcept {
         while (first) {
             first->abandon();
-            std::unique_ptr<Control> next = std::move(first->next_);
+            std::unique_ptr<OrderedAction> next = std::move(first->next_);
             first = std::move(next);
         }
     }
 
     std::mutex mutex_;  ///< guards the following
-    std::unique_ptr<Control> first_;
-    Control* last_ = nullptr;
+    std::unique_ptr<OrderedAction> first_;
+    OrderedAction* last_ = nullptr;
     bool isClosed_ = false;
 };
 

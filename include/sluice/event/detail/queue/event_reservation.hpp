@@ -9,7 +9,7 @@ namespace sluice::detail {
 /// An admitted event that is not in the list yet. There is room again when the event cannot be
 /// built, or when a list of the policy throws.
 template <class Event, class EventList, class Threading, class Counts>
-struct EventStore<Event, EventList, Threading, Counts>::Building {
+struct EventStore<Event, EventList, Threading, Counts>::Reservation {
     EventStore& store;
     EventList& node;
     bool isAppended = false;
@@ -20,14 +20,14 @@ struct EventStore<Event, EventList, Threading, Counts>::Building {
             const Guard guard(store.lock_);
             node.moveFrontTo(store.events_);
             isAppended = true;
-            --store.building_;
+            --store.reserved_;
             store.countNew(guard);
             listeners = store.audience(guard);
         }
         store.announce(listeners);
     }
 
-    ~Building() {
+    ~Reservation() {
         if (!isAppended) {
             giveUp();
         }
@@ -37,7 +37,7 @@ struct EventStore<Event, EventList, Threading, Counts>::Building {
         CoroutineWaiter* woken = nullptr;
         {
             const Guard guard(store.lock_);
-            --store.building_;
+            --store.reserved_;
             store.spares_.giveBack(node);
             woken = store.takeCoroutines(guard);
         }
@@ -60,10 +60,10 @@ PushResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
         if (result != PushResult::ok) {
             return result;
         }
-        ++building_;
+        ++reserved_;
         (void)spares_.take(node);
     }
-    Building building{*this, node};
+    Reservation reservation{*this, node};
     if (!discarded.isEmpty()) {
         destroyAll(discarded);
     }
@@ -71,7 +71,7 @@ PushResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
         provideNode(node);
     }
     node.fillBack(make);
-    building.append();
+    reservation.append();
     return PushResult::ok;
 }
 

@@ -21,14 +21,14 @@ namespace sluice::log::detail {
 ///
 /// Tests: tests/unit/log/manual_backend_test.cpp.
 template <class BackendCore>
-class Polling {
+class ManualHarvests {
     using TimePoint = std::chrono::steady_clock::time_point;
     using Writing = Harvester::Writing;
 
 public:
-    explicit Polling(BackendCore& core) noexcept : core_(core) {}
-    Polling(const Polling&) = delete;
-    Polling& operator=(const Polling&) = delete;
+    explicit ManualHarvests(BackendCore& core) noexcept : core_(core) {}
+    ManualHarvests(const ManualHarvests&) = delete;
+    ManualHarvests& operator=(const ManualHarvests&) = delete;
 
     /// For backend::poll().
     std::size_t poll() noexcept {
@@ -36,7 +36,7 @@ public:
             return 0;
         }
         take();
-        return drain();
+        return harvestOnce();
     }
 
     /// Makes the calling thread the polling thread. Relaxed: each thread only compares the value
@@ -52,8 +52,8 @@ public:
 
     /// Harvests once. Returns the number of records that the sinks got. If a sink has closed the
     /// core, it also finishes that close().
-    std::size_t drain() noexcept {
-        const std::uint64_t count = harvest();
+    std::size_t harvestOnce() noexcept {
+        const std::uint64_t count = countHarvested();
         if (isRestLeft_.exchange(false, std::memory_order_acq_rel)) {
             writeRest(TimePoint::max());
         }
@@ -61,14 +61,14 @@ public:
     }
 
     /// Called by a thread whose lane is full. If it is the polling thread, it makes room by a
-    /// harvest, because it cannot wait for itself. Returns false on any other thread. `polling` is
+    /// harvest, because it cannot wait for itself. Returns false on any other thread. `manual` is
     /// this object.
-    static bool makeRoom(void* polling) noexcept {
-        auto& self = *static_cast<Polling*>(polling);
+    static bool makeRoom(void* manual) noexcept {
+        auto& self = *static_cast<ManualHarvests*>(manual);
         if (!self.isMine()) {
             return false;
         }
-        if (self.drain() == 0) {
+        if (self.harvestOnce() == 0) {
             std::this_thread::yield();  // to a thread that was preempted in a log call
         }
         return true;
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    std::uint64_t harvest() noexcept {
+    std::uint64_t countHarvested() noexcept {
         const HarvestMutex::Guard guard = core_.harvesting_.lock();
         const std::uint64_t before = core_.harvester_.seen();
         core_.harvest(guard, Writing::atOnce);
@@ -102,19 +102,19 @@ private:
         while (core_.harvest(begun, Writing::atOnce) <= last) {
             if (std::chrono::steady_clock::now() >= end) {
                 core_.harvester_.abandon();
-                core_.controls_.close();
+                core_.actions_.close();
                 return false;
             }
             std::this_thread::yield();
         }
         core_.finish();
-        core_.controls_.close();
+        core_.actions_.close();
         return true;
     }
 
     BackendCore& core_;
     std::atomic<std::thread::id> thread_{std::this_thread::get_id()};  ///< the polling thread
-    /// Whether a sink has closed the back end; the next drain() finishes the close.
+    /// Whether a sink has closed the back end; the next harvestOnce() finishes the close.
     std::atomic<bool> isRestLeft_{false};
 };
 

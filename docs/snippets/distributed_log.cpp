@@ -21,7 +21,7 @@ struct FleetTraits : sluice::FullBusTraits {
     static constexpr bool origins = true;
 };
 
-struct LogObserver final : sluice::nats::LinkObserver {
+struct LogObserver final : sluice::nats::BridgeObserver {
     void changed(const char* link, sluice::nats::LinkState state) noexcept override {
         log->warn("the link '{}' is {}", link, toString(state));
     }

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 namespace {
 
 /// Bytes. When libnats has collected this many, the call that sends writes to the socket.
@@ -287,4 +287,4 @@ std::size_t Link::maxPayload() const noexcept {
     return impl_->maxPayload.load();
 }
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

@@ -1,8 +1,8 @@
 #pragma once
 
 // The part of a Link that uses libnats, for the sources of the bridge.
+#include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
-#include <sluice/bridge/nats/link.hpp>
 
 #include <nats/nats.h>
 
@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 
 /// If the status is an error, throws std::runtime_error with `what` and the reason that libnats
 /// gives for the last failure of this thread.
@@ -71,8 +71,8 @@ struct Link::Impl {
     const char* const name;
     const bool isSendingAtOnce;
     std::atomic<bool> isEnded{false};  ///< whether close() has begun
-    LinkObserver* const observer;      ///< may be null
-    detail::TroubleReporter reporter{observer};
+    BridgeObserver* const observer;    ///< may be null
+    TroubleReporter reporter{observer};
     std::atomic<LinkState> state{LinkState::connected};
     /// The number of times that the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
@@ -136,4 +136,4 @@ struct Link::Impl {
     }
 };
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

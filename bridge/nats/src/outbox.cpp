@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 namespace {
 
 BufferPoolOptions poolOptions(const NatsOptions& options) {
@@ -35,15 +35,14 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         const auto i = static_cast<std::size_t>(priority);
         Link& link = priority == Priority::high ? high : rest;
-        detail::openStream(link.impl(), durable, priority);
+        openStream(link.impl(), durable, priority);
         const std::string folder = durable.outboxFolder + "/" + toString(priority);
         // A former process with another onDiskFrom may have left messages of this priority.
         if (!durable.outboxFolder.empty() &&
             (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
-            folders_[i] = std::make_unique<detail::OutboxFolder>(folder);
+            folders_[i] = std::make_unique<OutboxFolder>(folder);
         }
-        senders_[i] =
-            std::make_unique<detail::OutboxSender>(link, options, folders_[i].get(), counts_);
+        senders_[i] = std::make_unique<OutboxSender>(link, options, folders_[i].get(), counts_);
         if (folders_[i] != nullptr) {
             replay(priority);
         }
@@ -183,4 +182,4 @@ bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     return isEmpty;
 }
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

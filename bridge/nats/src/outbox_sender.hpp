@@ -30,7 +30,7 @@
 #include "link_impl.hpp"
 #include "outbox_folder.hpp"
 
-#include <sluice/bridge/nats/outbox.hpp>
+#include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "scoped_signal_mask.hpp"
 #include "streams.hpp"
 
-#include <sluice/bridge/nats/pull.hpp>
+#include <sluice/bridge/nats/detail/pull.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <array>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 namespace {
 
 /// An order expires after this time. The server then tells how many messages of the order it did
@@ -61,9 +61,9 @@ struct Pull::Impl {
     ~Impl() { stop(std::chrono::milliseconds(0)); }
 
     void open() {
-        detail::openStream(link, options, priority);
-        next = "$JS.API.CONSUMER.MSG.NEXT." + detail::streamOf(options, priority) + "." +
-               detail::openConsumer(link, options, priority, subject);
+        openStream(link, options, priority);
+        next = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options, priority) + "." +
+               openConsumer(link, options, priority, subject);
     }
 
     void stop(std::chrono::milliseconds timeout) noexcept {
@@ -243,4 +243,4 @@ void Pull::stop(std::chrono::milliseconds timeout) noexcept {
     impl_->stop(timeout);
 }
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

@@ -3,7 +3,7 @@
 #include <csignal>
 #include <initializer_list>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 
 /// While a ScopedSignalMask lives, its thread runs no signal handlers, except for its own faults.
 /// Threads that it starts meanwhile inherit this for their whole life.
@@ -29,4 +29,4 @@ private:
     sigset_t before_;
 };
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

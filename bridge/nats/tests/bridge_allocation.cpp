@@ -107,7 +107,7 @@ private:
     }
 };
 
-struct CountingObserver : LinkObserver {
+struct CountingObserver : BridgeObserver {
     void changed(const char*, LinkState) noexcept override {}
     void trouble(const char* line) noexcept override {
         lines += std::string_view(line) == "nats: the disk of the outbox accepts no more messages"

@@ -143,12 +143,12 @@ TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleToASender) {
 }
 
 /// Handles one message after the other, and each one only after permit().
-class SlowReceiver : public nats::Receiver {
+class SlowReceiver : public nats::detail::Receiver {
 public:
-    nats::Verdict receive(const unsigned char*, std::size_t) noexcept override {
+    nats::detail::Verdict receive(const unsigned char*, std::size_t) noexcept override {
         ++begun_;
         await([this] { return isPermitted_.load(); });
-        return nats::Verdict::taken;
+        return nats::detail::Verdict::taken;
     }
     void permit() { isPermitted_ = true; }
     [[nodiscard]] bool hasBegun() const { return begun_ != 0; }
@@ -164,8 +164,8 @@ TEST(BrokenLinkTest, ACloseThatRunsOutOfTimeTellsNoEmptyLine) {
     NatsOptions options = optionsFor(server);
     options.observer = &notes;
     SlowReceiver slow;
-    nats::Link link(options, "rest");
-    nats::Link other(optionsFor(server), "other");
+    nats::detail::Link link(options, "rest");
+    nats::detail::Link other(optionsFor(server), "other");
     link.subscribe("subject", slow, 1000);
     ASSERT_TRUE(link.flush(patience));
     const unsigned char byte = 1;

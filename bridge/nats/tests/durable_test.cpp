@@ -217,7 +217,7 @@ TEST(DurableTest, AMessageThatIsDeliveredTwiceIsDroppedAndCounted) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (const std::uint64_t sequence : {1U, 4U, 4U, 2U, 1U, 2U, 5U}) {
         const auto bytes = message(sequence, durable);
         ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
@@ -235,7 +235,7 @@ TEST(DurableTest, AMessageBeforeTheFirstOneIsDeliveredOnce) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (const std::uint64_t sequence : {4U, 2U, 2U, 4U, 2U, 5U}) {
         const auto bytes = message(sequence, durable);
         ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
@@ -252,7 +252,7 @@ TEST(DurableTest, GarbageIsRefusedOnceAndForEver) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     const std::vector<unsigned char> garbage(500, 0xFF);
     ASSERT_TRUE(stranger.publish("fleet.medium.position", garbage.data(), garbage.size()));
     ASSERT_TRUE(stranger.publish("fleet.medium.position", nullptr, 0));
@@ -424,7 +424,7 @@ TEST(DurableTest, AMessageThatPassedTooManyBridgesIsCounted) {
     const NatsServer server(NatsServer::withStreams);
     Station receiver(durableOptionsFor(server, "receiver"));
     receiver.bridge.importType<Position>(durable);
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (const auto& bytes : {message(1, durable, 42, 2), message(1, durable)}) {
         ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
     }

@@ -94,7 +94,7 @@ TEST(NatsBridgeTest, MissingSequencesAreGapsAndOldOnesAreLate) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (const std::uint64_t sequence : {3U, 4U, 7U, 5U, 7U, 8U}) {
         const auto bytes = message(sequence);
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
@@ -114,7 +114,7 @@ TEST(NatsBridgeTest, OriginsBeyondTheLimitAreDeliveredAndCounted) {
     options.maxOrigins = 1;
     TestBridge bridge(bus, options);
     bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (const auto& bytes : {message(1, {"position"}, 42), message(1, {"position"}, 43),
                               message(9, {"position"}, 43), message(3, {"position"}, 42)}) {
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
@@ -130,7 +130,7 @@ TEST(NatsBridgeTest, GarbageAndOtherSchemasAreCountedAndDropped) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     const auto publish = [&](const std::vector<unsigned char>& bytes) {
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
     };
@@ -154,7 +154,7 @@ TEST(NatsBridgeTest, AFullBusRefusesAndTheBridgeCounts) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     const std::size_t room = TestBus::roomOf(Priority::medium);
     for (std::uint64_t sequence = 1; sequence <= room + 5; ++sequence) {
         const auto bytes = message(sequence);

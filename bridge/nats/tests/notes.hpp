@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bridge/nats/link.hpp>
+#include <sluice/bridge/nats/bridge_observer.hpp>
 
 #include <algorithm>
 #include <mutex>
@@ -10,7 +10,7 @@
 namespace sluice::test {
 
 /// The lines that a bridge tells its observer.
-class Notes : public nats::LinkObserver {
+class Notes : public nats::BridgeObserver {
 public:
     void changed(const char* link, nats::LinkState state) noexcept override {
         const std::lock_guard guard(mutex_);

@@ -16,7 +16,7 @@ TEST(SendAtOnceTest, NoMessageWaitsInTheLink) {
     const NatsServer server;
     NatsOptions options = optionsFor(server);
     options.sendAtOnce = true;
-    Link link(options, "link");
+    detail::Link link(options, "link");
     const unsigned char byte = 7;
     for (int i = 0; i < 1000; ++i) {
         ASSERT_TRUE(link.publish("byte", &byte, 1));

@@ -68,16 +68,16 @@ TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirReservations) {
     const NatsServer server(NatsServer::withStreams);
     NatsOptions options = durableOptionsFor(server, "sender");
     options.durable.outboxMessages = 28;
-    nats::Link rest(options, "rest");
-    nats::Link high(options, "high");
-    nats::Outbox outbox(rest, high, options);
-    std::vector<nats::Outbox::Reservation> others(16);
+    nats::detail::Link rest(options, "rest");
+    nats::detail::Link high(options, "high");
+    nats::detail::Outbox outbox(rest, high, options);
+    std::vector<nats::detail::Outbox::Reservation> others(16);
     for (auto& each : others) {
         ASSERT_EQ(outbox.reserve(Priority::high, each), SendResult::ok);
     }
     SendResult result = SendResult::closed;
     std::thread waiting([&] {
-        nats::Outbox::Reservation own;
+        nats::detail::Outbox::Reservation own;
         result = outbox.reserveUntil(EventCount::Clock::time_point::max(), Priority::low, own);
     });
     others.pop_back();

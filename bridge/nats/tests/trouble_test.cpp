@@ -33,7 +33,7 @@ TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
     options.observer = &notes;
     Station receiver(options);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     for (int round = 0; round < 2; ++round) {
         for (const auto& bytes : {std::vector<unsigned char>(500, 0xFF),
                                   message(1, {"position", 2}), message(1, {"position"}, 42, 2)}) {
@@ -170,7 +170,7 @@ TEST(TroubleTest, ASlowImporterIsCountedAndIsOneLine) {
     std::uint64_t seen = 0;
     const Subscription handler = bus->subscribe<Position>([&](const Position&) { ++seen; });
     bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     const auto send = [&](std::uint64_t sequence) {
         const auto bytes = message(sequence);
         ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
@@ -227,7 +227,7 @@ TEST(TroubleTest, ATimeOfASenderMayBeAnyNumber) {
     const NatsServer server;
     Station receiver(server);
     receiver.bridge.importType<Position>({"position"});
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     std::uint64_t sequence = 0;
     for (const std::int64_t time :
          {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),

@@ -49,7 +49,7 @@ protected:
     const NatsServer server_{NatsServer::withStreams};
     std::unique_ptr<Station> receiver_ =
         std::make_unique<Station>(durableOptionsFor(server_, "receiver"));
-    Link stranger_{optionsFor(server_), "stranger"};
+    detail::Link stranger_{optionsFor(server_), "stranger"};
 };
 
 TEST_F(UntilHandledTest, ADuplicateDoesNotAcknowledgeAMessageThatIsNotHandled) {
@@ -181,7 +181,7 @@ TEST(UntilHandledCloseTest, MessagesThatAreHandledDuringCloseAreAcknowledged) {
     bool isComplete = true;
     std::thread closing([&] { isComplete = receiver.bridge.close(std::chrono::seconds(4)); });
     await([&] { return outlet.send(Position{}, Priority::high) == SendResult::closed; });
-    Link stranger(optionsFor(server), "stranger");
+    detail::Link stranger(optionsFor(server), "stranger");
     const auto bytes = message(1, route);
     ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
     receiver.consume(1);
@@ -209,7 +209,7 @@ TEST(UntilHandledImporterTest, AnOldMessageThatIsPublishedAgainAcknowledgesNoOth
     constexpr std::uint64_t last = 600'000;
     for (std::uint64_t sequence = 1; sequence <= last; ++sequence) {
         const auto bytes = message(sequence, route);
-        ASSERT_EQ(importer.receive(bytes.data(), bytes.size()), Verdict::accepted);
+        ASSERT_EQ(importer.receive(bytes.data(), bytes.size()), detail::Verdict::accepted);
         ASSERT_EQ(bus->process(), 1U);
     }
     ASSERT_EQ(importer.handled(), last);

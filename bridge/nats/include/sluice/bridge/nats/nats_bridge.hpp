@@ -2,12 +2,13 @@
 
 #include <sluice/bridge/nats/detail/exporter.hpp>
 #include <sluice/bridge/nats/detail/importer.hpp>
+#include <sluice/bridge/nats/detail/link.hpp>
+#include <sluice/bridge/nats/detail/outbox.hpp>
+#include <sluice/bridge/nats/detail/pull.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
 #include <sluice/bridge/nats/detail/wall_time.hpp>
-#include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
-#include <sluice/bridge/nats/outbox.hpp>
-#include <sluice/bridge/nats/pull.hpp>
+#include <sluice/bridge/nats/send_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/wait/deadline.hpp>
@@ -127,7 +128,7 @@ public:
             options_.origin = detail::drawNumber();
         }
         if (!options_.durable.stream.empty()) {
-            outbox_ = std::make_unique<Outbox>(rest_, high_, options_);
+            outbox_ = std::make_unique<detail::Outbox>(rest_, high_, options_);
         }
     }
     NatsBridge(const NatsBridge&) = delete;
@@ -185,10 +186,10 @@ public:
             noteHandled<T>(made);
         }
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-            Receiver& receiver = *made[static_cast<std::size_t>(priority)];
+            detail::Receiver& receiver = *made[static_cast<std::size_t>(priority)];
             if (route.profile == Profile::durable) {
-                pulls_.push_back(std::make_unique<Pull>(linkOf(priority), options_.durable,
-                                                        priority, route.subject, receiver));
+                pulls_.push_back(std::make_unique<detail::Pull>(linkOf(priority), options_.durable,
+                                                                priority, route.subject, receiver));
             } else {
                 linkOf(priority).subscribe(
                     detail::subjectOf(route, options_.durable.stream, priority), receiver,
@@ -379,7 +380,9 @@ private:
         }
     }
 
-    Link& linkOf(Priority priority) noexcept { return priority == Priority::high ? high_ : rest_; }
+    detail::Link& linkOf(Priority priority) noexcept {
+        return priority == Priority::high ? high_ : rest_;
+    }
 
     AnyBus& bus_;
     NatsOptions options_;
@@ -395,10 +398,10 @@ private:
     // exporters, because threads of the links call importers and exporters.
     std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;
     std::vector<std::unique_ptr<detail::AnyImporter>> importers_;
-    std::unique_ptr<Outbox> outbox_;
-    Link rest_;  ///< low and medium
-    Link high_;
-    std::vector<std::unique_ptr<Pull>> pulls_;
+    std::unique_ptr<detail::Outbox> outbox_;
+    detail::Link rest_;  ///< low and medium
+    detail::Link high_;
+    std::vector<std::unique_ptr<detail::Pull>> pulls_;
     std::vector<Subscription> handlers_;  ///< those of exports
     std::vector<Subscription> noters_;    ///< those that note handled messages, for untilHandled
 };

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <sluice/bridge/nats/detail/link.hpp>
+#include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
-#include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
-#include <sluice/bridge/nats/outbox.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/buffer.hpp>
@@ -32,7 +32,7 @@ struct ExportContext {
     std::uint64_t origin;
     std::uint32_t incarnation;
     std::size_t maxMessageSize;
-    LinkObserver* observer;  ///< may be null
+    BridgeObserver* observer;  ///< may be null
 };
 
 /// The last sequence of each priority. All exporters of a route share it, because importers and the

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <sluice/bridge/nats/detail/duplicate_filter.hpp>
+#include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/route.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
-#include <sluice/bridge/nats/link.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
@@ -38,7 +38,7 @@ struct ImportContext {
     std::uint64_t origin;
     std::size_t maxOrigins;
     std::uint8_t maxHops;
-    LinkObserver* observer;  ///< may be null
+    BridgeObserver* observer;  ///< may be null
 };
 
 /// Whether a bus with this header may drop messages that it has accepted.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bridge/nats/link.hpp>
+#include <sluice/bridge/nats/bridge_observer.hpp>
 
 #include <array>
 #include <chrono>
@@ -24,7 +24,7 @@ public:
     using Parts = std::initializer_list<std::string_view>;
 
     /// The observer may be null. Each line begins with `prefix`.
-    explicit TroubleReporter(LinkObserver* observer, std::string prefix = {})
+    explicit TroubleReporter(BridgeObserver* observer, std::string prefix = {})
         : observer_(observer), prefix_(std::move(prefix)) {}
 
     /// Tells the observer one line that consists of these parts, except if it was told this line in
@@ -41,7 +41,7 @@ private:
 
     bool isNew(Parts parts) noexcept;
 
-    LinkObserver* const observer_;
+    BridgeObserver* const observer_;
     const std::string prefix_;
     std::mutex mutex_;              ///< guards the following
     std::array<Line, 32> lines_{};  ///< the lines that the observer was told

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bus/priority.hpp>
 
 #include <chrono>
 #include <memory>
 #include <string>
 
-namespace sluice::nats {
+namespace sluice::nats::detail {
 
 /// Receives the messages of one subject and priority from a stream. NatsBridge owns one for each
 /// durable import and priority.
@@ -45,4 +45,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

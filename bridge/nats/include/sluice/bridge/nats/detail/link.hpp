@@ -1,80 +1,14 @@
 #pragma once
 
+#include <sluice/bridge/nats/options.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
-namespace sluice::nats {
-
-/// The state of a connection. `closed` is final.
-enum class LinkState : unsigned char { connected, disconnected, closed };
-
-[[nodiscard]] constexpr const char* toString(LinkState state) noexcept {
-    return state == LinkState::connected      ? "connected"
-           : state == LinkState::disconnected ? "disconnected"
-                                              : "closed";
-}
-
-/// Gets the events of a bridge. Derive from it and pass an object as LinkOptions::observer.
-///
-///     struct Printer : sluice::nats::LinkObserver {
-///         void changed(const char*, sluice::nats::LinkState) noexcept override {}
-///         void trouble(const char* line) noexcept override { std::puts(line); }
-///     };
-///
-/// Threads: threads of libnats and of the bridge call its functions, several at once. The functions
-/// must not call the bridge.
-class LinkObserver {
-public:
-    /// The state of a connection has changed. `link` is "high" or "rest".
-    virtual void changed(const char* link, LinkState state) noexcept = 0;
-    /// Gets one line of text about trouble: messages are lost or refused, or the server refuses or
-    /// does not answer. A link and a route tell the same line at most once in ten minutes, if they
-    /// have at most 32 different ones to tell.
-    virtual void trouble(const char* line) noexcept = 0;
-
-protected:
-    ~LinkObserver() = default;
-};
-
-/// The settings of the connections of a bridge.
-struct LinkOptions {
-    /// One server, or several separated by commas. If a password contains one of `,:/@`, use
-    /// `password` instead of the URL.
-    std::string url = "nats://127.0.0.1:4222";
-    std::string user;  ///< empty: the bridge sends no user and no password
-    std::string password;
-    /// The public key of an nkey, and the path of the file with its seed. Empty: no nkey.
-    std::string nkey;
-    std::string nkeySeedFile;
-    /// Path of a file with the certificate of an authority. If it is set, the link is encrypted and
-    /// trusts servers with a certificate of this authority. If it is empty, the link is encrypted
-    /// if the URL begins with tls://, and trusts the authorities of the system.
-    std::string authorityFile;
-    /// Paths of the certificate and the key of this program, for servers that ask for them. Empty:
-    /// none.
-    std::string certificateFile;
-    std::string keyFile;
-    /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
-    std::chrono::milliseconds connectTimeout{2000};
-    /// If the server reads nothing, a call that writes waits for at most this time, up to 2^31 - 1
-    /// ms. Then the bridge gives the connection up and connects again. 0: such a call waits without
-    /// limit.
-    std::chrono::milliseconds writeTimeout{2000};
-    /// The pause between two attempts to connect again: 0 to 1 year. A random time of up to
-    /// reconnectJitter is added.
-    std::chrono::milliseconds reconnectWait{100};
-    std::chrono::milliseconds reconnectJitter{100};
-    /// Bytes of messages that libnats keeps while there is no connection: at least 1.
-    int reconnectBuffer = 64 * 1024;
-    /// True: the call that sends a message returns after the message was written to the socket,
-    /// which costs a system call for each message. False: libnats collects messages for up to a
-    /// millisecond.
-    bool sendAtOnce = false;
-    LinkObserver* observer = nullptr;  ///< may be null; must outlive the bridge
-};
+namespace sluice::nats::detail {
 
 /// The answer of a receiver to the stream.
 enum class Verdict : unsigned char {
@@ -160,4 +94,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

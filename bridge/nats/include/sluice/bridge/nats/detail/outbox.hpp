@@ -1,6 +1,7 @@
 #pragma once
 
-#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/detail/link.hpp>
+#include <sluice/bridge/nats/send_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/memory/buffer_pool.hpp>
@@ -15,19 +16,7 @@
 #include <memory>
 #include <utility>
 
-namespace sluice::nats {
-
-/// The result of a send.
-enum class [[nodiscard]] SendResult : unsigned char {
-    ok,          ///< sent. Durable: the outbox keeps it until the server has stored it
-    congested,   ///< refused: no room for its priority, because the server is slow or not connected
-    notOnDisk,   ///< refused: the disk of outboxFolder is full or broken
-    tooLarge,    ///< refused: larger than maxMessageSize, or than the server accepts
-    closed,      ///< refused: the bridge is closed, or libnats has closed the link for good
-    unencodable  ///< refused by the codec: a text is not UTF-8, for example
-};
-
-namespace detail {
+namespace sluice::nats::detail {
 
 class OutboxFolder;
 class OutboxSender;
@@ -48,8 +37,6 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> replayed{0};
     EventCount freed;  ///< notified when `held` falls to a multiple of `step`
 };
-
-}  // namespace detail
 
 /// Keeps messages until JetStream has stored them. NatsBridge owns one.
 ///
@@ -123,16 +110,14 @@ public:
 
     private:
         friend class Outbox;
-        static void giveBack(detail::OutboxCounts& counts) noexcept {
+        static void giveBack(OutboxCounts& counts) noexcept {
             if ((counts.held.fetch_sub(1) - 1) % counts.step == 0) {
                 counts.freed.notifyAll();
             }
         }
-        detail::OutboxCounts* counts_ = nullptr;
+        OutboxCounts* counts_ = nullptr;
         WritableBuffer buffer_;
     };
-
-    using Place [[deprecated("Outbox::Reservation")]] = Reservation;
 
     /// Creates the streams. Throws std::runtime_error with one line if the server refuses, or if
     /// the folder cannot be used. Close the links before the outbox is destroyed.
@@ -151,10 +136,6 @@ public:
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
     /// they are on the disk before. Returns `ok` or `notOnDisk`.
     SendResult commit(Reservation&& reservation, std::size_t size, const Message& message) noexcept;
-    [[deprecated("Outbox::commit")]] SendResult put(Reservation&& reservation, std::size_t size,
-                                                    const Message& message) noexcept {
-        return commit(std::move(reservation), size, message);
-    }
 
     /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
     /// passed first: then the remaining messages are abandoned.
@@ -177,14 +158,14 @@ private:
 
     Link::Impl& rest_;
     Link::Impl& high_;
-    detail::OutboxCounts counts_;
+    OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
     /// Whether the remaining messages are abandoned; set by close().
     std::atomic<bool> isEnded_{false};
     std::array<std::size_t, priorityCount> rooms_;
     BufferPool pool_;
-    std::array<std::unique_ptr<detail::OutboxFolder>, priorityCount> folders_;
-    std::array<std::unique_ptr<detail::OutboxSender>, priorityCount> senders_;
+    std::array<std::unique_ptr<OutboxFolder>, priorityCount> folders_;
+    std::array<std::unique_ptr<OutboxSender>, priorityCount> senders_;
 };
 
-}  // namespace sluice::nats
+}  // namespace sluice::nats::detail

@@ -32,3 +32,4 @@
 #include <sluice/base/tagged_head.hpp>
 #include <sluice/base/thread_support.hpp>
 #include <sluice/base/thread_table.hpp>
+#include <sluice/base/version.hpp>

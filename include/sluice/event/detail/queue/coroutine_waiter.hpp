@@ -10,10 +10,11 @@ struct CoroutineWaiter {
     CoroutineWaiter(const CoroutineWaiter&) = delete;
     CoroutineWaiter& operator=(const CoroutineWaiter&) = delete;
 
-    /// Looks again whether it may go on. Called once for each time it was added to a list.
+    /// Checks again whether the coroutine can go on. Each time the waiter was added to a list, the
+    /// store calls it once.
     void (*const wake)(CoroutineWaiter&);
-    CoroutineWaiter* next = nullptr;
-    bool isWaiting = false;
+    CoroutineWaiter* next = nullptr;  ///< the next waiter of its list
+    bool isWaiting = false;           ///< whether it is in a store's list
 
 protected:
     ~CoroutineWaiter() = default;
@@ -26,7 +27,7 @@ enum class Suspension {
     ended     ///< there will be none
 };
 
-/// First come, first woken. Does not lock.
+/// Waiting coroutines, in the order of their arrival. It has no lock.
 class CoroutineWaiters {
 public:
     bool isEmpty() const noexcept { return first_ == nullptr; }
@@ -37,7 +38,7 @@ public:
         end_ = &waiter.next;
     }
 
-    /// The first one, or nullptr.
+    /// Takes out the first waiter. Returns nullptr if there is none.
     CoroutineWaiter* takeFirst() noexcept {
         if (first_ == nullptr) {
             return nullptr;
@@ -47,7 +48,7 @@ public:
         return waiter;
     }
 
-    /// All, linked.
+    /// Takes out all waiters, linked by `next`.
     CoroutineWaiter* takeAll() noexcept {
         for (CoroutineWaiter* waiter = first_; waiter != nullptr; waiter = waiter->next) {
             waiter->isWaiting = false;

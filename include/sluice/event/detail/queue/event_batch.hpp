@@ -9,9 +9,9 @@
 
 namespace sluice::detail {
 
-/// The events that a consumer has taken out. Each event is dropped or kept. At the end the kept
-/// ones, and those not dealt with, go back to the front. If the same thread destroys the store
-/// meanwhile, no event is left.
+/// The events that a consumer has taken out. Each event is dropped or kept. At its end, the batch
+/// puts the events that are kept or left back to the front. If a handler has destroyed the store,
+/// the batch destroys these events.
 template <class Event, class EventList, class Threading, class Counts>
 class EventStore<Event, EventList, Threading, Counts>::Batch {
 public:
@@ -41,17 +41,17 @@ public:
         wakeAll(giveBack());
     }
 
-    /// How many events it began with.
+    /// The number of events that it took out.
     [[nodiscard]] std::size_t size() const noexcept { return taken_; }
 
-    /// Whether the store was destroyed meanwhile.
+    /// Whether a handler has destroyed the store.
     [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
 
     /// Whether front() is an event.
     [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
     Event& front() noexcept { return rest_.front(); }
 
-    /// Calls handle(event) for each event, which is used up then, also when handle throws.
+    /// Calls handle(event) for each event and then destroys it, also if handle() throws.
     template <class Handle>
     [[gnu::always_inline]] void useUp(Handle handle) {
         Passage passage(*this);
@@ -68,7 +68,7 @@ public:
         --left_;
     }
 
-    /// Destroys all that are left, unprocessed.
+    /// Destroys the events that are left, without handling them.
     void discard() {
         isDiscarding_ = true;
         useUp([](Event&) {});
@@ -84,7 +84,7 @@ private:
     friend class EventStore;
 
     /// The fields that change with each event. The compiler keeps them in registers. It cannot do
-    /// so with a batch, because the store knows its address.
+    /// so with the fields of a batch, because the store knows the batch's address.
     struct Passage {
         Batch& batch;
         std::size_t left;
@@ -108,7 +108,7 @@ private:
         }
     };
 
-    /// False while somebody looks at the first event.
+    /// Returns false while a thread peeks at the first event.
     bool hasTakenFrom(EventStore& store, Amount amount) {
         const Guard guard(store.lock_);
         if (store.events_.isEmpty() || store.isPeeked_) {
@@ -128,7 +128,7 @@ private:
     }
 
     /// Puts the events that are left or kept back into the store, and leaves the store. Returns the
-    /// waiters that look again. The store may be destroyed after the unlock.
+    /// coroutines that the caller wakes. The store may be destroyed after the unlock.
     CoroutineWaiter* giveBack() noexcept {
         const Guard guard(store_->lock_);
         count(guard);
@@ -140,8 +140,8 @@ private:
         if (isOver && store_->spares_.bytes() > store_->options_.keptBytes) {
             orphans_.swap(store_->spares_);
         }
-        // Before the unlock: a thread that waits for the end of the work may destroy the store
-        // after it. The destructor of the store waits for the unlock.
+        // Before the unlock, because then a thread in drain() may destroy the store. The destructor
+        // of the store waits for the unlock.
         if (left_ + keptCount_ != 0 || store_->isClosed()) {
             store_->arrived_.notifyAll();
         }
@@ -151,7 +151,7 @@ private:
         return store_->takeCoroutines(guard);
     }
 
-    /// Counts how the events ended.
+    /// Counts the events that were processed or discarded.
     void count(const Guard& guard) noexcept {
         const std::size_t putBack = left_ + keptCount_;
         const std::size_t dropped = taken_ - putBack;
@@ -163,8 +163,8 @@ private:
         }
     }
 
-    // Out of line: g++ warns where it sees the address of a local batch in a store that it
-    // outlives, though leave() takes it out again.
+    // Not inlined: g++ would warn that the store keeps the address of a local batch, although
+    // leave() removes it.
     [[gnu::noinline]] void join(const Guard& /*guard*/, EventStore& store) noexcept {
         store_ = &store;
         thread_ = ReadSide::thisThread();
@@ -187,7 +187,7 @@ private:
     /// Nodes of a store that was destroyed, or that had too many. The first member, because it must
     /// be destroyed last. Also written by the thread that destroys the store.
     typename EventList::Spares orphans_;
-    EventStore* store_ = nullptr;   ///< null without events; the thread that destroys it sets null
+    EventStore* store_ = nullptr;   ///< null without events; ~EventStore() sets null
     const void* thread_ = nullptr;  ///< the mark of the consumer's thread, see thisThread()
     Batch* older_ = nullptr;        ///< the batch taken before; guarded by the store's lock
     Batch* newer_ = nullptr;        ///< the batch taken after; guarded by the store's lock
@@ -212,7 +212,7 @@ void EventStore<Event, EventList, Threading, Counts>::forgetOtherThreads() noexc
     }
 }
 
-/// The first event, which nobody takes out while this lives.
+/// Holds the first event: no consumer takes it out during the lifetime of this object.
 template <class Event, class EventList, class Threading, class Counts>
 struct EventStore<Event, EventList, Threading, Counts>::Peek {
     EventStore& store;
@@ -248,7 +248,7 @@ struct EventStore<Event, EventList, Threading, Counts>::Peek {
             const Guard guard(store.lock_);
             store.isPeeked_ = false;
         }
-        store.room_.notifyAll();  // the oldest event may make room
+        store.room_.notifyAll();  // dropOldest can discard this event now
         store.changed_.notifyAll();
     }
 };

@@ -12,7 +12,7 @@ namespace sluice::detail {
 template <class P>
 using StatisticsMember = std::enable_if_t<P::statistics>;
 
-/// The counts of a queue's statistics. The guard is the queue's.
+/// The counts of a queue's statistics. Each function takes the guard of the queue's lock.
 template <bool IsOn>
 class EventCounts {
 public:
@@ -49,7 +49,7 @@ private:
     std::size_t highWater_ = 0;
 };
 
-/// Nothing, when statistics are off.
+/// Counts nothing: statistics are off.
 template <>
 class EventCounts<false> {
 public:

@@ -8,14 +8,13 @@
 #include <type_traits>
 #include <utility>
 
-// Events in a row, which can be cut and joined in constant time. A list does not lock and does not
-// know its length.
+// The lists of events in an EventStore. A list has no lock and does not count its events.
 
 namespace sluice::detail {
 
-/// A list of nodes that are allocated in blocks. Nodes are used again in the order in which they
-/// were given back, so that in the long run a list lies in memory in order, and reading it is as
-/// fast as reading an array.
+/// A list of nodes that are allocated in blocks. Spare nodes are reused in the order in which they
+/// were given back. So in the long run a list lies in memory in order, and reading it is as fast as
+/// reading an array.
 template <class Event>
 class NodeList {
 public:
@@ -75,8 +74,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Uses up events from the front of a list. Meant to be a local variable, all in registers: the
-/// list and the one that takes the nodes are written once, in the end.
+/// Destroys events from the front of `list`, and gives their nodes to `used`. It is a local
+/// variable whose fields stay in registers. Its destructor writes both lists once.
 template <class Event>
 class NodeList<Event>::Walk {
 public:
@@ -109,7 +108,7 @@ private:
     Node* lastUsed_ = nullptr;
 };
 
-/// The nodes that hold no event, and the memory of all nodes.
+/// Holds the nodes without an event, and owns the memory of all nodes.
 template <class Event>
 class NodeList<Event>::Spares {
 public:
@@ -128,7 +127,7 @@ public:
         std::swap(blockCount_, other.blockCount_);
     }
 
-    /// A spare node for the end of `list`; false when there is none.
+    /// Moves a spare node to the end of `list`. Returns false if there is none.
     bool take(NodeList& list) noexcept {
         if (free_.isEmpty()) {
             return false;
@@ -139,10 +138,10 @@ public:
 
     void giveBack(NodeList& nodes) noexcept { free_.append(nodes); }
 
-    /// Of the memory of all nodes.
+    /// The size of the memory of all nodes.
     [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
-    /// More nodes. Allocates, so it is called without a lock, and its result added under it.
+    /// Allocates a block of nodes for add(). The caller holds no lock during the allocation.
     static auto* makeMore() { return new NodeBlock; }
 
     template <class More>
@@ -175,7 +174,7 @@ private:
     std::size_t blockCount_ = 0;
 };
 
-/// An element of a policy's list: room for one event, which comes later.
+/// An element of a policy's list: room for one event, which fill() constructs.
 template <class Event>
 class QueueItem {
 public:
@@ -203,7 +202,7 @@ private:
     bool isFilled_ = false;
 };
 
-/// Events in the list type of a policy, which may keep an order of its own.
+/// Events in a list of the policy's type. This list may keep an order of its own.
 template <class List>
 class PolicyList {
 public:
@@ -214,7 +213,7 @@ public:
 
     template <class Make>
     void fillBack(Make& make) {
-        list_.front().fill(make);  // filled while it is alone
+        list_.front().fill(make);  // the list has one item
     }
     void destroyFront() noexcept { list_.front().clear(); }
 
@@ -248,8 +247,8 @@ public:
         PolicyList& used_;
     };
 
-    /// Nodes belong to the list's allocator, so none are kept: they go with the list
-    /// that they were used in, when no lock is held.
+    /// Keeps no nodes, because they belong to the list's allocator. The destructor of a list frees
+    /// its nodes, after the unlock.
     class Spares {
     public:
         void swap(Spares&) noexcept {}

@@ -6,8 +6,8 @@
 
 namespace sluice::detail {
 
-/// An admitted event that is not in the list yet. There is room again when the event cannot be
-/// built, or when a list of the policy throws.
+/// An admitted event that is not in the list yet. If its constructor or a list of the policy
+/// throws, the destructor gives the room back.
 template <class Event, class EventList, class Threading, class Counts>
 struct EventStore<Event, EventList, Threading, Counts>::Reservation {
     EventStore& store;
@@ -88,8 +88,8 @@ void EventStore<Event, EventList, Threading, Counts>::provideNode(EventList& nod
     }
 }
 
-/// A wait of a producer for room. A consumer wakes one producer, however many events it takes. So a
-/// producer that has waited, and leaves room, wakes the next one, also when it throws.
+/// A producer's wait for room. A consumer wakes one producer, even if it takes many events. So
+/// after a wait, the destructor wakes the next producer if there is still room.
 template <class Event, class EventList, class Threading, class Counts>
 class EventStore<Event, EventList, Threading, Counts>::RoomWait {
 public:
@@ -134,8 +134,8 @@ PushResult EventStore<Event, EventList, Threading, Counts>::refused(PushResult r
     return result;
 }
 
-/// When the oldest event is to make room, there may be none: all belongs to events that are being
-/// built.
+/// Whether a producer may wait for room. With dropOldest it must not wait if all room belongs to
+/// events that are being built.
 template <class Event, class EventList, class Threading, class Counts>
 bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexcept {
     if (options_.overflow == Overflow::reject) {
@@ -146,7 +146,8 @@ bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexce
            admit(guard) != PushResult::full;
 }
 
-/// Or is closed: whether there is an answer.
+/// Whether a waiting producer can go on: there is room, the store is closed, or the oldest event
+/// can be dropped.
 template <class Event, class EventList, class Threading, class Counts>
 bool EventStore<Event, EventList, Threading, Counts>::hasRoom() const noexcept {
     const Guard guard(lock_);

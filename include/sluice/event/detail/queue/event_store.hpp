@@ -22,17 +22,17 @@ namespace sluice::detail {
 /// The events of a queue, between any number of producers and consumers.
 ///
 /// A list of events under one lock. Producers append one at a time. A consumer takes the first one
-/// or all of them out in constant time. It handles them without the lock, and puts the kept ones
-/// back to the front.
+/// or all of them out in constant time. It handles these events without the lock, and puts the kept
+/// ones back to the front.
 ///
 /// Progress: blocking, for a few instructions. No foreign code runs under the lock, except a list
-/// type that the user's policy names. Events made of plain values are written under it. Others are
-/// built before they are added. If a list throws when an event is added, the event is refused. If
-/// it throws when events are put back, the program ends.
+/// type that the user's policy names. A producer writes an event of plain values under the lock,
+/// and builds any other event without it. If a list throws when an event is added, the event is
+/// refused. If a list throws when events are put back, the program ends.
 ///
 /// Memory promise: the handler of an event sees the producer's writes before it added the event.
 ///
-/// Order: first in, first out. Events that a consumer puts back come before those added since.
+/// Order: first in, first out. Events that a consumer puts back come before events added since.
 ///
 /// Exact counts: accepted = taken and not put back + discarded + still there.
 ///
@@ -46,7 +46,7 @@ namespace sluice::detail {
 ///
 /// Tests: tests/unit/event/event_queue*_test.cpp, tests/stress/event_stress_test.cpp.
 ///
-/// `Counts`: EventCounts, of which a store is made so that none takes no room.
+/// `Counts`: an EventCounts. It is a base class, so that it takes no room if statistics are off.
 template <class Event, class EventList, class Threading, class Counts = EventCounts<false>>
 class EventStore
     : private Counts,
@@ -71,8 +71,9 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// Also inside the handler of a harvest, whose events go with it, and straight after the end of
-    /// one: a thread that waits for that end may destroy the store.
+    /// A handler may destroy the store: its batch then destroys the rest of its events. A thread
+    /// that waits for the end of a batch may destroy the store at once, because awaitUnlocks()
+    /// waits for the unlock of this batch.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         if constexpr (std::is_same_v<Lock, PriorityMutex>) {
             lock_.awaitUnlocks();
@@ -85,26 +86,26 @@ public:
         }
         EventList gone;
         destroyEach(events_, gone);
-        (void)coroutines_.takeAll();  // they wait for ever, unless they are destroyed
+        (void)coroutines_.takeAll();  // no thread resumes them any more
     }
 
     const EventQueueOptions& options() const noexcept { return options_; }
 
-    /// How an event comes into being.
+    /// How add() makes an event.
     enum class Content {
         plain,   ///< by copying numbers and bytes: no foreign code, nothing throws
         foreign  ///< by calling constructors
     };
 
-    /// Adds the event that make() returns. When make() throws, nothing has been added.
+    /// Adds the event that make() returns. If make() throws, nothing is added.
     template <Content How, class Make>
     PushResult add(Make make) {
         const PushResult result = tryAdd<How>(make);
         return result == PushResult::ok ? result : refused<How>(result, make);
     }
 
-    /// Calls look(event) for the first event, which stays; consumers wait meanwhile. False when
-    /// there is none.
+    /// Calls look(event) for the first event, which stays. Consumers wait until look() returns.
+    /// Returns false if there is no event.
     template <class Look>
     bool peek(Look look);
 
@@ -115,14 +116,14 @@ public:
         return size_.load(std::memory_order_acquire);
     }
 
-    /// Whether an event is there, being added, or being dealt with.
+    /// Whether an event is queued, being added or being handled.
     [[nodiscard]] bool isBusy() const noexcept {
         const Guard guard(lock_);
         return isBusy(guard);
     }
 
-    /// Waits until there is an event, or the end: the store is closed and not busy. False in the
-    /// end.
+    /// Waits until there is an event, or until the store has ended: it is closed and not busy. Then
+    /// it returns false.
     bool awaitWork() const {
         arrived_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
         return !isClosed() || isBusy();
@@ -142,7 +143,7 @@ public:
         return isClosed_.load(std::memory_order_acquire);
     }
 
-    /// Frees the memory of events, if there is none. Returns how many bytes.
+    /// Frees the spare nodes if the store is not busy. Returns the number of freed bytes.
     std::size_t trim() noexcept {
         typename EventList::Spares unused;
         const Guard guard(lock_);
@@ -162,16 +163,16 @@ public:
                             size_.load(std::memory_order_relaxed));  // relaxed: the lock
     }
 
-    /// Whether an event is there, and consumers are to hear of it.
+    /// Whether there is an event and no silence() is in force.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
     [[nodiscard]] bool isNotifying() const noexcept {
         return silencers_.load(std::memory_order_acquire) == 0;
     }
 
-    /// Until the last unsilence(), added events wake nobody.
+    /// Added events wake no waiter until each silence() has its unsilence().
     void silence() noexcept {
         const Guard guard(lock_);
-        // Relaxed, all: these and the values they are compared with are written under the lock.
+        // Relaxed loads, also in unsilence(): silencers_ is written under the lock.
         silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     void unsilence() noexcept {
@@ -188,8 +189,8 @@ public:
         wakeAll(woken);
     }
 
-    /// Waits without a thread: `waiter` is woken when there is an event for it, perhaps, or the
-    /// end.
+    /// Lets a coroutine wait. A thread wakes `waiter` if there may be an event for it, or if the
+    /// store has ended.
     Suspension suspend(CoroutineWaiter& waiter) noexcept {
         const Guard guard(lock_);
         if (isReady()) {
@@ -206,14 +207,14 @@ public:
         coroutines_.remove(waiter);
     }
 
-    /// For waits for an event or the end. Each event that is added wakes one of the threads here.
+    /// Threads wait here for an event or the end. Each added event wakes one of them.
     EventWaiters<Threading>& arrived() const noexcept { return arrived_; }
 
-    /// For all other waits: for rest, or the end of a peek.
+    /// Threads wait here until the store is not busy, or until a peek has ended.
     EventWaiters<Threading>& changed() const noexcept { return changed_; }
 
 private:
-    /// The result in the end: after waiting for room, if the policy says so.
+    /// Waits for room and tries again, if the options say so. Returns the last result.
     template <Content How, class Make>
     [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make);
     class RoomWait;
@@ -239,7 +240,8 @@ private:
         return isClosed_.load(std::memory_order_relaxed) && !isBusy(guard);
     }
 
-    /// In the child of a fork. Events that other threads were adding or handling are the parent's.
+    /// Called in the child of a fork. Events that other threads were adding or handling belong to
+    /// the parent.
     void forgetOtherThreads() noexcept;
 
     void notifyEverybody() noexcept {
@@ -248,7 +250,7 @@ private:
         changed_.notifyAll();
     }
 
-    /// The coroutines that look again after the unlock.
+    /// Takes out the coroutines that the caller wakes after the unlock.
     CoroutineWaiter* takeCoroutines(const Guard& guard) noexcept {
         return coroutines_.isEmpty() ? nullptr : takeWaitingCoroutines(guard);
     }
@@ -265,17 +267,16 @@ private:
         });
     }
 
-    /// The waits that are not part of a usual program have one function together: a wait takes a
-    /// kilobyte of code.
+    /// Rare waits share this function, because each wait takes a kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(EventWaiters<Threading>& waiters,
                 bool (*isReadyNow)(const EventStore&) noexcept) const {
         waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
     }
 
-    /// The waiters that hear of a new event. The guard orders audience() and unsilence(): either
-    /// the producer sees that waiters are to hear of the event, or the last unsilence() sees the
-    /// event.
+    /// The waiters that a producer wakes for a new event. The lock orders audience() and
+    /// unsilence(): either the producer sees that no silence() is in force, or the last unsilence()
+    /// sees the event.
     struct Audience {
         bool threads = false;
         CoroutineWaiter* coroutine = nullptr;
@@ -283,7 +284,7 @@ private:
     Audience audience(const Guard& /*guard*/) noexcept {
         return isNotifying() ? Audience{true, coroutines_.takeFirst()} : Audience{};
     }
-    /// After the unlock.
+    /// The caller has released the lock.
     void announce(Audience audience) noexcept {
         if (audience.threads) {
             notifyOneOf(arrived_);
@@ -305,10 +306,10 @@ private:
         return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
     }
 
-    /// admit() after making room. The caller destroys the discarded events after the unlock.
+    /// Moves the oldest events to `discarded` until there is room. Returns the new admit().
     [[gnu::cold, gnu::noinline]] PushResult discardOldest(const Guard& guard,
                                                           EventList& discarded) noexcept {
-        // More than one when events have been put back.
+        // More than one event, if events that were put back exceed the limit.
         while (admit(guard) == PushResult::full && !events_.isEmpty() && !isPeeked_) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
@@ -325,7 +326,6 @@ private:
         return size;
     }
 
-    /// One more in the list.
     void countNew(const Guard& guard) noexcept { Counts::addEnqueued(guard, resize(guard, 1)); }
 
     static void destroyEach(EventList& events, EventList& used) {
@@ -335,7 +335,7 @@ private:
         }
     }
 
-    /// Without the lock.
+    /// The caller does not hold the lock, because destructors of events are foreign code.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
         destroyEach(events, empty);
@@ -360,7 +360,7 @@ private:
         return result;
     }
 
-    /// False when there was no node.
+    /// Returns false if there was no spare node.
     template <class Make>
     bool addedPlain(Make& make, PushResult& result) noexcept {
         Audience listeners;
@@ -409,7 +409,7 @@ private:
     Atomic<unsigned> silencers_{0};      ///< calls of silence() without their unsilence() yet
     Atomic<std::size_t> size_{0};        ///< events in events_; written by producers and consumers
     std::size_t reserved_ = 0;           ///< admitted events that producers are building
-    bool isPeeked_ = false;              ///< whether a consumer looks at the first event; set by it
+    bool isPeeked_ = false;              ///< whether a thread peeks; set by this thread
     EventList events_;                   ///< the waiting events, the next one first
     typename EventList::Spares spares_;  ///< nodes without an event, for the next events
     CoroutineWaiters coroutines_;        ///< coroutines that wait for an event or the end

@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// The wait strategy of one thread: there is nobody to wait for. Time may pass, but nothing else
-/// will happen.
+/// The wait strategy with SingleThreading. No other thread can change the queue during a wait, so a
+/// timed wait sleeps until its deadline.
 class SingleThreadWait {
 public:
     using Clock = StdPlatform::Clock;
@@ -38,7 +38,7 @@ public:
 template <class T>
 using WaitMember = typename T::Wait;
 
-/// How threads wait for something to happen to a queue.
+/// The wait strategy of a queue's threads.
 template <class Threading>
 using EventWaiters =
     std::conditional_t<isSingleThreading<Threading>, SingleThreadWait,

@@ -12,14 +12,14 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// An object that is told when it is in the child of a fork, where one thread is left. So it ends
-/// the operations of the other threads. Their stacks are still in memory then.
+/// A base that calls `tell` in the child of a fork. There `tell` ends the operations of threads
+/// that exist in the parent only. Their stacks are still in memory then.
 ///
-/// Threads: any thread makes and ends members. Each shared object has a list of those
-/// that its code has made.
+/// Threads: any thread makes and destroys members. Shared objects that hide their symbols have a
+/// list each, of the members that their code has made.
 ///
-/// Progress: blocking, for a few instructions. Without memory for the handler of fork(), nobody is
-/// told.
+/// Progress: blocking, for a few instructions. If there is no memory for the handler of fork(),
+/// `tell` is never called.
 ///
 /// Tests: tests/unit/event/event_queue_fork_test.cpp.
 template <class Lock>
@@ -32,8 +32,8 @@ protected:
     using Tell = void (*)(BasicForkMember&) noexcept;
 
     explicit BasicForkMember(Tell tell) noexcept : tell_(tell) {
-        // A thread that forks while another one registered would leave a registration in the child
-        // that nobody ends.
+        // Registers the handler at the start of the program. A fork during a later registration
+        // would leave it unfinished in the child.
         (void)&AtStart<&registerHandler>::call;
         const std::lock_guard<Lock> guard(lock_);
         next_ = first_;
@@ -59,7 +59,7 @@ private:
 #endif
     }
 
-    /// One thread is left, so without the lock.
+    /// Takes no lock, because the child has one thread.
     static void tellAll() noexcept {
         for (BasicForkMember* member = first_; member != nullptr; member = member->next_) {
             member->tell_(*member);
@@ -76,7 +76,7 @@ private:
 
 using ForkMember = BasicForkMember<PriorityMutex>;
 
-/// For objects of one thread: the thread that forks is the one that is left.
+/// For objects of one thread. In the child this thread exists, because it has called fork().
 class NoForkMember {
 protected:
     template <class Tell>

@@ -16,8 +16,8 @@ struct ResumeHere {
     }
 };
 
-/// The awaiter of `co_await queue.next()`. Knows coroutines by their handle alone, whose type the
-/// compiler brings, so that it is the same class before and after C++20.
+/// The awaiter of `co_await queue.next()`. The type of the coroutine's handle is a template
+/// parameter, so the class is the same before and after C++20.
 template <class Store, class Queued, class Resume>
 class [[nodiscard]] NextEvent : private CoroutineWaiter {
     static_assert(std::is_nothrow_move_constructible_v<Queued>,
@@ -29,17 +29,17 @@ public:
         : CoroutineWaiter(&look), store_(store), resume_(std::move(resume)) {}
     NextEvent(const NextEvent&) = delete;
     NextEvent& operator=(const NextEvent&) = delete;
-    /// Also of a coroutine that is destroyed while it waits.
+    /// A coroutine may be destroyed while it waits.
     ~NextEvent() {
         if (isWaiting) {
             store_.forget(*this);
         }
     }
 
-    // The names that the language wants.
+    // The language prescribes these names.
     bool await_ready() { return hasTaken(); }  // NOLINT(readability-identifier-naming)
 
-    /// False when it need not wait.
+    /// Returns false if the coroutine need not wait.
     template <class Handle>
     bool await_suspend(Handle handle) {  // NOLINT(readability-identifier-naming)
         coroutine_ = handle.address();
@@ -47,13 +47,14 @@ public:
         return !isDone();
     }
 
-    /// Nothing in the end: when the queue is closed and all events are dealt with.
+    /// Returns the event, or nullopt if the queue is closed and all events have been handled.
     std::optional<Queued> await_resume() {  // NOLINT(readability-identifier-naming)
         return std::move(taken_);
     }
 
 private:
-    /// Whether there is an answer. If not, `*this` waits, and may be gone already.
+    /// Returns true if it has taken an event or the store has ended. Otherwise `*this` waits, and
+    /// another thread may have destroyed it already.
     bool isDone() {
         while (!hasTaken()) {
             switch (store_.suspend(*this)) {
@@ -88,7 +89,7 @@ private:
         }
     }
 
-    /// Ends `self`.
+    /// The coroutine destroys `self`, so this function moves `resume_` out first.
     template <class Handle>
     static void goOn(NextEvent& self) {
         const Handle handle = Handle::from_address(self.coroutine_);

@@ -29,7 +29,7 @@ struct QueuedEvent<Event, Result(Args...)> {
     }
 };
 
-/// f(prototype, event, args...). `Queued` is the type below, perhaps const.
+/// Calls f(prototype, event, args...). `Queued` is a QueuedEvent, perhaps const.
 template <class Queued, class Prototype, class F, std::size_t... I>
 void visitArguments(PrototypeTag<Prototype> prototype, Queued& queued, F& f,
                     std::index_sequence<I...>) {
@@ -69,9 +69,8 @@ public:
 
     // ---- Producers
 
-    /// Queues an event that is found in the arguments. Returns false if the event was refused,
-    /// because the queue is closed, or full with Overflow::reject. Then the arguments are
-    /// unchanged.
+    /// Queues an event that is found in the arguments. Returns false if the queue refuses the
+    /// event, because it is closed or has no room: see Overflow. Then the arguments are unchanged.
     template <class... A>
     auto enqueue(A&&... args) -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {
         static_assert(Base::ArgumentPassingMode::canIncludeEventType,
@@ -101,7 +100,7 @@ public:
         });
     }
 
-    /// For calls with another number of arguments: an error that says so.
+    /// Gives calls with a wrong number of arguments one error that says so.
     template <class... A>
     auto enqueue(A&&...)
         -> std::enable_if_t<sizeof...(A) != sizeof...(Args) && sizeof...(A) != sizeof...(Args) + 1,
@@ -161,13 +160,13 @@ public:
     }
 
     /// For coroutines: `while (auto event = co_await queue.next()) ...` takes one event after the
-    /// other, and waits for each. It ends when the queue is closed and all events are done.
+    /// other, and waits for each. The loop ends when the queue is closed and all events are done.
     ///
     /// A waiting coroutine continues inside the enqueue() that ends its waiting, on that thread.
-    /// With an argument, the queue calls resume(handle) there instead. Neither may throw: this ends
-    /// the program, because the event has already been accepted. Waiting coroutines are served in
-    /// order, beside the threads that process. The queue must outlive them. A coroutine may be
-    /// destroyed while it waits, if no other thread uses the queue then.
+    /// With an argument, the queue calls resume(handle) there instead. An exception of the
+    /// coroutine or of resume() ends the program, because the event has already been accepted.
+    /// Waiting coroutines are served in order, beside the threads that process. The queue must
+    /// outlive them. A waiting coroutine may be destroyed if no other thread uses the queue then.
     template <class Resume = detail::ResumeHere>
     auto next(Resume resume = Resume()) {
         return NextEvent<typename Base::Store, QueuedEvent, Resume>(this->store_,
@@ -176,9 +175,9 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. It may be
-    /// called repeatedly. Listeners may change arguments that are non-const references in the
-    /// prototype.
+    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. A program may
+    /// call it repeatedly for one event. Listeners may change arguments that are non-const
+    /// references in the prototype.
     template <class U>
     auto dispatch(U& event) const
         -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {

@@ -23,13 +23,14 @@ namespace sluice::detail {
 template <class P, class Item>
 using QueueListMember = typename P::template QueueList<Item>;
 
-/// A PoolQueueList asks for a pool, and for no order of its own. Our slabs give that, faster.
+/// A PoolQueueList has pooled nodes and no order of its own. A NodeList offers the same, and is
+/// faster.
 template <class List>
 inline constexpr bool isPoolQueueList = false;
 template <class T, std::size_t NodesPerSlab>
 inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPerSlab>>> = true;
 
-/// Where the events of a queue are kept: in our slabs, or in the list of the policy.
+/// The list of a queue's events: a NodeList, or the list type of the policy.
 template <class Event, class Policies>
 auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
@@ -42,11 +43,11 @@ auto selectEventList() {
     }
 }
 
-/// The common part of all queues: a dispatcher, and the store of the events in front of it.
+/// The common base of all queues: a dispatcher, with a store of events.
 ///
-/// A `Queued` is an event with its arguments. Its function visitQueued(queued, f), found by its
-/// type, calls f(prototype, event, args...), and the dispatcher has dispatchTo(prototype, event,
-/// args...).
+/// A `Queued` is an event with its arguments. visitQueued(queued, f), which argument-dependent
+/// lookup finds, calls f(prototype, event, args...). The dispatcher has dispatchTo(prototype,
+/// event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
@@ -135,7 +136,7 @@ public:
     /// The number of events that were dropped to make room, or were cleared.
     [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
 
-    /// The counts, for policies that ask for them. Otherwise they cost nothing.
+    /// The counts, if the policies turn statistics on. Otherwise they cost nothing.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept {
         static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
                                      "in the policies of the queue");
@@ -152,7 +153,7 @@ public:
     /// and notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // An event that was found counts, though another consumer may have taken it since.
+        // An event that this thread has found counts, even if another consumer takes it then.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
@@ -184,8 +185,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// Of an event that is made of First&&, and arguments that are made of A&&. What is long is
-    /// better copied without the lock.
+    /// The Content of an event that is made of First&&, with arguments that are made of A&&. A long
+    /// event is foreign, because it is better copied without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
@@ -196,8 +197,8 @@ protected:
                    : Content::foreign;
     }
 
-    /// Whether the arguments of an event can be made of A&&... It is always true: otherwise the
-    /// compiler reports one error here, and none of std::tuple.
+    /// Checks that the arguments of an event can be made of A&&... If not, the compiler reports one
+    /// error here, and none in std::tuple.
     template <class Arguments, class... A>
     static constexpr bool canKeep() noexcept {
         constexpr bool result = std::is_constructible_v<Arguments, A...>;
@@ -206,7 +207,6 @@ protected:
         return result;
     }
 
-    /// Queues the result of make().
     template <Content How, class Make>
     bool add(Make make) {
         return store_.template add<How>(make) == PushResult::ok;
@@ -214,10 +214,10 @@ protected:
 
     struct Outcome {
         std::size_t count;  ///< the events of the batch
-        bool isQueueGone;
+        bool isQueueGone;   ///< whether a handler has destroyed the queue
     };
 
-    // Inlined early, with useUp(): the variables of a visitor may then stay in registers.
+    // Inlined with useUp(), so that the variables of a visitor can stay in registers.
     template <class Handle>
     [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
         Batch events(store_, amount);
@@ -225,7 +225,7 @@ protected:
         return {events.size(), events.isOrphaned()};
     }
 
-    /// Dispatches the events that pass the test and keeps the others. Whether any passed.
+    /// Dispatches the events that pass the test and keeps the others. Returns whether any passed.
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;
@@ -258,8 +258,8 @@ protected:
 private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
-    /// Whether std::forward<From>(value) makes a To without foreign code. Not every constructor of
-    /// a trivially copyable type is trivial, so this one is asked for.
+    /// Whether std::forward<From>(value) makes a To without foreign code. A trivially copyable type
+    /// may have other constructors that are not trivial, so the test asks for this one.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;
@@ -272,7 +272,7 @@ private:
         return (isPlain<To, From>() && ...);
     }
 
-    /// The event is used up, also when a listener throws.
+    /// Drops the event, also if a listener throws.
     struct Dropped {
         Batch& events;
         ~Dropped() { events.drop(); }

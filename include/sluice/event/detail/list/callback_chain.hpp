@@ -9,7 +9,7 @@
 
 namespace sluice::detail {
 
-/// Whether there is nothing to call: in a pointer, or in a wrapper that can be made of nullptr.
+/// Whether a callback is null: a pointer, or a wrapper that can be made of nullptr.
 template <class Callback>
 bool isNull(const Callback& callback) noexcept {
     if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
@@ -20,26 +20,26 @@ bool isNull(const Callback& callback) noexcept {
     }
 }
 
-/// Callbacks in an order, called by many threads while others add and remove.
+/// An ordered list of callbacks. Threads call them while other threads add and remove callbacks.
 ///
 /// The part of a CallbackList that does not depend on the arguments. Threads and progress: as for
 /// CallbackList.
 ///
-/// Memory promise: a callback sees all that the thread wrote before it added the callback.
-/// Everything a call did happens before the destructor of a callback that was removed meanwhile.
+/// Memory promise: a callback sees all that a thread wrote before it added the callback. All that a
+/// call did happens before the destructor of a callback that was removed during the call.
 ///
-/// The callbacks are in a core on the heap, which begins with the first of them. A call is known by
-/// the address of the core. So moving and swapping lists exchange cores, and a call that runs goes
-/// on in the core that it began in.
+/// The first callback makes a core on the heap, which holds all callbacks. A call announces the
+/// address of the core. Moving and swapping lists exchange cores, so a running call goes on in the
+/// core in which it began.
 ///
 /// Origin: the doubly linked list of the read-copy-update literature (P. McKenney), with eventpp's
-/// serial numbers to keep newcomers out of running traversals.
+/// serial numbers, which keep new callbacks out of running traversals.
 ///
 /// Invariants, under the lock of the core: `next` from first_ to last_ links exactly the nodes
 /// whose serial is not `removed`, and whose owner and chain are those of this core; `previous` is
-/// its inverse; all serials are at most currentCounter. A removed node keeps its `next`: a
-/// traversal that stands on it goes on through nodes that were removed after it, back to the list,
-/// and past none that was there before.
+/// its inverse; all serials are at most currentCounter. A removed node keeps its `next`. A
+/// traversal that stands on it goes on through nodes that were removed later, and back to the list.
+/// It skips no older node that is still in the list.
 ///
 /// Edges: E1 link: node written -> `next` or first_ release .. acquire -> node read. E2 newest:
 /// serials rewritten at the wrap -> currentCounter release .. acquire -> serial read. E3 core: core
@@ -103,8 +103,8 @@ public:
         return own == nullptr || own->first() == nullptr;
     }
 
-    // All that add a callback return its handle; an empty one, with nothing added, for a null
-    // callable.
+    // Functions that add a callback return its handle. For a null callable they add nothing, and
+    // return an empty handle.
 
     Handle append(Callback&& callback) { return add(std::move(callback), AtEnd()); }
 
@@ -112,14 +112,14 @@ public:
         return add(std::move(callback), [](const Guard&, Core& core) { return core.first(); });
     }
 
-    /// In front of `before`, or at the end when that is not in this list.
+    /// Adds the callback in front of `before`, or at the end if `before` is not in this list.
     Handle insert(Callback&& callback, const Handle& before) {
         return add(std::move(callback), [&before](const Guard& guard, Core& core) {
             return core.holds(guard, before.node_) ? before.node_ : nullptr;
         });
     }
 
-    /// In front of the callbacks at the end whose priority is lower.
+    /// Adds the callback in front of those of lower priority at the end of the list.
     Handle insertByPriority(Callback&& callback, int priority) {
         const auto findAfter = [priority](const Guard& guard, Core& core) {
             return core.firstBelow(guard, priority);
@@ -127,13 +127,13 @@ public:
         return add(std::move(callback), findAfter, priority);
     }
 
-    /// At the end: the callback that make(handle) returns.
+    /// Adds the callback that make(handle) returns at the end.
     template <class Make>
     Handle appendMade(Make make) {
         return addMade(make, AtEnd(), 0);
     }
 
-    /// False when the handle names nothing in this list.
+    /// Returns false if the handle names nothing in this list.
     bool remove(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->remove(handle);
@@ -155,7 +155,7 @@ public:
         }
     }
 
-    /// How many callbacks have been removed but not destroyed.
+    /// The number of callbacks that have been removed but not destroyed.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         const Core* const own = core();
         return own == nullptr ? 0 : own->removedSizeApprox();
@@ -179,14 +179,15 @@ public:
     }
 
 private:
-    /// The place of a callback that is added at the end, for add().
+    /// Tells add() to add the callback at the end.
     struct AtEnd {
         Node* operator()(const Guard&, Core&) const noexcept { return nullptr; }
     };
 
     Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
 
-    /// Unless another thread was first. Takes a new core, which it may destroy.
+    /// Sets core_ to `made`. If another thread was first, it deletes `made` and returns the other
+    /// core.
     [[gnu::cold, gnu::noinline]] Core& makeCore(Core* made) noexcept {
         Core* expected = nullptr;
         while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3
@@ -235,7 +236,7 @@ private:
     // Null until the first callback is added.
     Atomic<Core*> core_{nullptr};
 
-    // The newest serial. eventpp's name, which programs that derive from a list know.
+    // The newest serial. The name is eventpp's: programs that derive from a list use it.
     // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<typename Node::Serial> currentCounter{0};
 };

@@ -8,12 +8,12 @@
 
 namespace sluice::detail {
 
-/// Names one callback of one list. True while the callback is in the list; safe to keep, copy and
-/// use after the callback or the list has gone. As a std::weak_ptr, it keeps a few bytes alive but
-/// not the callback.
+/// Names one callback of one list. It is true while the callback is in the list. A program may
+/// keep, copy and use it after the end of the callback or the list. Like a std::weak_ptr, it keeps
+/// the memory of the node, but not the callback.
 ///
-/// A handle is used by one thread at a time; copies of it by any thread. Copying costs one atomic
-/// increment.
+/// Threads: one thread at a time uses a handle; each thread may use a copy of its own. Copying
+/// costs one atomic increment.
 template <class Node>
 class CallbackHandle {
 public:

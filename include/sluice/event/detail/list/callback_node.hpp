@@ -12,8 +12,8 @@ namespace sluice::detail {
 template <class Callback, class Threading>
 class ChainCore;
 
-/// One callback in a list. It belongs to the list until it is removed, and then to the calls that
-/// may still use it; its memory lives on as long as a handle names it, as with std::weak_ptr.
+/// One callback in a list. After its removal, the callback lives until no running call can use it.
+/// The memory of the node stays while a handle names it, as with std::weak_ptr.
 template <class Callback, class Threading>
 struct CallbackNode : Removed {
     using Platform = typename ReadSideOf<Threading>::Platform;
@@ -21,12 +21,12 @@ struct CallbackNode : Removed {
     using Atomic = typename Platform::template Atomic<T>;
     using Serial = unsigned;
 
-    /// Of a node that is in no list.
+    /// The serial of a node that is in no list.
     static constexpr Serial removed = 0;
-    /// The same, and its callback has been destroyed.
+    /// The serial of a node whose callback has been destroyed.
     static constexpr Serial gone = std::numeric_limits<Serial>::max();
 
-    // With one reference, that of the first handle, and no callback yet.
+    // A new node has one reference, which the first handle owns, and no callback.
 
     // The members that a call reads come first.
     Atomic<CallbackNode*> next{nullptr};
@@ -34,17 +34,17 @@ struct CallbackNode : Removed {
     Atomic<unsigned> references{1};
     typename Platform::template Cell<Callback> callback;
 
-    // Of the lock of the list, which is the owner.
+    // Written under the lock of the owner, which is the core of the list.
     CallbackNode* previous = nullptr;
     Atomic<ChainCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;
-    /// Says which callbacks clear() has taken out, see ChainCore.
+    /// The owner's chain_ when the node was linked. If they differ, clear() has taken the node out.
     unsigned chain = 0;
 
-    /// Relaxed, all: reads under the answer are ordered by the link to the node.
+    /// Relaxed, all: the link to the node (E1 of CallbackChain) orders the reads of its members.
     bool isRemoved() const noexcept { return !isLasting(serial.load(std::memory_order_relaxed)); }
-    /// clear() has taken the node out, and may not have marked it yet. A node that is gone stays
-    /// so.
+    /// For a node that clear() has taken out, but may not have marked yet. A node that is `gone`
+    /// stays `gone`.
     void markAsCleared() noexcept {
         Serial own = serial.load(std::memory_order_relaxed);
         while (isLasting(own) &&
@@ -65,22 +65,21 @@ struct CallbackNode : Removed {
         references.fetch_add(1U, std::memory_order_relaxed);  // relaxed: the caller has one
     }
 
-    /// Release and acquire: all use of the node comes before its end.
+    /// Release and acquire: all uses of the node come before its deletion.
     void dropReference() noexcept {
         if (references.fetch_sub(1U, std::memory_order_acq_rel) == 1) {
             destroy(*this);
         }
     }
 
-    /// Not inlined: where the count is no atomic, g++ takes the next handle that drops its
-    /// reference for a use of the freed node.
+    /// Not inlined: with SingleThreading, g++ would warn that the next handle uses the freed node.
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
-    /// No call uses the callback any more.
+    /// Destroys the callback, which no call uses any more.
     static void end(Removed& base) noexcept {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();
-        // Release: a thread that sees it also sees the destructor's writes.
+        // Release: a thread that reads `gone` also sees the destructor's writes.
         node.serial.store(gone, std::memory_order_release);
         node.dropReference();
     }

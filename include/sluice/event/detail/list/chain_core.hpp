@@ -30,17 +30,19 @@ public:
 
     Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
 
-    /// findAfter(guard, core) is the callback in front of which the new one goes.
+    /// Adds the node in front of the node that findAfter(guard, core) returns, or at the end for
+    /// null.
     template <class FindAfter>
     void publish(Node& node, Counter& newest, FindAfter findAfter) {
         node.addReference();  // the list's
-        // Of the code that knows the callback, not of the code that removes it.
+        // This is code of the shared object that adds the callback. The shared object that removes
+        // it may be unloaded first.
         node.free = &Node::end;
         const Guard guard(this->lock);
         link(guard, node, newest, findAfter(guard, *this));
     }
 
-    /// The first of the callbacks at the end whose priority is lower.
+    /// The first of the callbacks of lower priority at the end, or null.
     Node* firstBelow(const Guard& /*guard*/, int priority) noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
@@ -50,7 +52,8 @@ public:
         return after;
     }
 
-    /// The guard keeps a node of this list as it is. The owner of any other node is not this one.
+    /// Whether the node is in this list. The lock keeps nodes of this list unchanged. Nodes of
+    /// another list have another owner.
     bool holds(const Guard& /*guard*/, Node* node) const noexcept {
         if (!wasHere(node)) {
             return false;
@@ -99,10 +102,10 @@ public:
         }
         this->users.waitForOthers();
         if (isOwnCall) {
-            return isRemoved;  // the captures go when this thread's last call of the list ends
+            return isRemoved;  // the last call of the list on this thread frees the callback
         }
         if (isRemoved) {
-            Reclaimer::freeNow(*node);  // here, and behind nobody else's destructor
+            Reclaimer::freeNow(*node);  // not left to an outer call
         } else if (wasHere(node)) {
             awaitEnd(*node);
         }
@@ -116,7 +119,7 @@ public:
         }
     }
 
-    /// The list has ended. Other threads have no calls of it running.
+    /// Called by the destructor of the list. No other thread is calling the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
         Node* last = nullptr;
         addRemoved(detachAll(last), last);
@@ -131,8 +134,8 @@ public:
     }
 
 private:
-    /// In front of `after`, or at the end. Not inlined: each way to add a callback has a publish()
-    /// of its own.
+    /// Links the node in front of `after`, or at the end for null. Not inlined, because each way to
+    /// add a callback has a publish() of its own.
     [[gnu::noinline]] void link(const Guard& guard, Node& node, Counter& newest,
                                 Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
@@ -154,8 +157,8 @@ private:
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
     }
 
-    /// All callbacks, linked by `next`. The lock is held for a few instructions, however many there
-    /// are: under it, their chain ends; after it, they are the calling thread's.
+    /// Takes out all callbacks and returns them, linked by `next`. The new chain_ removes them at
+    /// once. So the lock is held for a few instructions, and the nodes are marked without it.
     Node* detachAll(Node*& last) noexcept {
         Node* all = nullptr;
         {
@@ -171,7 +174,7 @@ private:
         return all;
     }
 
-    /// The callbacks from `node` to `last` have been unlinked.
+    /// Frees the callbacks from `node` to `last`, which are unlinked, when no call can use them.
     void discard(Node* node, Node* last) noexcept {
         // Relaxed: a removal that races with this one may be freed after it.
         const bool isFirst = !this->removals.hasAny();
@@ -199,13 +202,13 @@ private:
         }
     }
 
-    /// Relaxed: a node keeps its owner when it is removed.
+    /// Whether the node is or was in this list. Relaxed: a removed node keeps its owner.
     bool wasHere(const Node* node) const noexcept {
         return node != nullptr && node->owner.load(std::memory_order_relaxed) == this;
     }
 
-    /// Waits until the callback has been destroyed that somebody else has removed; not within its
-    /// destructor.
+    /// Waits until a callback that another call has removed is destroyed. Within its destructor it
+    /// does not wait.
     void awaitEnd(const Node& node) noexcept {
         BasicNappingBackoff<typename Base::Platform> backoff;
         // Acquire: the destructor's writes come before.
@@ -214,7 +217,7 @@ private:
             this->collect(Effort::full);
             Reclaimer::freeDeferred();
             if (this->users.hasForked() && !this->removals.hasAny()) {
-                return;  // the thread that removed it may be the parent's
+                return;  // the thread that frees it may exist in the parent only
             }
             backoff.wait();
         }
@@ -229,8 +232,8 @@ private:
         Reclaimer::freeAll(first);
     }
 
-    /// After the largest number all callbacks count as old, and so does the one
-    /// that is being added: the running calls will call it.
+    /// After the largest serial, all callbacks get serial 1, also the one that is being added. So
+    /// running calls will call it, too.
     Serial nextSerial(const Guard& /*guard*/, Counter& newest) noexcept {
         Serial serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
         if (!Node::isLasting(serial)) {
@@ -246,7 +249,7 @@ private:
 
     Atomic<Node*> first_{nullptr};
     Node* last_ = nullptr;
-    unsigned chain_ = 0;  // of the callbacks in the list; differs after each clear()
+    unsigned chain_ = 0;  // number of the current chain; each clear() begins another one
 };
 
 }  // namespace sluice::detail

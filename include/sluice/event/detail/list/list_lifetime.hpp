@@ -4,8 +4,7 @@
 
 namespace sluice::detail {
 
-/// The part of a list that its calls need to the end, although a callback destroys, moves or swaps
-/// the list meanwhile.
+/// The part of a list that running calls use, even if a callback destroys, moves or swaps the list.
 template <class Threading>
 class ListLifetime {
     using ReadSide = ReadSideOf<Threading>;
@@ -22,7 +21,6 @@ public:
 
     void collect(Effort effort) noexcept { removals.collect(users, lock, effort); }
 
-    /// By a call that has ended.
     [[gnu::cold]] void collectAfterCall() noexcept { collect(Effort::limited); }
 
     const Users users;
@@ -30,7 +28,7 @@ public:
     Removals<Threading> removals;
 };
 
-/// A call of the callbacks of a list.
+/// The time in which a thread calls the callbacks of a list.
 template <class Threading>
 class Call {
     using ReadSide = ReadSideOf<Threading>;
@@ -50,7 +48,7 @@ private:
         Core& core;
     };
 
-    Leaving leaving_;  // ends after the section
+    Leaving leaving_;  // is destroyed after the section
     typename ReadSide::Section section_;
 };
 

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-// The settings of a policy struct, or the default where it has none.
+// The settings of a policy struct. A missing setting has a default.
 
 namespace sluice::detail {
 
@@ -19,7 +19,7 @@ struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type 
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
-/// False, but only once T is known.
+/// False, but known only when the template is instantiated, for static_assert.
 template <class...>
 inline constexpr bool never = false;
 
@@ -62,7 +62,7 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 template <class P, class... Args>
 using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...));
 
-/// Whether the next callback is to be called.
+/// Whether the call goes on to the next callback.
 template <class Policies, class... Args>
 bool canContinueInvoking(Args&... args) {
     if constexpr (isDetected<ContinueResult, Policies, Args...>) {
@@ -77,7 +77,7 @@ bool canContinueInvoking(Args&... args) {
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
-/// The event of a list of arguments: the result of the policy's getEvent if it accepts just these,
+/// The event of a list of arguments: the result of the policy's getEvent if it accepts them,
 /// otherwise the first argument. The caller passes arguments that it needs afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
@@ -97,7 +97,7 @@ Event getEvent(First&& first, Rest&&... rest) {
 
 // ---- Mixins
 
-/// Root, with the bases of the list put on top, the first one outermost.
+/// Root with the mixins of the list on top. The first mixin is the most derived class.
 template <class Root, class List>
 struct WithMixins;
 template <class Root>

@@ -13,12 +13,12 @@
 #include <pthread.h>
 #endif
 
-// How listeners are read while others change them: each call tells which list it is in, so that a
-// removal waits for the calls of its own list alone.
+// Lets calls read a list without a lock while other threads change it. Each call tells which list
+// it is in, so a removal waits only for calls of its own list.
 //
-// Shared objects of a program may each have a registry of their own: a program that does not export
-// its symbols, and libraries that hide theirs. So each list keeps the registry that it began with,
-// and code of all shared objects uses that one.
+// A library that hides its symbols, or a program that does not export them, has a registry of its
+// own. So each list keeps the registry that it began with. All shared objects use this registry for
+// the list.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
@@ -34,18 +34,19 @@ template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, PriorityMutex,
                                   typename Threading::Mutex>;
 
-/// Where new lists register their calls. Never destroyed: static objects may use it to the end, and
-/// a thread keeps its place there when the shared object that made it has been unloaded.
+/// The registry for the calls of new lists. It is never destroyed, because static objects may use
+/// it to the end. A thread also keeps its slot after the shared object that made the registry is
+/// unloaded.
 template <class Platform>
 BasicPresence<Platform>& sharedPresence() noexcept {
-    // Otherwise a thread could fork while another one makes the registry. The child would find one
-    // that nobody finishes.
+    // Makes the registry at the start of the program. If a thread forked while another one makes
+    // it, the child would find it unfinished for ever.
     (void)&AtStart<&sharedPresence<Platform>>::call;
     static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
         BasicPresence<Platform>& registry = BasicPresence<Platform>::makeForGood();
 #if defined(__unix__)
-        // Without memory for this, a forked child never frees the callbacks that it removes from a
-        // list that another thread was calling.
+        // If this fails for lack of memory, a forked child keeps some removed callbacks for ever:
+        // those of lists that another thread was calling.
         (void)::pthread_atfork(nullptr, nullptr,
                                [] { sharedPresence<Platform>().forgetOtherThreads(); });
 #endif
@@ -71,7 +72,7 @@ public:
         Users& operator=(const Users&) = delete;
 
         bool isInside() const noexcept { return registry_.isInside(this); }
-        /// Whether no other thread has ever come, except those that have ended.
+        /// Whether no other thread that still runs has ever called a list of this registry.
         bool isAlone() const noexcept { return registry_.isAlone(); }
         GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
         bool hasPassed(GracePeriod& period) const noexcept {
@@ -87,7 +88,7 @@ public:
         Registry& registry_;
     };
 
-    /// The time in which this thread is one of the users.
+    /// The time in which a thread is one of the users.
     class Section {
     public:
         explicit Section(const Users& users) : section_(users.registry_.enter(&users)) {}
@@ -98,7 +99,7 @@ public:
 
     static const void* thisThread() noexcept { return Platform::thisThread(); }
 
-    /// Between the end of a section and a look at the removals.
+    /// Orders the end of a section before the check for removals.
     static void fence() noexcept { Platform::Fence::light(); }
 };
 
@@ -148,7 +149,7 @@ public:
 
     private:
         const Users* const users_;
-        // In a register: read back from the list, it would make each call wait for the one before.
+        // A copy in a register: reading calls_ again would make each call wait for the call before.
         const unsigned outer_;
     };
 

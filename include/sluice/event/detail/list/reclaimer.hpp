@@ -12,12 +12,12 @@ struct Removed {
     void (*free)(Removed&) = nullptr;
 };
 
-/// Frees elements that nobody uses any more. A destructor may end a list whose callbacks own
-/// further lists, and so on: deep down they are left to the outermost call, so a long chain needs
-/// no deep stack.
+/// Frees elements that no thread uses any more. A destructor may end a list whose callbacks own
+/// further lists, and so on. Beyond `deepest` nested calls, the outermost call frees the elements,
+/// so a long chain needs no deep stack.
 class Reclaimer {
 public:
-    /// All from `first` on.
+    /// Frees all elements from `first` on.
     static void freeAll(Removed* first) noexcept {
         State& state = state_;
         if (state.depth == deepest) {
@@ -32,20 +32,20 @@ public:
         --state.depth;
     }
 
-    /// One, before the function returns, however deep down.
+    /// Frees one element before it returns, however deeply calls are nested.
     static void freeNow(Removed& removed) noexcept {
         removed.nextRemoved = nullptr;
         freeEach(&removed);
     }
 
-    /// The elements that this thread has left to its outermost call.
+    /// Frees the elements that this thread has left to its outermost call.
     static void freeDeferred() noexcept {
         while (state_.deferred != nullptr) {
             freeEach(std::exchange(state_.deferred, nullptr));
         }
     }
 
-    /// Whether this thread is running the destructor of this one.
+    /// Whether this thread is running the destructor of this element.
     static bool isFreeing(const Removed& removed) noexcept {
         const Current* current = state_.current;
         while (current != nullptr && &current->removed != &removed) {
@@ -57,14 +57,14 @@ public:
 private:
     static constexpr unsigned deepest = 100;
 
-    /// One that is being freed, within the destructor of `outer`.
+    /// An element that is being freed. The destructor of `outer` frees it.
     struct Current {
         const Removed& removed;
         const Current* outer;
     };
     struct State {
         unsigned depth;
-        Removed* deferred;
+        Removed* deferred;  ///< elements that the outermost call frees
         const Current* current;
     };
 

@@ -12,9 +12,9 @@
 
 namespace sluice::detail {
 
-/// Says how often a thread may pay for a heavy fence in order to free its removals: once per
-/// `interval` in the long run, and `burst` times in a row after a pause. Each thread has its own,
-/// so that the removals of one thread delay no other thread's.
+/// Limits the heavy fences by which a thread frees removals: one per `interval` in the long run,
+/// and `burst` in a row after a pause. Each thread has a budget of its own, so one thread's
+/// removals do not delay another thread's.
 ///
 /// Origin: the generic cell rate algorithm of the ATM Forum (1996), a leaky bucket in one word.
 template <class Clock>
@@ -23,7 +23,7 @@ public:
     static constexpr std::chrono::nanoseconds interval = std::chrono::microseconds(200);
     static constexpr std::int64_t burst = 256;
 
-    /// Whether it may be done now; then this counts as once.
+    /// Returns true if a fence is allowed now, and counts this fence.
     static bool take() noexcept {
         const std::int64_t now = std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
         if (next_ - now > (burst - 1) * interval.count()) {
@@ -34,24 +34,25 @@ public:
     }
 
 private:
-    /// When the last one that was allowed would have been due, without a burst.
+    /// When the whole burst is available again, in ns of the clock; written by its thread.
     inline static thread_local std::int64_t next_ = 0;
 };
 
-/// The elements that were removed from one list or map, until none of its calls can be using them.
+/// Keeps the elements that were removed from one list or map until no call can use them.
 ///
-/// Threads: any thread anything at any time; collect() not under the owner's lock. After
-/// collect() the owner may be gone, because a destructor that it ran may have destroyed it.
+/// Threads: any thread calls any member at any time, except takeAll(). The caller of collect() does
+/// not hold the owner's lock. After collect() the owner may be gone, because collect() runs
+/// destructors that may destroy the owner.
 ///
 /// Progress: removals are freed in batches. A batch waits for the calls that had begun when the
-/// batch was started, and for no later ones. One thread at a time moves the batch forward; others
-/// ask it to look once more, and go on.
+/// batch was started, and for no later ones. One thread at a time moves the batch forward. Other
+/// threads ask this thread to look once more, and go on.
 ///
 /// Invariants, under the lock: `newest_` and `batch_` link all removals, each in reverse order;
-/// `count_` is their number. Those of `batch_` were removed before `period_` began. `hasAny_` is
+/// `count_` is their number. The removals of `batch_` came before `period_` began. `hasAny_` is
 /// true while there are removals or the owner has ended. While `collectedIn_` is this process, the
-/// thread that set it owns `period_`. In the child of a fork that thread is gone, and the next one
-/// begins the period again.
+/// thread that set it owns `period_`. In the child of a fork this thread is gone, and the next
+/// thread begins the period again.
 ///
 /// Edges:
 /// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
@@ -59,8 +60,8 @@ private:
 ///      last call that a batch waits for moves the batch forward.
 /// - E2 free: a section -> Presence's E1 -> the thread that finds the period over -> destructor.
 ///
-/// Cost: beginning a batch takes a heavy fence. It is made `burst` times in a row
-/// and once per `interval` in the long run, and for each 256th removal.
+/// Cost: a heavy fence for each batch, within the FenceBudget. Each 256th waiting removal asks for
+/// a batch beyond this budget.
 template <class Threading>
 class Removals {
     using ReadSide = ReadSideOf<Threading>;
@@ -73,18 +74,18 @@ class Removals {
 public:
     enum class Effort : unsigned char { limited, full };
 
-    /// For a call that has ended: whether it is to call collect().
+    /// Whether a call must run collect() at its end.
     bool hasAny() const noexcept {
         return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
     }
 
-    /// endOwner(owner) ends the owner. The code that makes the owner provides it: the owner may be
-    /// ended by code of a shared object that is gone when the last call ends.
+    /// endOwner(owner) deletes the owner. It is code of the shared object that makes the owner. The
+    /// shared object that destroys the list may be unloaded before the last call ends.
     explicit Removals(void (*endOwner)(void*)) noexcept : endOwner_(endOwner) {}
 
     std::size_t sizeApprox() const noexcept { return count_.load(std::memory_order_relaxed); }
 
-    /// Several, linked from the newest to the oldest.
+    /// Several removals, linked from the newest to the oldest.
     struct Chain {
         void add(Removed& removed) noexcept {
             removed.nextRemoved = std::exchange(newest, &removed);
@@ -96,7 +97,7 @@ public:
         std::size_t size = 0;
     };
 
-    /// Not for an empty chain.
+    /// The chain is not empty.
     void add(const Guard& /*guard*/, const Chain& chain) noexcept {
         chain.oldest->nextRemoved = std::exchange(newest_, chain.newest);
         // Relaxed, all: written under the lock, and E1.
@@ -106,14 +107,14 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// The owner ends within a call of its own. The last such call ends it.
+    /// For an owner that ends within calls of itself. The last of these calls deletes it.
     void addOwner(const Guard& /*guard*/, void* owner) noexcept {
         owner_ = owner;
         hasAny_.store(true, std::memory_order_relaxed);  // relaxed: for this thread
     }
 
-    /// Frees the elements that no call uses, without waiting. Cold: a smaller function costs less
-    /// here than the fence inside it.
+    /// Frees the elements that no call uses, without waiting. Cold: the fence inside costs most, so
+    /// the function is optimised for size.
     [[gnu::cold, gnu::noinline]] void collect(const Users& users, Lock& lock,
                                               Effort effort) noexcept {
         Freed freed;
@@ -136,7 +137,7 @@ public:
         Reclaimer::freeAll(freed.first);
     }
 
-    /// Everything, in the order of removal. Without other threads.
+    /// Takes all removals, in the order of removal. No other thread uses this object.
     Removed* takeAll() noexcept {
         Freed freed;
         freed.append(std::exchange(batch_, nullptr));
@@ -151,7 +152,7 @@ private:
     static constexpr std::uint32_t nobody = 0;
 
     struct Freed {
-        /// Takes a list that is in reverse order.
+        /// Appends a list that is in reverse order.
         void append(Removed* newest) noexcept {
             Removed* oldest = nullptr;
             Removed* const youngest = newest;
@@ -170,8 +171,8 @@ private:
         void (*end)(void*) = nullptr;
     };
 
-    /// Starts a batch unless one waits already. False when there is nothing to do for now; then
-    /// this thread collects no longer.
+    /// Starts a batch unless one waits already. Returns false if there is nothing to do now: then
+    /// this thread no longer collects.
     bool isBatchReady(const Users& users, Lock& lock, Effort effort) noexcept {
         Removed* newest = nullptr;
         {
@@ -197,7 +198,8 @@ private:
         return true;
     }
 
-    /// False when this thread collects no longer.
+    /// Moves the batch to `freed` if its period has passed. Returns false if this thread no longer
+    /// collects.
     bool takePassed(const Users& users, Lock& lock, Freed& freed) noexcept {
         const bool hasPassed = users.hasPassed(period_);  // E2
         Removed* passed = nullptr;
@@ -223,18 +225,18 @@ private:
         return goesOn;
     }
 
-    Atomic<bool> hasAny_{false};
-    Atomic<std::size_t> count_{0};
-    Removed* newest_ = nullptr;
-    Removed* batch_ = nullptr;
-    std::size_t batchSize_ = 0;
-    typename ReadSide::GracePeriod period_;
-    std::uint32_t collectedIn_ = nobody;
-    bool isAskedAgain_ = false;
-    bool isMany_ = false;
-    bool isOwnerWaiting_ = false;
-    void* owner_ = nullptr;
-    void (*const endOwner_)(void*);
+    Atomic<bool> hasAny_{false};             ///< whether a call must run collect() at its end
+    Atomic<std::size_t> count_{0};           ///< removals in newest_ and batch_
+    Removed* newest_ = nullptr;              ///< removals that are in no batch, the newest first
+    Removed* batch_ = nullptr;               ///< removals that wait for period_, the newest first
+    std::size_t batchSize_ = 0;              ///< removals in batch_
+    typename ReadSide::GracePeriod period_;  ///< used by the collecting thread alone
+    std::uint32_t collectedIn_ = nobody;     ///< the process of the collecting thread, or nobody
+    bool isAskedAgain_ = false;      ///< another thread asks the collecting thread to look again
+    bool isMany_ = false;            ///< count_ has passed a multiple of `many`
+    bool isOwnerWaiting_ = false;    ///< whether the owner's deletion waits for period_
+    void* owner_ = nullptr;          ///< the owner when it has ended, otherwise null
+    void (*const endOwner_)(void*);  ///< deletes the owner
 };
 
 }  // namespace sluice::detail

@@ -12,25 +12,25 @@ namespace sluice::detail {
 
 /// A hash table that any number of threads search, and add to, without a lock.
 ///
-/// Entries lie in a table with open addressing and linear probing, at most half full. When it has
-/// as many entries as it may, each of its empty slots is closed, and a table four times as large
-/// with the same entries takes its place. Entries know their hash, so no key is hashed again. A
-/// search may still be in an old table: it stays until the map ends, and all old ones together are
-/// a third of the newest.
+/// Entries lie in a table with open addressing and linear probing, at most half full. A thread that
+/// finds the table full closes its empty slots, and replaces the table by one that is four times as
+/// large. Entries know their hash, so no key is hashed again. A search may still use an old table,
+/// so old tables stay until removeIf() or the end of the map. Together they are a third of the
+/// newest.
 ///
-/// Threads: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
-/// itself.
+/// Threads: any thread calls find(), findOrAdd() and forEach(). The other members need a map that
+/// no other thread uses.
 ///
 /// Progress: lock-free. A thread that is stopped delays nobody.
 ///
-/// Invariants: a table is replaced only when it has no empty slot any more; so the new one has all
-/// entries of the old one, and no key is in the map twice. An entry stays where it is until the map
-/// ends. A table has a slot without an entry.
+/// Invariants: a table is replaced only when it has no empty slot any more. So the new table has
+/// all entries of the old one, and no key is in the map twice. An entry stays where it is until
+/// removeIf() or the end of the map. Each table has a slot without an entry, so each search ends.
 ///
 /// Edges: E1 entry: key and value built -> slot release .. acquire -> read. E2 table: table built
 /// from entries that E1 brought -> newest_ release .. acquire -> searched.
 ///
-/// The hash is spread by a multiplication, because that of a number is the number.
+/// A multiplication spreads the hash, because std::hash of a number is usually the number.
 ///
 /// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
 template <class Key, class Value, class Hash, class Equal, class Platform,
@@ -59,7 +59,7 @@ public:
         other.newest_.store(mine, std::memory_order_relaxed);
     }
 
-    /// Null when the key is not there. Allocates nothing.
+    /// Returns null if the key is not there. Allocates nothing.
     Value* find(const Key& key) const {
         const Table* const table = newest_.load(std::memory_order_acquire);  // E2
         if (table == nullptr) {
@@ -76,14 +76,14 @@ public:
         }
     }
 
-    /// When this throws, nothing has changed.
+    /// If it throws, the map has the same entries as before.
     Value& findOrAdd(const Key& key) {
         Value* const value = find(key);
         return value != nullptr ? *value : add(key);
     }
 
-    /// Destroys the entries for which isUnused(value) is true, and all old tables. Returns how many
-    /// entries. When this throws, nothing has changed. By one thread, for itself.
+    /// Destroys the entries for which isUnused(value) is true, and all old tables. Returns the
+    /// number of destroyed entries. If it throws std::bad_alloc, nothing has changed.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
         Table* const old = newest_.load(std::memory_order_relaxed);  // relaxed: nobody else is here
@@ -111,7 +111,7 @@ public:
         return removed;
     }
 
-    /// f(key, value) for each entry, in no order.
+    /// Calls f(key, value) for each entry, in no particular order.
     template <class F>
     void forEach(F&& f) const {
         if (const Table* const table = newest_.load(std::memory_order_acquire)) {  // E2
@@ -127,12 +127,12 @@ private:
         Value value{};
     };
 
-    /// Where an entry is, or one of these.
+    /// The address of an entry, or `empty` or `closed`.
     using Slot = Atomic<std::uintptr_t>;
     static constexpr std::uintptr_t empty = 0;
-    static constexpr std::uintptr_t closed = 1;  // no entry, for good
+    static constexpr std::uintptr_t closed = 1;  // it never gets an entry
     static Entry* entryOf(std::uintptr_t word) noexcept {
-        // One comparison tells an entry from the other two words.
+        // The caller has checked that the word is above `closed`.
         return reinterpret_cast<Entry*>(word);  // NOLINT(performance-no-int-to-ptr)
     }
 
@@ -164,7 +164,7 @@ private:
             }
         }
 
-        /// Lets nobody add any more.
+        /// After it, no thread adds an entry to this table.
         void close() noexcept {
             for (std::size_t i = 0; i <= mask; ++i) {
                 // Relaxed, all: a thread that finds the slot closed looks for another table.
@@ -176,9 +176,9 @@ private:
             }
         }
 
-        /// By the thread that makes the table.
+        /// Called by the thread that makes the table.
         void insert(Entry& entry) noexcept {
-            // Relaxed, all: E2 publishes it.
+            // Relaxed, all: E2 publishes the table.
             std::size_t i = start(entry.hash);
             while (slots[i].load(std::memory_order_relaxed) != empty) {
                 i = (i + 1) & mask;
@@ -187,12 +187,12 @@ private:
             used.store(used.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         }
 
-        Table* const older;  ///< the one that this one has replaced
-        Slot* const slots;
-        const std::size_t mask;
-        const std::size_t limit;
-        unsigned shift = 64;
-        Atomic<std::size_t> used{0};  ///< at least the number of entries; a thread that adds writes
+        Table* const older;           ///< the table that this one has replaced, or null
+        Slot* const slots;            ///< mask + 1 slots
+        const std::size_t mask;       ///< the number of slots, a power of 2, minus 1
+        const std::size_t limit;      ///< the most entries: half of the slots
+        unsigned shift = 64;          ///< the low bits of a hash that choose no slot
+        Atomic<std::size_t> used{0};  ///< entries and running additions; adding threads write it
     };
 
     static void destroyTables(const Table* newest) noexcept {
@@ -205,7 +205,7 @@ private:
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
-    /// For a key that was not there a moment ago.
+    /// Adds a key that find() has not found.
     [[gnu::cold, gnu::noinline]] Value& add(const Key& key) {
         auto entry = std::make_unique<Entry>(key, hashOf(key));
         for (;;) {
@@ -218,9 +218,10 @@ private:
         }
     }
 
-    /// The entry of the key, which may be there already. Null when the table has no room.
+    /// Returns the entry of the key, which another thread may have added. Returns null if the table
+    /// has no room.
     static Entry* addTo(Table& table, std::unique_ptr<Entry>& entry) {
-        // Before a slot is taken, so that one always stays without an entry. Relaxed: a count.
+        // Counted before a slot is taken, so that one slot never gets an entry. Relaxed: a count.
         if (table.used.fetch_add(std::size_t{1}, std::memory_order_relaxed) >= table.limit) {
             return nullptr;
         }
@@ -253,7 +254,7 @@ private:
         }
     }
 
-    /// Replaces this table by a larger one, unless somebody else has done so.
+    /// Replaces the table by a larger one, unless another thread has done so.
     [[gnu::cold, gnu::noinline]] void replace(Table* table) {
         const std::size_t capacity = table == nullptr ? FirstCapacity : 4 * (table->mask + 1);
         auto* const next = new Table(table, capacity);

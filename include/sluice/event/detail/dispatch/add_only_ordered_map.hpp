@@ -13,14 +13,14 @@ namespace sluice::detail {
 
 /// A skip list that any number of threads search, and add to, without a lock.
 ///
-/// Threads: find(), findOrAdd() and forEach() by any thread; the rest by one thread, for
-/// itself.
+/// Threads: any thread calls find(), findOrAdd() and forEach(). The other members need a map that
+/// no other thread uses.
 ///
 /// Progress: lock-free. A thread that is stopped delays nobody.
 ///
 /// Invariants: on each level the keys ascend. A node that is on a level is on all levels below.
 /// Only the lowest level decides which keys are in the map. A node that has lost a race on a higher
-/// level stays away from there, which costs time only.
+/// level is missing there, which only makes searches slower.
 ///
 /// Edges: E1 node: key, value and links built -> link release .. acquire -> read.
 ///
@@ -64,13 +64,13 @@ public:
         }
     }
 
-    /// Null when the key is not there. Allocates nothing.
+    /// Returns null if the key is not there. Allocates nothing.
     Value* find(const Key& key) const {
         Node* const node = descend(first_, key, [](std::size_t, const Links&, Node*) {});
         return node == nullptr || Less()(key, node->key) ? nullptr : &node->value;
     }
 
-    /// When this throws, nothing has changed.
+    /// If it throws, nothing has changed.
     Value& findOrAdd(const Key& key) {
         std::unique_ptr<Node> node;
         for (;;) {
@@ -98,8 +98,7 @@ public:
         }
     }
 
-    /// Destroys the entries for which isUnused(value) is true. Returns how many. By one thread, for
-    /// itself.
+    /// Destroys the entries for which isUnused(value) is true. Returns their number.
     template <class Test>
     std::size_t removeIf(Test isUnused) noexcept {
         std::size_t removed = 0;
@@ -122,7 +121,7 @@ public:
         return removed;
     }
 
-    /// f(key, value) for each entry, in the order of the keys.
+    /// Calls f(key, value) for each entry, in the order of the keys.
     template <class F>
     void forEach(F&& f) const {
         const Links* links = &first_;
@@ -133,8 +132,8 @@ public:
     }
 
 private:
-    /// The first node that is not before the key. Tells note(level, links, node) for each level
-    /// between which links and node the key belongs.
+    /// Returns the first node that is not before the key. Calls note(level, links, node) for each
+    /// level: there the key belongs between `links` and `node`.
     template <class FirstLinks, class Note>
     static Node* descend(FirstLinks& first, const Key& key, const Note& note) {
         FirstLinks* links = &first;
@@ -150,7 +149,7 @@ private:
         return next;
     }
 
-    /// False if another node has come between.
+    /// Returns false if another thread has linked a node there first.
     static bool link(Node& node, std::size_t level, Links& before, Node* after) noexcept {
         node.next[level].store(after, std::memory_order_relaxed);  // relaxed: E1 publishes it
         Node* expected = after;
@@ -158,9 +157,9 @@ private:
                                                    std::memory_order_relaxed);  // E1
     }
 
-    /// The first node is on all levels. Of the others a fourth is on a second level, a sixteenth on
-    /// a third one. The multiples of the golden ratio spread them over every row of keys that comes
-    /// in a regular pattern, such as each fourth key.
+    /// The first node is on all levels. A fourth of the others is on a second level, and a
+    /// sixteenth on a third one. Multiples of the golden ratio spread these nodes evenly, even if
+    /// the keys come in a regular pattern.
     std::size_t nextHeight() noexcept {
         const std::size_t number =
             added_.fetch_add(std::size_t{1}, std::memory_order_relaxed);  // a count

@@ -8,8 +8,8 @@
 
 namespace sluice::detail {
 
-/// The common base of EventDispatcher and EventQueue. `MixinRoot` is the class that the mixins are
-/// put upon; void for this one.
+/// The common base of EventDispatcher and EventQueue. `MixinRoot` is the class below the mixins;
+/// void means this class.
 template <class EventType, class Prototype, class Policies, class MixinRoot = void>
 class DispatcherBase {
     static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
@@ -78,7 +78,7 @@ public:
         static_assert(ArgumentPassingMode::canIncludeEventType,
                       "dispatch(): the number of arguments is the prototype's, but the policy "
                       "wants the event in front of them");
-        // A copy: the arguments are about to be moved on.
+        // A copy, because the next line moves the arguments.
         const Key event = getEvent<Policies, Event>(args...);
         directDispatch(event, std::forward<Args>(args)...);
     }
@@ -104,7 +104,7 @@ public:
     }
 
 protected:
-    /// For a queue: an event with arguments that it keeps.
+    /// Called by a queue, with an event and arguments that the queue keeps.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);

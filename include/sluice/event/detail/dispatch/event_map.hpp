@@ -21,10 +21,11 @@ using ComparisonOf = typename Map::key_compare;
 template <class Key>
 using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
 
-/// Stands for "the policies have no Map", which then compares keys in no way of its own.
+/// Used if the policies have no Map.
 struct NoMap {};
 
-/// How events are found: as the policies' Map compares its keys; else by hash; else by order.
+/// Selects how keys are compared: as in the policies' Map, otherwise by std::hash and ==, otherwise
+/// by <.
 template <class Key, class Value, class Map, class Platform>
 auto selectMap() {
     if constexpr (isDetected<HasherOf, Map>) {
@@ -72,21 +73,21 @@ public:
         return *this;
     }
 
-    /// Needs both maps for itself.
+    /// No other thread may use either map.
     void swap(EventMap& other) noexcept { map_.swap(other.map_); }
 
-    /// Destroys the entries for which isUnused(value) is true. Returns how many. Needs the map for
-    /// itself.
+    /// Destroys the entries for which isUnused(value) is true. Returns their number. No other
+    /// thread may use the map.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
         return map_.removeIf(isUnused);
     }
 
-    /// Null if there is nothing for this event. Allocates nothing. Exceptions of the key's hash and
+    /// Returns null if the map has no such key. Allocates nothing. Exceptions of the key's hash and
     /// comparison pass through.
     Value* find(const Key& key) const { return map_.find(key); }
 
-    /// When this throws, nothing has changed.
+    /// If it throws, the map has the same entries as before.
     Value& findOrAdd(const Key& key) { return map_.findOrAdd(key); }
 
 private:

@@ -14,7 +14,7 @@ namespace sluice::detail {
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
 protected:
-    // For mixins.
+    // Mixins use them, too.
     using Threading = ThreadingOf<Policies>;
     using List = ListType;
     using Key = std::decay_t<EventType>;
@@ -86,11 +86,11 @@ public:
 protected:
     List& listOf(const Event& event) { return lists_.findOrAdd(event); }
 
-    /// Null when the event has never had a listener. Lists stay where they are as long as the
-    /// dispatcher lives.
+    /// Returns null if the event has no list. A list stays where it is until trimEvents() or the
+    /// end of the dispatcher.
     List* find(const Event& event) const { return lists_.find(event); }
 
-    /// Whether the mixins let an event pass, and none of them has destroyed this object.
+    /// Whether all mixins let an event pass and no mixin has destroyed this object.
     template <class Root, class... Args>
     bool isAllowed(Args&... args) const {
         if constexpr (hasMixins) {

@@ -7,8 +7,8 @@
 
 // Calls mixinBeforeDispatch() of each mixin that has one, the first of the list first.
 
-// What a thread knows about its hooks exists once in a program, though its parts be shared
-// libraries that hide their symbols.
+// The namespace is visible, so that a thread has one list of its hooks, even if shared libraries
+// hide their symbols.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
@@ -29,8 +29,8 @@ template <class Mixin, class... Args>
 using TemplateHook =
     typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
 
-/// Whether the mixin has a hook, and not just that of the class below it, which would be called
-/// twice. It may have it from another base.
+/// Whether the mixin has a hook of its own or from another base. The hook of the class below does
+/// not count, because it would be called twice.
 template <class Mixin, class Below, class... Args>
 constexpr bool hasOwnHook() noexcept {
     if constexpr (!isDetected<HookResult, Mixin, Args...>) {
@@ -44,8 +44,8 @@ constexpr bool hasOwnHook() noexcept {
     }
 }
 
-/// Hooks of a dispatcher that this thread is calling. Those of one thread are linked innermost
-/// first, so that the end of the dispatcher reaches them.
+/// The time in which this thread calls the hooks of a dispatcher. The objects of a thread are
+/// linked, the innermost first, so that the dispatcher's destructor finds them.
 class HookCalls {
 public:
     explicit HookCalls(const void* dispatcher) noexcept
@@ -56,10 +56,10 @@ public:
     HookCalls& operator=(const HookCalls&) = delete;
     ~HookCalls() { innermost_ = outer_; }
 
-    /// Whether the dispatcher has ended.
+    /// Whether the dispatcher has been destroyed.
     bool isLost() const noexcept { return dispatcher_ == nullptr; }
 
-    /// The dispatcher ends.
+    /// Called by the destructor of the dispatcher.
     static void lose(const void* dispatcher) noexcept {
         for (HookCalls* calls = innermost_; calls != nullptr; calls = calls->outer_) {
             if (calls->dispatcher_ == dispatcher) {
@@ -91,7 +91,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
     using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Whether no hook has objected, or destroyed the dispatcher.
+    /// Whether all hooks let the event pass and no hook has destroyed the dispatcher.
     template <class... Args>
     static bool allow(const Root& root, const HookCalls& calls, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {

@@ -19,7 +19,7 @@ inline constexpr bool
     hasLess<T, std::enable_if_t<std::is_convertible_v<
                    decltype(std::declval<const T&>() < std::declval<const T&>()), bool>>> = true;
 
-/// Types that cannot be compared count as equal, and none of them as less.
+/// Values of a type without == count as equal. Values of a type without < count as not less.
 template <class T>
 constexpr bool equalIfComparable(const T& a, const T& b) {
     if constexpr (hasEqual<T>) {

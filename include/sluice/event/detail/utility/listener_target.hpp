@@ -47,7 +47,7 @@ private:
     Self& self() noexcept { return static_cast<Self&>(*this); }
 };
 
-/// The same for a dispatcher or a queue.
+/// As ListAdders, for a dispatcher or a queue.
 template <class Self, class Target>
 class DispatcherAdders {
 public:

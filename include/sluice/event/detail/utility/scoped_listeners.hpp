@@ -17,10 +17,10 @@ public:
     ScopedListeners& operator=(const ScopedListeners&) = delete;
     ~ScopedListeners() = default;
 
-    /// Nothing is kept when it throws.
+    /// If it throws, the handle is not kept.
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Listeners that are gone are forgotten before the memory grows.
+        // Drops the handles of removed listeners before the memory grows.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),
@@ -34,8 +34,8 @@ public:
         return std::find(handles_.begin(), handles_.end(), handle) != handles_.end();
     }
 
-    /// Wherever the listeners are by now. Holds no lock, because their destructors are foreign
-    /// code.
+    /// Removes all listeners, also if they were moved to another list. It holds no lock, because
+    /// their destructors are foreign code.
     void removeAll() {
         for (const Handle& handle : takeAll()) {
             handle.remove();
@@ -44,7 +44,7 @@ public:
 
     [[nodiscard]] std::size_t capacity() const noexcept { return handles_.capacity(); }
 
-    /// Not while others use either.
+    /// No other thread may use either object.
     void swap(ScopedListeners& other) noexcept { handles_.swap(other.handles_); }
 
 private:

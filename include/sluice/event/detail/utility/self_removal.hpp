@@ -7,9 +7,9 @@
 
 namespace sluice::detail {
 
-/// Lets a listener remove itself, although its handle is known only after it was added, when other
-/// threads may be calling it already. No thread waits. Two threads set a mark, the adding one and
-/// the first asking one; the second of them removes the listener.
+/// Lets a listener remove itself. Threads may call it before the adding thread has its handle. So
+/// the adding thread and the first thread that asks for the removal both set a mark. The second of
+/// them removes the listener, and no thread waits.
 ///
 /// Edge E1 handle: handle_ is written -> handle_ is read by a thread that calls the listener.
 template <class Handle>
@@ -44,8 +44,8 @@ private:
 };
 
 /// Owns the state that the copies of a self-removing listener share. State has a `removal`, a
-/// `listener` and a function `call(args...)`. A listener lives to the end of its call, also if a
-/// thread removes it meanwhile. So does the state.
+/// `listener` and a function `call(args...)`. The listener and the state live to the end of a
+/// running call, also if a thread removes the listener.
 template <class State>
 class SharedListener {
     using Listener = decltype(State::listener);

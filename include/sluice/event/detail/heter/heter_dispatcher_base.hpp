@@ -10,8 +10,8 @@
 
 namespace sluice::detail {
 
-/// The common base of HeterEventDispatcher and HeterEventQueue. `MixinRoot` is the class that the
-/// mixins are put upon; void for this one.
+/// The common base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the
+/// mixins; void means this class.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
     : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
@@ -96,8 +96,7 @@ protected:
         using Type = T;
     };
 
-    /// The arguments are converted once, here; mixins and listeners see them as the prototype has
-    /// them.
+    /// Converts the arguments to the types of the prototype, once for all mixins and listeners.
     template <class Result, class... Args>
     void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event,
                     typename Same<Args>::Type... args) const {
@@ -107,7 +106,7 @@ protected:
     }
 
 private:
-    /// Mixins may change the event, which is one of the arguments.
+    /// Finds the event after the mixins, because they may change it: the event is an argument.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)>, typename Same<Args>::Type... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {

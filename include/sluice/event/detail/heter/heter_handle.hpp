@@ -6,7 +6,7 @@
 
 namespace sluice::detail {
 
-/// Names one callback of one heterogeneous list; like the handle of a plain list in all else.
+/// Names one callback of one heterogeneous list. For the rest see CallbackHandle.
 ///
 /// `index` is the position of the callback's prototype, -1 in an empty handle. A handle whose index
 /// was changed names nothing.
@@ -26,17 +26,17 @@ public:
     }
     operator bool() const noexcept { return !expired(); }
 
-    /// This handle, or an empty one when the callback has been removed.
+    /// Returns this handle, or an empty one if the callback has been removed.
     [[nodiscard]] HeterHandle lock() const noexcept { return expired() ? HeterHandle() : *this; }
 
     void reset() noexcept { *this = HeterHandle(); }
 
-    /// Removes the callback from its list, wherever that is. See CallbackHandle::remove().
+    /// Removes the callback from its list. See CallbackHandle::remove().
     bool remove() const {
         return std::visit([](const auto& handle) { return handle.remove(); }, handle_);
     }
 
-    /// The handle of the list for prototype I; null when it is of another one.
+    /// The handle in the list of prototype I. Null if the callback has another prototype.
     template <std::size_t I>
     const auto* of() const noexcept {
         const auto* const handle = std::get_if<I>(&handle_);

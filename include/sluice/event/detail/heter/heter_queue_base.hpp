@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// An event with the arguments of one of the prototypes, which was found when it was queued.
+/// An event with the arguments of one of the prototypes. enqueue() has chosen the prototype.
 template <class Event, class PrototypeList>
 struct HeterQueuedEvent;
 
@@ -32,7 +32,7 @@ void visitOneOf(Queued& queued, F& f, std::index_sequence<I...>) {
     (void)(... || visit(PrototypeTag<P>(), std::get_if<I>(&queued.arguments)));
 }
 
-/// f(prototype, event, args...).
+/// Calls f(prototype, event, args...).
 template <class Event, class... P, class F>
 void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
     visitOneOf<P...>(queued, f, std::index_sequence_for<P...>());
@@ -60,8 +60,8 @@ public:
 
     /// Queues the event `first`, or the event that getEvent() returns for the arguments. The first
     /// prototype that accepts the arguments counts. With ArgumentPassingIncludeEvent, `first` is
-    /// one of the arguments. Returns false if the event was refused, because the queue is closed,
-    /// or full with Overflow::reject. Then the arguments are unchanged.
+    /// one of the arguments. Returns false if the queue refuses the event, because it is closed or
+    /// has no room: see Overflow. Then the arguments are unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <type_traits>
 
-// Which prototype of a HeterTuple is meant.
+// Finds the prototype of a HeterTuple that a callable or arguments belong to.
 
 namespace sluice::detail {
 
@@ -28,11 +28,11 @@ struct PrototypeTraits<Result(Args...)> {
     template <class Callable>
     static constexpr bool isFor = std::is_invocable_r_v<Result, Callable&, Args...>;
 
-    /// The same whatever the result.
+    /// The same, for any result.
     template <class Callable>
     static constexpr bool canCall = std::is_invocable_v<Callable&, Args...>;
 
-    /// Whether it can be called with these arguments.
+    /// Whether the prototype accepts these arguments.
     template <class... A>
     static constexpr bool takes = std::is_invocable_v<Result(Args...), A...>;
 };
@@ -79,8 +79,8 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The prototype itself if it is there, else the first that a function of this type could be
-    /// added to.
+    /// The prototype itself if it is there, otherwise the first one with whose arguments a function
+    /// of this type can be called.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});
@@ -91,8 +91,8 @@ struct Prototypes<HeterTuple<P...>> {
     }
 };
 
-/// The policies of the list for one prototype: all of them, except a Callback, which can be right
-/// for one prototype only.
+/// The policies of the list for one prototype: all except Callback, because one Callback fits one
+/// prototype only.
 template <class Policies, class Prototype>
 struct WithoutCallback : Policies {
     using Callback = std::function<Prototype>;

@@ -16,7 +16,7 @@ struct AnyOperations {
     std::size_t size;
     bool onHeap;
     void (*moveConstruct)(void* to,
-                          void* from) noexcept;  // null on the heap: there the pointer moves
+                          void* from) noexcept;  // null on the heap: a move copies the pointer
     void (*destroy)(void* object) noexcept;
 };
 
@@ -34,8 +34,8 @@ constexpr AnyOperations makeAnyOperations() noexcept {
 }
 
 /// The address of the table is also the identity of the type. No thread writes to the table, but it
-/// is not const: a linker that folds identical constants would make two types one. It does not fold
-/// variables.
+/// is not const: a linker may fold identical constants, and so make two types one, but it does not
+/// fold variables.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
@@ -88,8 +88,7 @@ class AnyData {
     static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
 
 public:
-    /// Copies or moves the object in. Implicit, so that it can be passed where an AnyData is
-    /// wanted.
+    /// Copies or moves the object in. Implicit, so that dispatch() can be called with an object.
     template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
     AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
         using Object = Bare<T>;
@@ -150,7 +149,7 @@ private:
         alignas(std::max_align_t) std::byte bytes[capacity];
     };
 
-    /// Into an AnyData that holds nothing.
+    /// Moves the object of `other` into this AnyData, which holds nothing.
     void take(AnyData& other) noexcept {
         operations_ = other.operations_;
         if (operations_ == nullptr) {
@@ -186,7 +185,7 @@ private:
     }
 
     const detail::AnyOperations* operations_ = nullptr;
-    // Mutable, since the object that it holds is not const, also in a const AnyData.
+    // Mutable, because a const AnyData gives its object out as mutable.
     mutable Storage storage_;
 };
 

@@ -29,9 +29,9 @@ struct EmptyAnyStorage {
 ///
 /// Two AnyIds are equal if they have the same digest and equal Storages. A Storage without ==
 /// counts as equal, and one without < as not less. So with EmptyAnyStorage, the default, two values
-/// with one digest are one event. This holds for 3 and 3L, which is intended, but also for two
-/// strings with the same hash. If that must not happen, use AnyValueId (any_value_storage.hpp),
-/// which keeps and compares the values.
+/// with one digest are one event. This is intended for 3 and 3L, but it also happens to two strings
+/// with the same hash. To prevent this, use AnyValueId (any_value_storage.hpp), which keeps and
+/// compares the values.
 ///
 /// Threads: a plain value. Errors: those of the digester or the storage. Cost: one digest at
 /// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
@@ -49,7 +49,7 @@ public:
     /// The digest is DigestType(), the Storage is empty.
     AnyId() : digest_(), value_() {}
 
-    /// Implicit, so that values can be passed where an event is wanted.
+    /// Implicit, so that dispatch() can be called with a value.
     template <class T, std::enable_if_t<!std::is_same_v<T, AnyId>, int> = 0>
     AnyId(const T& value) : digest_(digestOf(value)), value_(value) {}
 

@@ -27,11 +27,11 @@ public:
 
     AnyScopedConnection(AnyScopedConnection&&) noexcept = default;
     AnyScopedConnection& operator=(AnyScopedConnection&&) noexcept = default;
-    ~AnyScopedConnection() = default;  // that of the ScopedConnection inside removes the listener
+    ~AnyScopedConnection() = default;  // its ScopedConnection removes the listener
 
     /// Removes the listener now. Returns false if it was removed before, or if there is none.
     bool disconnect() {
-        FixedFunction<bool()> last(std::move(disconnect_));  // its call may end this object
+        FixedFunction<bool()> last(std::move(disconnect_));  // last() may destroy this object
         return last != nullptr && last();
     }
 

@@ -10,7 +10,7 @@
 
 namespace sluice {
 
-/// The Storage of an AnyId that keeps the value. So two values with one digest are two events.
+/// A Storage of AnyId that keeps the value, so that two values with one digest are two events.
 ///
 ///     sluice::EventDispatcher<sluice::AnyValueId, void()> dispatcher;
 ///     dispatcher.appendListener(std::string("open"), [] { std::puts("open"); });
@@ -76,7 +76,7 @@ private:
         return detail::lessIfComparable(*static_cast<const T*>(a), *static_cast<const T*>(b));
     }
 
-    // Not const, as its address tells the types apart: see any_data.hpp.
+    // Not const, because its address identifies the type: see any_data.hpp.
     template <class T>
     static inline Operations operations{&equalValues<T>, &lessValues<T>};
 

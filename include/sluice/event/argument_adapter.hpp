@@ -17,8 +17,8 @@ inline constexpr bool
                  std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
         !std::is_same_v<To, From>;
 
-/// Prepares an argument for a static_cast to To. That refuses to make a reference to a derived
-/// class of a temporary, hence the lvalue.
+/// Prepares an argument for a static_cast to To. For a reference it returns an lvalue, because the
+/// cast cannot make a reference to a derived class of a temporary.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
     if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {
@@ -66,7 +66,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 
 }  // namespace detail
 
-/// A listener with its own parameter types, for a list with others. argumentAdapter() makes it.
+/// A listener whose parameter types differ from those of its list. argumentAdapter() makes it.
 ///
 ///     void onKey(const KeyEvent& event);
 ///     sluice::CallbackList<void(const Event&)> list;
@@ -76,8 +76,8 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 /// Each argument is converted by static_cast, which does not check its type. Each std::shared_ptr,
 /// by value or by const reference, is converted by std::static_pointer_cast.
 ///
-/// The prototype is taken from a function pointer or from a wrapper such as std::function. For
-/// other callables write it: `argumentAdapter<Prototype>(callable)`.
+/// A function pointer or a wrapper such as std::function names the prototype. For other callables
+/// write it: `argumentAdapter<Prototype>(callable)`.
 ///
 /// Threads: as for the callable. Errors: those of the callable and the conversions.
 /// Cost: the casts; a converted std::shared_ptr is one more owner during the call.

@@ -31,13 +31,14 @@ namespace sluice {
 /// Adding and removing take a lock for a few instructions. No code of the user runs under it.
 ///
 /// Destruction: if no thread is calling this list, remove() destroys the callback before it
-/// returns. Otherwise the last of these calls destroys it when the call ends. Calls of other lists
-/// do not delay this, and they destroy no callback of this list. One exception: a thread removes
-/// more than 256 callbacks in a row, or 5,000 in a second, while other threads use lists. Then a
-/// later removal or a later call of this list may destroy some of them, at the latest the 256th
-/// removal. While a callback does not return, the callbacks that are removed from its list stay:
-/// see removedSizeApprox(). The destructor of a list destroys its callbacks. If a callback of this
-/// list destroys the list, the last call of the list on this thread destroys the callbacks.
+/// returns. Otherwise the last of these calls destroys the callback when the call ends. Calls of
+/// other lists do not delay this, and destroy no callback of this list. One exception: a thread
+/// removes more than 256 callbacks in a row, or 5,000 in a second, while other threads use lists.
+/// Then a later removal or a later call of this list may destroy some of these callbacks, at the
+/// latest the 256th removal. As long as a callback does not return, callbacks that are removed from
+/// its list stay: see removedSizeApprox(). The destructor of a list destroys its callbacks. If a
+/// callback of this list destroys the list, the last call of the list on this thread destroys the
+/// callbacks.
 ///
 /// Exceptions: an exception of a callback ends the call and leaves the list unchanged. Adding gives
 /// the strong guarantee. Memory: one allocation for each callback. Only the first call of each
@@ -95,8 +96,8 @@ public:
         return Chain::insertByPriority(std::move(callback), priority);
     }
 
-    /// Adds a callback that gets its own handle: f(handle, args...). In a copy of the list it gets
-    /// the handle in the original.
+    /// Adds a callback that gets its own handle: f(handle, args...). In a copy of the list, it
+    /// still gets the handle of the original list.
     template <class F>
     Handle appendWithHandle(F f) {
         return Chain::appendMade([&f](const Handle& handle) {
@@ -118,11 +119,10 @@ public:
     /// Removes a callback and waits until no thread is running it and it has been destroyed. It
     /// waits for calls of this list only, and takes microseconds.
     ///
-    /// If the callback was removed before, the result is false, and the call waits all the same. A
-    /// callback of this list that calls it waits for the other threads only. Then the removed
-    /// callback is destroyed when the last call of the list on this thread ends. Two callbacks that
-    /// wait for each other's end wait for ever. Builds with assertions end the program with a
-    /// message.
+    /// If the callback was removed before, the result is false, and the call waits all the same.
+    /// Inside a callback of this list, it waits for other threads only. Then the last call of the
+    /// list on this thread destroys the removed callback. Two callbacks that wait for each other's
+    /// end wait for ever. Builds with assertions end the program with a message.
     using Chain::removeAndWait;
 
     /// The number of callbacks that have been removed but not destroyed, because earlier calls are
@@ -153,7 +153,7 @@ public:
         callAll(args...);
     }
 
-    /// For dispatchers, which have copies of the arguments.
+    /// Called by dispatchers with their copies of the arguments.
     void callAll(Args&... args) const {
         this->visitWhile([&](Node& node) {
             node.callback.get()(args...);

@@ -23,13 +23,13 @@ namespace sluice {
 /// form, with the condition as last argument.
 ///
 /// Each call asks the condition first, with the arguments as lvalues if the condition takes them,
-/// otherwise with none. If the condition holds, the listener is removed, called for the last time,
-/// and never called again, also if several threads call at once.
+/// otherwise with none. If the condition holds, the listener is removed and called for the last
+/// time, also if several threads call at once.
 ///
-/// Threads: any thread that may use the target, also from a listener. Threads that call at once
-/// also ask the condition at once. A listener that is added here stays valid if the target is
-/// moved. In a copy of the target it ends at the same time. The copy keeps a listener that has
-/// ended, without calling it.
+/// Threads: any thread that may use the target, also from a listener. So several threads may ask
+/// the condition at once. A listener that is added here stays valid if the target is moved. In a
+/// copy of the target, the listener ends at the same time. The copy keeps the ended listener
+/// without calling it.
 ///
 /// Errors: those of adding, of the condition and of the listener. If the condition throws, the
 /// listener stays and is not called. Progress: no thread waits for another one. Cost: one
@@ -51,7 +51,7 @@ private:
     struct Conditional {
         template <class... Args>
         void call(Args&&... args) {
-            // Relaxed: the flag is all that is shared.
+            // Relaxed: threads share no data by this flag.
             if (ended.load(std::memory_order_relaxed)) {
                 return;
             }

@@ -22,14 +22,14 @@ namespace sluice {
 /// form, with the number of calls as last argument. Without this argument, and with a number below
 /// 1, the listener is called once.
 ///
-/// The listener is removed before its last call. It runs exactly as often as the number says, also
-/// if several threads call at once, and also if they call before it was completely added.
+/// The listener is removed before its last call. It runs exactly as often as the number says. This
+/// also holds if several threads call at once, or call before the adding function has returned.
 ///
 /// Threads: any thread that may use the target, also from a listener. A listener that is added here
 /// stays valid if the target is moved. A copy of the target shares the counts. It keeps a listener
-/// whose calls are used up, without calling it.
+/// that has no calls left, without calling it.
 ///
-/// Errors: those of adding, and those of the listener, whose call then counts. Progress: no thread
+/// Errors: those of adding and of the listener. A call that throws counts. Progress: no thread
 /// waits for another one. Cost: one allocation for a listener and one atomic subtraction for a
 /// call.
 ///
@@ -59,7 +59,7 @@ private:
             std::invoke(listener, std::forward<Args>(args)...);
         }
 
-        /// How many calls were left. Relaxed: the number is all that is shared.
+        /// Returns how many calls were left. Relaxed: threads share no data by this number.
         int takeOne() noexcept {
             int left = callsLeft.load(std::memory_order_relaxed);
             while (left > 0 &&

@@ -74,7 +74,7 @@
     static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
                          "setter)");
 
-// How many arguments there are, up to 20, and something done with each of them, up to 15.
+// COUNT counts up to 20 arguments. EACH applies a macro to each of up to 15 arguments.
 #define SLUICE_EVENT_COUNT(...)                                                                    \
     SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
                           4, 3, 2, 1, 0)
@@ -117,7 +117,7 @@
 #define SLUICE_EVENT_COMMA() ,
 #define SLUICE_EVENT_NOTHING()
 
-// Parentheses: taken away if there are any, and put around if there are none.
+// BARE removes parentheses around x if there are any. ENCLOSED adds them if there are none.
 #define SLUICE_EVENT_BARE(x) SLUICE_EVENT_CONCAT(SLUICE_EVENT_BARE_, SLUICE_EVENT_IS_ENCLOSED(x))(x)
 #define SLUICE_EVENT_BARE_0(x) x
 #define SLUICE_EVENT_BARE_1(x) SLUICE_EVENT_SAME x

@@ -16,7 +16,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-// The kind of a class, for utilities that work on several of them.
+// The kind of a class, for utilities that work with several kinds.
 struct TagHomo {};
 struct TagCallbackList : TagHomo {};
 struct TagEventDispatcher : TagHomo {};
@@ -29,7 +29,7 @@ struct TagHeterEventQueue : TagHeter {};
 
 // A standard library may have been built without threads, as for microcontrollers. There each
 // object of this module needs SingleThreading in its policies, and one task at a time uses all of
-// them. If tasks that interrupt each other have objects of their own, see SLUICE_THREAD_LOCAL.
+// them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
 /// For objects that several threads use. The default.
 ///
@@ -46,9 +46,8 @@ struct MultipleThreading {
     using ConditionVariable = std::condition_variable;
 };
 
-/// As MultipleThreading, with a lock of the user's choice: any type with lock() and unlock(). The
-/// other parameters are accepted because programs written for eventpp pass them. They do not change
-/// how threads wait and count.
+/// As MultipleThreading, with a lock of the user's choice: any type with lock() and unlock().
+/// Programs written for eventpp pass the other parameters, which do not change how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -125,8 +124,8 @@ struct SingleThreading {
 // Where dispatch() and enqueue() find the event. Default for the plain classes is AutoDetect, for
 // the heterogeneous ones ExcludeEvent.
 
-/// The number of arguments decides: with as many as in the prototype the event is among them, with
-/// one more it comes first.
+/// The number of arguments decides. If there is one argument more than in the prototype, the first
+/// one is the event. Otherwise the event is found in the arguments.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };
@@ -143,7 +142,7 @@ struct ArgumentPassingExcludeEvent {
 
 struct DefaultPolicies {};
 
-/// The bases that a dispatcher gets: Dispatcher <- First <- Second <- ... <- the base class.
+/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
 template <template <class> class... Mixins>
 struct MixinList {};
 

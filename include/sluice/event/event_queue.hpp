@@ -11,8 +11,8 @@ namespace sluice {
 ///     queue.enqueue(3, "hello");   // any thread
 ///     queue.process();             // calls the listeners
 ///
-/// Use it if listeners run later, or on another thread than the one where something happens. Use
-/// EventDispatcher if listeners run at once. Use Bus for typed messages with priorities.
+/// Use it if listeners run later, or on another thread than the producer. Use EventDispatcher if
+/// listeners run at once. Use Bus for typed messages with priorities.
 ///
 /// Threads: any thread may call any member at any time, also from inside a listener. While a thread
 /// copies, moves, assigns, swaps or destroys a queue, no other thread may use it. A listener may
@@ -32,17 +32,16 @@ namespace sluice {
 /// was queued.
 ///
 /// Capacity: unlimited, or as EventQueueOptions says. If the queue has no memory for an event, it
-/// allocates a block of some kilobytes. It reuses this memory. Memory is freed by trim() and with
-/// the queue. If a burst took more than EventQueueOptions::keptBytes, it is also freed after the
-/// last event of the burst.
+/// allocates a block of some kilobytes, and reuses it. trim() and the end of the queue free the
+/// memory. If a burst took more than EventQueueOptions::keptBytes, the queue frees all blocks after
+/// the last event of the burst.
 ///
 /// Shutdown: close() refuses later events and wakes all waiters. drain() waits until all accepted
-/// events have been processed. The queue destroys the events that are left at its end. After
-/// drain() the queue may be destroyed, although the process() that has handled the last event has
-/// not returned yet.
+/// events have been processed. The destructor of the queue destroys the events that are left. After
+/// drain() the queue may be destroyed, even if the last process() has not returned yet.
 ///
 /// fork(): the child may use the queue. Events that other threads were adding or handling belong to
-/// the parent. The child counts those that were being handled as discarded. See
+/// the parent. The child counts events that were being handled as discarded. See
 /// docs/guide/events.md.
 ///
 /// `Policies`: those of EventDispatcher, and QueueList.

@@ -11,7 +11,7 @@ namespace sluice {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers have taken and not finished
 ///
-/// An attempt whose arguments threw in their constructors does not count. The figures of a batch
+/// If a constructor of an argument throws, the attempt does not count. The figures of a batch
 /// change when the consumer has finished the batch.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events

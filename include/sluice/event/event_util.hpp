@@ -37,7 +37,7 @@ template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {
     detail::requireComparable<typename Dispatcher::Callback>();
-    // Goes on if another thread has removed that one first.
+    // Tries the next one if another thread has removed this one first.
     return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
         return !(item == listener && dispatcher.removeListener(event, handle));
     });

@@ -125,8 +125,8 @@ public:
             lists_);
     }
 
-    /// Removes all callbacks. None of them may be the last owner of this list, because the lists of
-    /// the prototypes are cleared one after the other.
+    /// Removes all callbacks. No callback may be the last owner of this list, because clear()
+    /// clears the lists of the prototypes one after the other.
     void clear() noexcept {
         std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
     }
@@ -189,7 +189,7 @@ private:
         }
     }
 
-    /// f(list, own handle of that list), or false when the handle is of no prototype.
+    /// Returns f(list, handle in this list). Returns false if the handle is empty.
     template <class AnyLists, class F, std::size_t... I>
     static bool withListOf(AnyLists& lists, const Handle& handle, F f, std::index_sequence<I...>) {
         const auto ask = [&f](auto& list, const auto* own) {

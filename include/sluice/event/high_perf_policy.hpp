@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// The name by which programs written for eventpp ask for the fastest queue that several threads
-/// share. The defaults are as fast.
+/// For programs written for eventpp, which ask by this name for the fastest shared queue. A queue
+/// with the default policies is as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

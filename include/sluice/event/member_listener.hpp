@@ -10,8 +10,8 @@ namespace sluice {
 ///     dispatcher.appendListener(3, memberListener(window, &Window::onThree));
 ///
 /// With a reference, the object must outlive the listener. With a std::shared_ptr, the listener
-/// keeps the object alive. With a std::weak_ptr, the listener keeps the object alive during a call.
-/// After the end of the object it does nothing. The result of the member function is discarded.
+/// keeps the object alive. With a std::weak_ptr, the listener keeps the object alive during a call,
+/// and does nothing after the end of the object. The result of the member function is discarded.
 template <class T, class Member>
 [[nodiscard]] auto memberListener(T& object, Member member) noexcept {
     return [&object, member](auto&&... args) {

@@ -9,7 +9,7 @@ namespace sluice {
 
 namespace detail {
 
-/// bool(Args&...) of R(Args...).
+/// The prototype of a filter for R(Args...): bool(Args&...).
 template <class Prototype>
 struct FilterPrototypeOf;
 template <class R, class... Args>
@@ -17,7 +17,7 @@ struct FilterPrototypeOf<R(Args...)> {
     using Type = bool(std::add_lvalue_reference_t<Args>...);
 };
 
-/// Filters are listeners with the threading of the dispatcher and none of its other policies.
+/// Filters have the threading of the dispatcher, and none of its other policies.
 template <class T>
 struct FilterPolicies {
     using Threading = T;
@@ -31,16 +31,15 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// Purpose: a filter sees every event, whatever its listeners. It lets the event pass or not, and
-/// may change its arguments.
+/// Purpose: a filter sees every event. It lets the event pass or not, and may change its arguments.
 ///
 /// Filters run in the order in which they were added, also if the event has no listener. A queue
 /// runs them when it processes the event. The first filter that returns false ends the dispatch: no
-/// later filter and no listener is called. A filter gets arguments that the prototype takes by
-/// value as references. Later filters and the listeners get the values that it writes.
+/// later filter and no listener is called. A filter gets all arguments as references. Later filters
+/// and the listeners get the values that it writes.
 ///
-/// Threads, progress, memory: as for the CallbackList that the filters are in. This list has the
-/// Threading of the dispatcher. A filter may add and remove filters.
+/// Threads, progress, memory: as for a CallbackList with the Threading of the dispatcher. A filter
+/// may add and remove filters.
 ///
 /// Errors: an exception of a filter ends the dispatch. Cost: one branch for a dispatch without
 /// filters, one call for each filter.

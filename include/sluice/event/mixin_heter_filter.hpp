@@ -25,8 +25,8 @@ struct FilterPrototypesOf<HeterTuple<P...>> {
 ///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// As MixinFilter, but a filter sees only the events of one prototype: the first one whose
-/// arguments it takes, as references.
+/// As MixinFilter, but a filter sees only the events of one prototype: the first whose arguments it
+/// accepts as references.
 ///
 /// Threads, progress, memory, errors, cost: as for MixinFilter.
 ///

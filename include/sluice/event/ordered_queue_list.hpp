@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Smaller events first.
+/// Orders smaller events first.
 struct OrderedQueueListCompare {
     template <class QueuedEvent>
     bool operator()(const QueuedEvent& a, const QueuedEvent& b) const {
@@ -41,9 +41,9 @@ struct OrderedQueueListCompare {
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
     struct Slot {
-        // A tree's elements are constant, but the owner of a list fills and clears its items.
+        // Mutable: a tree's elements are constant, but the queue fills and clears the items.
         mutable Item item{};
-        // Equal to all others, so that the tree puts it exactly in front of a hint, unasked.
+        // If true, the slot equals all others, so the tree puts it exactly in front of a hint.
         mutable bool isLoose = true;
     };
 
@@ -126,7 +126,7 @@ public:
         if (empty()) {
             swap(other);
         } else if (tree_.size() < other.tree_.size()) {
-            // Who was in front of `position` goes in front of its equals, the rest behind them.
+            // Own items in front of `position` go in front of equal ones, own later items behind.
             merge(other.tree_, other.tree_.cbegin(), tree_, position.base());
             merge(other.tree_, other.tree_.cend(), tree_, tree_.cend());
             swap(other);
@@ -135,7 +135,7 @@ public:
         }
     }
 
-    /// Takes one item of another list. It is placed among equal items as above.
+    /// Takes one item of another list. Equal items get the same order as in the other splice().
     void splice(const_iterator position, OrderedQueueList& other, const_iterator item) {
         move(tree_, insertionPoint(tree_, *item.base(), position.base()), other.tree_, item.base());
     }
@@ -149,7 +149,7 @@ private:
     static constexpr int nearbySteps = 2;
 
     static TreeIterator insertionPoint(const Tree& tree, const Slot& slot, TreeIterator position) {
-        // Most events belong where they are put or close to it: a few steps before the search.
+        // Most events belong at `position` or close to it, so a few steps come before the search.
         for (int step = 0;
              position != tree.cbegin() && isBefore(slot.item, std::prev(position)->item); ++step) {
             if (step == nearbySteps) {
@@ -163,14 +163,14 @@ private:
         return position;
     }
 
-    /// Neither compares nor throws.
+    /// Never throws: it does not call Compare, because the slot is loose.
     static void move(Tree& to, TreeIterator position, Tree& from, TreeIterator slot) {
         slot->isLoose = true;
         to.insert(position, from.extract(slot));
         slot->isLoose = false;
     }
 
-    /// Moves the items of `from` in front of `end`, which are in order, to where they belong.
+    /// Moves the items of `from` in front of `end` to their places. These items are in order.
     static void merge(Tree& to, TreeIterator position, Tree& from, TreeIterator end) {
         if (from.cbegin() == end) {
             return;
@@ -183,12 +183,12 @@ private:
             const TreeIterator found = fit ? position : insertionPoint(to, *slot, position);
             move(to, found, from, slot);
             if (isFurther) {
-                position = found;  // equal ones that follow stay behind this one
+                position = found;  // later equal items stay behind this one
             }
         }
     }
 
-    /// Items may have been filled after they were added.
+    /// Sorts, because items may have been filled after they were added.
     void sort() {
         if (std::is_sorted(tree_.cbegin(), tree_.cend(), Before())) {
             return;
@@ -196,7 +196,7 @@ private:
         struct GiveBack {
             Tree& tree;
             Tree sorted{};
-            // Also when Compare throws: no item is lost.
+            // Also if Compare throws: no item is lost.
             ~GiveBack() {
                 while (!sorted.empty()) {
                     move(tree, tree.cbegin(), sorted, std::prev(sorted.cend()));

@@ -58,8 +58,8 @@ public:
     }
 
 private:
-    /// Makes it before main(). A thread that made it later might do so while another one forks: the
-    /// child would have it half made, and wait for it for ever.
+    /// Makes the pool before main(). If a thread made it while another thread forks, the child
+    /// would have an unfinished pool, and wait for it for ever.
     inline static const BlockPool& fromTheStart_ = pool();
 
     static BlockPoolOptions options() noexcept {
@@ -83,13 +83,13 @@ private:
 ///         using QueueList = sluice::PoolQueueList<Item, 8192>;
 ///     };
 ///
-/// A queue with such policies has no list: it keeps its events in slabs of its own, like a queue
-/// without a QueueList. That is faster than any list.
+/// A queue with these policies does not use the list. It keeps its events in slabs of its own, like
+/// a queue without a QueueList, because slabs are faster.
 ///
-/// All lists of one type share one pool, so that they can splice. The pool grows by NodesPerSlab
-/// nodes. It is created before main(), and never destroyed, because lists of static storage
-/// duration may use it until the end. Threads: any thread may use the pool; a list is like a
-/// std::list. Errors: std::bad_alloc.
+/// All lists of one type share one pool, so that a list can splice another one. The pool grows by
+/// NodesPerSlab nodes. It is created before main(), and never destroyed, because lists of static
+/// storage duration may use it until the end. Threads: any thread may use the pool; a list is like
+/// a std::list. Errors: std::bad_alloc.
 ///
 /// Tests: tests/unit/event/pool_queue_list_test.cpp.
 template <class T, std::size_t NodesPerSlab = 4096>

@@ -16,9 +16,9 @@ namespace sluice {
 ///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
 ///     };
 ///
-/// Purpose: as a member of an object, it removes the listeners of the object before they could use
-/// destroyed members. It does not wait for a listener that runs on another thread: removeAndWait()
-/// of the target does. It adds listeners with the functions of its target, a CallbackList,
+/// Purpose: as a member of an object, it removes the object's listeners before its other members
+/// are destroyed. It does not wait for a listener that runs on another thread; removeAndWait() of
+/// the target waits. It adds listeners with the functions of its target, a CallbackList,
 /// EventDispatcher, EventQueue or heterogeneous form.
 ///
 /// Threads: any thread adds, removes and calls reset(), also from a listener. One thread calls the
@@ -29,8 +29,8 @@ namespace sluice {
 /// Errors: those of adding; then nothing is added. Adding without a target is misuse: debug builds
 /// end the program with a message, others return an empty handle. Progress: a lock of the target's
 /// kind is held for a few instructions; no listener is called or destroyed under it. Cost: one
-/// entry for each listener. Removing a single listener is linear in their number. Entries of
-/// listeners that are gone are dropped before the memory grows.
+/// entry for each listener. Removing a single listener is linear in their number. It drops the
+/// entries of removed listeners before the memory grows.
 ///
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
 template <class Target>
@@ -95,11 +95,11 @@ private:
     void setTarget(Target& target) {
         if (target_ != &target) {
             target_ = &target;
-            reset();  // may end this object
+            reset();  // a listener's destructor may destroy this object
         }
     }
 
-    /// A listener that is alive has a target that is, too.
+    /// The target of an expired handle may have been destroyed.
     bool isOwn(const Handle& handle) { return !handle.expired() && listeners_.holds(handle); }
 
     template <class Put, class Listener>
@@ -115,7 +115,7 @@ private:
         return handle;
     }
 
-    /// Removes a listener that could not be noted.
+    /// Removes the listener if keep() throws.
     struct Undo {
         const Handle& handle;
         bool isNeeded = true;

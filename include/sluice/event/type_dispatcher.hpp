@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace detail {
 
-/// One address for each type, without run-time type information.
+/// Its address identifies the type, without run-time type information.
 template <class T>
 struct TypeKey {
     inline static const char key = 0;

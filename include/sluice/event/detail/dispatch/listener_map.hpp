@@ -14,7 +14,7 @@ namespace sluice::detail {
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
 protected:
-    // Mixins use them, too.
+    // Mixins use these types, too.
     using Threading = ThreadingOf<Policies>;
     using List = ListType;
     using Key = std::decay_t<EventType>;

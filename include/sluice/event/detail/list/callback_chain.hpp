@@ -155,7 +155,6 @@ public:
         }
     }
 
-    /// The number of callbacks that have been removed but not destroyed.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         const Core* const own = core();
         return own == nullptr ? 0 : own->removedSizeApprox();
@@ -179,7 +178,6 @@ public:
     }
 
 private:
-    /// Tells add() to add the callback at the end.
     struct AtEnd {
         Node* operator()(const Guard&, Core&) const noexcept { return nullptr; }
     };

@@ -62,7 +62,6 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 template <class P, class... Args>
 using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...));
 
-/// Whether the call goes on to the next callback.
 template <class Policies, class... Args>
 bool canContinueInvoking(Args&... args) {
     if constexpr (isDetected<ContinueResult, Policies, Args...>) {
@@ -109,7 +108,6 @@ struct WithMixins<Root, MixinList<First, Rest...>> {
     using Type = First<typename WithMixins<Root, MixinList<Rest...>>::Type>;
 };
 
-/// Root with the mixins of the policies on top.
 template <class Root, class Policies>
 using Mixed = typename WithMixins<Root, MixinsOf<Policies>>::Type;
 

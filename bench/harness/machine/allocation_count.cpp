@@ -8,7 +8,7 @@ namespace {
 
 using Counter = std::uint64_t (*)();
 
-// Of the library that is loaded in front of the C library; see bench/counting_malloc.
+// Finds the counter of the library that is loaded first; see bench/counting_malloc.
 Counter counter() noexcept {
     static const Counter found =
         reinterpret_cast<Counter>(dlsym(RTLD_DEFAULT, "sluiceAllocationCount"));

@@ -21,7 +21,7 @@ double ticksOf(const std::filesystem::path& folder, pid_t group) {
     std::ifstream file(folder / "stat");
     std::string line;
     std::getline(file, line);
-    // The name is in brackets and may have any sign.
+    // The name is in brackets and may contain any character.
     std::istringstream fields(line.substr(std::min(line.rfind(')') + 1, line.size())));
     std::string state;
     pid_t parent = 0;

@@ -5,20 +5,19 @@
 
 namespace sluice::bench {
 
-/// The processor time of the processes in this process's group, in seconds: of this one, its
-/// children, and a server that the same script has started.
+/// The processor time of this process's group, in seconds: this process, its children, and a server
+/// that the same script has started.
 double secondsOfGroup();
 
-/// Watches from its construction on. Resolution is the kernel's tick, so short spans say little.
+/// Measures from its construction on, with the resolution of the kernel's tick.
 class CpuShare {
 public:
     CpuShare();
 
-    /// Part of all CPU time that processes of other groups used, 0 to 1; negative when the system
-    /// does not tell.
+    /// The part of all CPU time that processes of other groups used, 0 to 1. Negative if unknown.
     double others() const;
 
-    /// Part of all CPU time that the hypervisor gave to other machines; negative when unknown.
+    /// The part of all CPU time that the hypervisor gave to other machines. Negative if unknown.
     double stolen() const;
 
 private:

@@ -98,7 +98,7 @@ double clockStep() {
     return double(smallest);
 }
 
-// FNV-1a over the program's own file: tells two builds apart, no more.
+// FNV-1a over the program's own file, which identifies the build.
 std::string programHash() {
     std::ifstream file("/proc/self/exe", std::ios::binary);
     if (!file) {
@@ -118,7 +118,7 @@ double numberIn(const std::string& text) {
     return text.empty() ? -1 : std::strtod(text.c_str(), nullptr);
 }
 
-// "always [madvise] never" is "madvise".
+// Returns "madvise" for "always [madvise] never".
 std::string chosen(const std::string& line) {
     const std::size_t open = line.find('[');
     const std::size_t close = line.find(']');
@@ -127,7 +127,7 @@ std::string chosen(const std::string& line) {
                : line.substr(open + 1, close - open - 1);
 }
 
-// Intel's driver says whether it is off, all others whether it is on.
+// Intel's driver tells whether turbo is off. All others tell whether it is on.
 std::string turbo() {
     const std::string noTurbo = firstLine("/sys/devices/system/cpu/intel_pstate/no_turbo");
     if (!noTurbo.empty()) {

@@ -12,7 +12,7 @@
 
 namespace sluice::bench {
 
-/// The flags that so many source files were compiled with.
+/// Flags of the compiler, and the number of source files that were compiled with them.
 struct FlagSet {
     std::string flags;
     std::size_t units = 0;
@@ -32,13 +32,12 @@ struct ClockCost {
     double ns = -1;
 };
 
-/// A string that could not be found out is empty, a number that could not be measured is negative;
-/// neither is guessed.
+/// An unknown string is empty, and an unknown number is negative. Nothing is guessed.
 struct Environment {
     std::string cpu;
     std::vector<int> cpus;
 
-    /// Of these CPUs, in the order in which threads take them.
+    /// The places of `cpus`, in the order in which threads take them.
     std::vector<CpuPlace> topology;
     int l3Kib = -1;
     double mhz = -1;
@@ -60,14 +59,14 @@ struct Environment {
     bool sanitized = false;
     std::string startedAt;
 
-    /// Of the files that the log scenarios write.
+    /// The storage of the files that the log scenarios write.
     Storage logStorage;
 
-    /// Why the processor's own counters cannot be read; empty when they can.
+    /// Why the processor's counters cannot be read. Empty if they can.
     std::string noPerfCounters;
 
-    /// One call of the clock: the dearest of the CPUs, and each of them. The smallest step it
-    /// makes.
+    /// The time of one call of the clock: on the slowest CPU, and on each CPU. The clock's smallest
+    /// step.
     double clockNs = -1;
     std::vector<ClockCost> clockCosts;
     double clockStepNs = -1;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The one way of waiting that every subject gets, when its queue is full and when it is empty.
+/// The way in which every subject waits while its queue is full or empty.
 
 #include <sluice/base/pause.hpp>
 
@@ -9,9 +9,8 @@
 
 namespace sluice::bench {
 
-/// One step of waiting. Threads that have a CPU of their own spin; as soon as any two threads of a
-/// round share a CPU all of them yield, because a spinning thread would only keep the one it waits
-/// for from running.
+/// One step of waiting. Threads spin if each has a CPU of its own. Otherwise all threads of the
+/// round yield, because a spinning thread would keep the awaited thread from running.
 class Idle {
 public:
     explicit Idle(bool yields) noexcept : yields_(yields) {}

@@ -7,9 +7,9 @@
 
 namespace sluice::bench {
 
-/// Only notes the first interrupt (Ctrl-C) or request to terminate while it lives. The second one
-/// ends the program as usual. The watch also notes a signal that arrived earlier, while the signals
-/// were blocked. One watch at a time.
+/// Notes the first interrupt (Ctrl-C) or request to terminate during its lifetime. The second
+/// signal ends the program as usual. The watch also notes a signal that arrived earlier, while the
+/// signals were blocked. One watch at a time.
 class InterruptionWatch {
 public:
     InterruptionWatch() noexcept;

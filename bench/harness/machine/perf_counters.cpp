@@ -29,7 +29,7 @@ int open(const Event& event) noexcept {
     attributes.type = event.type;
     attributes.config = event.config;
     attributes.inherit = 1;
-    // Migrations are counted by the kernel itself.
+    // The kernel counts migrations.
     attributes.exclude_kernel = event.type == PERF_TYPE_HARDWARE ? 1 : 0;
     attributes.exclude_hv = attributes.exclude_kernel;
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;

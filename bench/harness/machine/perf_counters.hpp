@@ -28,11 +28,11 @@ public:
     PerfCounters& operator=(const PerfCounters&) = delete;
     ~PerfCounters();
 
-    /// The counts since the last call, or since construction. A counter that shared the processor's
-    /// with others, and so missed events, has no value.
+    /// The counts since the last call, or since construction. A counter that missed events, because
+    /// it shared a counter of the processor, has no value.
     PerfCounts take() noexcept;
 
-    /// Why there are no counts of the hardware; empty when there are.
+    /// Why there are no counts of the hardware. Empty if there are.
     const std::string& unavailableBecause() const noexcept { return because_; }
 
 private:

@@ -29,7 +29,7 @@ Storage storageOf(const std::string& folder, std::istream& mounts) {
         }
         Storage one;
         words >> one.fileSystem >> one.device;
-        // Of two mounts on one folder the later one hides the other.
+        // If a folder has two mounts, the later mount hides the other.
         if (!one.device.empty() && isInside(folder, mount) && mount.size() >= longest) {
             longest = mount.size();
             found = one;

@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// Empty where the system does not tell.
+/// A field is empty if the system does not tell it.
 struct Storage {
     std::string fileSystem;  ///< such as ext4
     std::string device;      ///< such as /dev/vda1
@@ -17,7 +17,7 @@ struct Storage {
 /// `mounts` is a list as in /proc/self/mountinfo. `folder` is absolute, without symbolic links.
 Storage storageOf(const std::string& folder, std::istream& mounts);
 
-/// The same for the folder of the log files, from the lists of this system.
+/// The storage of the folder of the log files.
 Storage storageOfLogs();
 
 }  // namespace sluice::bench

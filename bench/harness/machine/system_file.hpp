@@ -5,7 +5,7 @@
 
 namespace sluice::bench {
 
-/// The first line of a small file, such as the system's; empty when it cannot be read.
+/// The first line of a small file. Empty if the file cannot be read.
 inline std::string firstLine(const std::string& path) {
     std::ifstream file(path);
     std::string line;

@@ -23,7 +23,7 @@ std::string folderOf(int cpu, const std::string& root) {
     return root + "/cpu" + std::to_string(cpu);
 }
 
-// The level of caches varies in place; the one that says level 3 is it.
+// The folder of the L3 has a different index on different machines.
 std::string l3Folder(int cpu, const std::string& root) {
     for (int index = 0; index < 8; ++index) {
         std::string folder = folderOf(cpu, root) + "/cache/index" + std::to_string(index);
@@ -45,7 +45,7 @@ int numaNodeOf(int cpu, const std::string& root) {
     return -1;
 }
 
-// The pair that is measured where nothing else is asked for.
+// The pair that the main part of a suite measures.
 CpuPair mainPair(const std::vector<CpuPlace>& places) {
     const std::vector<CpuPair> pairs = pairsByDistance(places);
     const auto apart = std::find_if(pairs.begin(), pairs.end(), [](const CpuPair& pair) {

@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// A number that the system does not tell is negative.
+/// An unknown number is negative.
 struct CpuPlace {
     int cpu = -1;
     int core = -1;
@@ -16,7 +16,7 @@ struct CpuPlace {
     int numaNode = -1;
     int l3 = -1;
 
-    /// The hardware threads of the same core, itself left out.
+    /// The other hardware threads of the same core.
     std::vector<int> siblings;
 };
 
@@ -26,13 +26,13 @@ CpuPlace placeOf(int cpu, const std::string& root = "/sys/devices/system/cpu");
 std::vector<CpuPlace> placesOf(const std::vector<int>& cpus,
                                const std::string& root = "/sys/devices/system/cpu");
 
-/// In KiB; negative when unknown.
+/// The size in KiB. Negative if unknown.
 int l3Size(int cpu, const std::string& root = "/sys/devices/system/cpu");
 
-/// "same core", "same L3", "same package" or "other package"; empty when the system does not tell.
+/// "same core", "same L3", "same package" or "other package". Empty if unknown.
 std::string distanceOf(const CpuPlace& a, const CpuPlace& b);
 
-/// A pair of CPUs for each distance that there is, the nearest first.
+/// A pair of CPUs. pairsByDistance() returns one for each distance, the nearest first.
 struct CpuPair {
     std::string distance;
     int first = 0;
@@ -40,7 +40,7 @@ struct CpuPair {
 };
 std::vector<CpuPair> pairsByDistance(const std::vector<CpuPlace>& places);
 
-/// Those at another distance than the first two CPUs, which the main part of a suite runs on.
+/// The pairs at other distances than the first two CPUs, on which the main part of a suite runs.
 std::vector<CpuPair> otherPairs(const std::vector<CpuPlace>& places);
 
 /// A distance that no pair has, and why.
@@ -50,12 +50,12 @@ struct MissingDistance {
 };
 std::vector<MissingDistance> missingDistances(const std::vector<CpuPlace>& places);
 
-/// The CPUs in the order in which threads take them. First the nearest pair that does not share a
-/// core, where there is one: two hardware threads of a core also share its execution units. Then
-/// the rest, the nearest first, and the second hardware threads of cores that are taken at the end.
+/// The CPUs in the order in which threads take them. First comes the nearest pair that does not
+/// share a core, because two hardware threads of a core share its execution units. Then come the
+/// other CPUs, the nearest first. Second hardware threads of taken cores come last.
 std::vector<int> placementOrder(const std::vector<CpuPlace>& places);
 
-/// "0-2,5" as numbers.
+/// The numbers of a list such as "0-2,5".
 std::vector<int> cpuList(const std::string& text);
 
 }  // namespace sluice::bench

@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// Of all threads of this process, as the kernel counts them.
+/// The kernel's counts of all threads of this process.
 struct Usage {
     std::uint64_t voluntarySwitches = 0;
 
@@ -19,15 +19,14 @@ struct Usage {
     std::uint64_t minorFaults = 0;
     std::uint64_t majorFaults = 0;
 
-    /// The most memory that the process has held since beginPeak(), in MiB; nothing when the kernel
-    /// does not tell.
+    /// The most memory that the process has held since beginPeak(), in MiB. No value if unknown.
     std::optional<double> peakMemoryMib;
 
     /// Subtracts the counts. The peak stays.
     Usage& operator-=(const Usage& other) noexcept;
 };
 
-/// The peak of the memory counts from here on.
+/// Starts a new peak of the memory.
 void beginPeak();
 
 /// The counts since the process began, and the peak since beginPeak().

@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// Random numbers that cost next to nothing and are the same for all subjects.
+/// Cheap random numbers, the same for all subjects.
 class CheapRandom {
 public:
     std::size_t below(std::size_t limit) noexcept {

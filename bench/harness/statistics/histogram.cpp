@@ -10,7 +10,7 @@ namespace {
 
 constexpr double perDoubling = 64;
 
-// The width of the bucket of a value: a power of two, 1 for the first two times 64.
+// The width of the bucket of a value: a power of two, 1 below 128.
 double widthAt(double value) {
     return value < perDoubling ? 1 : std::exp2(std::floor(std::log2(value / perDoubling)));
 }

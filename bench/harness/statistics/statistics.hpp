@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Order statistics and moments of one sample; nothing cleverer.
+/// Order statistics and moments of one sample.
 
 #include <cstddef>
 #include <limits>
@@ -24,14 +24,14 @@ struct Stats {
     double max = 0;
 };
 
-/// The value at quantile `q` (0 to 1) of sorted values by nearest rank: always one that was
-/// measured. With fewer than 1 / (1 - q) values it is the largest one.
+/// The value at quantile `q` (0 to 1) of sorted values by nearest rank: always a measured value.
+/// With fewer than 1 / (1 - q) values it is the largest one.
 double quantile(const std::vector<double>& sorted, double q) noexcept;
 
 /// The middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
 
-/// With fewer rounds no interval of a median is known, so nothing is ranked.
+/// With fewer rounds the interval of a median is unknown, so nothing is ranked.
 inline constexpr std::size_t fewestToRank = 6;
 
 struct Interval {

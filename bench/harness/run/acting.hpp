@@ -55,7 +55,7 @@ class Handled {
 public:
     Handled(std::uint64_t runIn, std::uint64_t all) noexcept : runIn_(runIn), all_(all) {}
 
-    /// By the object's thread.
+    /// Called by the object's thread.
     template <class Message>
     void take(const Message& message) {
         if (receipt_.count() == nextNoted_) {
@@ -72,14 +72,14 @@ public:
         }
     }
 
-    /// Call it before the object is made. It appends the arrival of each `stride`-th message after
-    /// the run-in. `arrivals` must have room for all of them.
+    /// Call it before the object is made. After the run-in, the object's thread appends the arrival
+    /// of each `stride`-th message. `arrivals` must have room for all arrivals.
     void noteArrivals(std::vector<Nanoseconds>& arrivals, std::uint64_t stride) noexcept {
         arrivals_ = &arrivals;
         stride_ = stride;
         nextNoted_ = runIn_;
     }
-    /// Call it before the object is made. From now on seen() follows.
+    /// Call it before the object is made. Then seen() counts.
     void follow() noexcept { isFollowed_ = true; }
     /// How many messages have been handled.
     [[nodiscard]] std::uint64_t seen() const noexcept {
@@ -88,7 +88,7 @@ public:
 
     // ---- The thread of the round, which sleeps: it shares a CPU with the object
 
-    /// False when so many have not been handled in time.
+    /// Waits until `count` messages were handled. Returns false if this takes too long.
     [[nodiscard]] bool await(std::uint64_t count, double atMostNs) {
         std::unique_lock lock(mutex_);
         return changed_.wait_for(lock, std::chrono::nanoseconds(std::int64_t(atMostNs)),
@@ -120,7 +120,7 @@ private:
     std::atomic<std::uint64_t> seen_{0};
 };
 
-/// Pushes a refused message again at once. The crew's idling does the rest.
+/// Pushes a refused message again at once. Idle does the waiting.
 struct NoPacing {
     static void full() noexcept {}
 };
@@ -153,8 +153,8 @@ Round postRound(const RoundPlan& plan) {
                 sendRange<Message, NoPacing>(receiver, i, runIn, runIn + timed, own, control);
             });
         }
-        // A sustained round takes as long as was planned, and more when the machine has become
-        // slower since it was calibrated.
+        // A sustained round takes the planned time, or longer if the machine is slower than at the
+        // calibration.
         const double atMostNs = plan.stallNs + 4 * plan.sendingNs;
         const auto await = [&](std::uint64_t count) {
             if (!handled.await(count, atMostNs)) {
@@ -182,8 +182,8 @@ Round postRound(const RoundPlan& plan) {
     return round;
 }
 
-/// From single posts to an object that has been left alone for `plan.restNs` until its handler
-/// runs.
+/// The time from a single post until the handler runs. Before the post, the object rests for
+/// `plan.restNs`.
 template <class Receiver>
 Round delayRound(const RoundPlan& plan) {
     Round round;
@@ -215,7 +215,7 @@ Round delayRound(const RoundPlan& plan) {
             latest = now();
         }
         for (std::size_t i = 0; i < sentAt.size(); ++i) {
-            // A message that never came has waited until now.
+            // A message that did not arrive has waited until now.
             round.samples.push_back(
                 double((i < handled.seen() ? arrivals[i] : latest) - sentAt[i]));
             round.timedOut += round.samples.back() > plan.timeoutNs;
@@ -230,8 +230,8 @@ Round delayRound(const RoundPlan& plan) {
     return round;
 }
 
-/// Latency under load, open loop: from the moment at which a message was to be sent until its
-/// handler runs. Every `plan.probeStride`-th message is a probe.
+/// Latency under load, open loop: from the intended send time of a message until its handler runs.
+/// Every `plan.probeStride`-th message is a probe.
 template <class Receiver>
 Round loadedDelayRound(const RoundPlan& plan) {
     constexpr Nanoseconds leadTime = 100000;
@@ -241,7 +241,7 @@ Round loadedDelayRound(const RoundPlan& plan) {
     const RoundControl control(plan);
     std::vector<SenderBooks> books(1);
     std::vector<Nanoseconds> arrivals;
-    // Filled once and emptied, so that none of its pages is new when the clock runs.
+    // Filled and emptied, so that no page is new while the clock runs.
     arrivals.resize(std::size_t(plan.messages / plan.probeStride + 1), 1);
     arrivals.clear();
     Handled handled(plan.runIn, plan.runIn + plan.messages);
@@ -276,7 +276,7 @@ Round loadedDelayRound(const RoundPlan& plan) {
     return round;
 }
 
-/// Enters so many things that were asked for, and so many that were done.
+/// Enters the numbers of things that were asked for and done.
 inline void enterDone(Round& round, std::uint64_t asked, std::uint64_t done) {
     round.counts.planned += asked;
     round.counts.attempted += asked;
@@ -339,12 +339,11 @@ Round ringRound(const RoundPlan& plan) {
     return round;
 }
 
-/// By how many MiB a process grows through `plan.capacity` objects of which each has handled a
-/// message.
+/// The MiB by which a process grows with `plan.capacity` objects, after each has handled a message.
 template <class Ring>
 Round idleObjectsRound(const RoundPlan& plan) {
     return inChild([&plan](Round& round) {
-        const Ring small(1, ringThreads);  // threads and tables are there
+        const Ring small(1, ringThreads);  // makes the threads and tables
         const double before = residentMiB();
         Ring ring(plan.capacity, ringThreads);
         const std::uint64_t made = ring.pass(plan.capacity);
@@ -354,8 +353,8 @@ Round idleObjectsRound(const RoundPlan& plan) {
 }
 
 /// Processor time that the library's threads take in a second in which `plan.capacity` objects have
-/// nothing to do. The thread that measures does not count, because the harness makes it sleep. At
-/// least 1 us, because two clocks that are read one after the other tell no less.
+/// nothing to do. The thread that measures does not count. The result is at least 1 us, because two
+/// clocks are read one after the other.
 template <class Ring>
 Round idleCpuRound(const RoundPlan& plan) {
     return inChild([&plan](Round& round) {

@@ -29,12 +29,11 @@
 
 namespace sluice::bench {
 
-/// The books of one thread that allocates and frees: as few of them as will do, since they are
-/// timed.
+/// The books of one thread that allocates and frees. They are few, because they are timed.
 template <std::size_t Bytes>
 class BlockBooks {
 public:
-    /// False when the allocator had no block.
+    /// Returns false if the allocator had no block.
     bool allocated(std::byte* block) noexcept {
         if (block == nullptr) {
             ++refused_;
@@ -46,7 +45,7 @@ public:
         return true;
     }
 
-    /// To be called before the block is freed.
+    /// Call it before the block is freed.
     void freed(const std::byte* block) noexcept {
         received_ += Touch<Bytes>::read(block);
         ++freed_;
@@ -71,8 +70,8 @@ private:
     std::uint64_t received_ = 0;
 };
 
-// The timed loops: flattened, for all subjects alike, so that none pays for a call that another one
-// does not make. A function that an allocator keeps out of line stays out of line.
+// The timed loops. They are flattened for all subjects, so that no subject pays for a call that
+// another subject does not make. A function that an allocator keeps out of line stays out of line.
 
 template <class Allocator, std::size_t Bytes>
 [[gnu::flatten]] BlockBooks<Bytes> runPairs(Allocator& allocator, BlockBooks<Bytes> books,
@@ -88,7 +87,7 @@ template <class Allocator, std::size_t Bytes>
     return books;
 }
 
-/// `blocks` is room for a batch, `order` the indices in which they are freed.
+/// `blocks` has room for a batch. `order` has the indices in the order in which blocks are freed.
 template <class Allocator, std::size_t Bytes>
 [[gnu::flatten]] BlockBooks<Bytes>
 runBatches(Allocator& allocator, BlockBooks<Bytes> books, std::uint64_t batches,
@@ -109,7 +108,7 @@ runBatches(Allocator& allocator, BlockBooks<Bytes> books, std::uint64_t batches,
     return books;
 }
 
-/// Each block is freed before the next one is allocated.
+/// Frees each block before it allocates the next one.
 template <class Allocator, std::size_t Bytes>
 Round pairRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -132,8 +131,8 @@ inline std::vector<std::size_t> indices(std::size_t count, bool shuffled) {
     return order;
 }
 
-/// `capacity` blocks are allocated, then all are freed: in the order in which they came, or
-/// shuffled. The time is that of one block's pair of calls.
+/// Allocates `capacity` blocks, then frees them, in the same order or shuffled. The time is that of
+/// one block's pair of calls.
 template <class Allocator, std::size_t Bytes>
 Round batchRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -150,8 +149,8 @@ Round batchRound(const RoundPlan& plan) {
     });
 }
 
-/// Single calls. Of `capacity` places one at random is looked at: if it has a block, that is freed,
-/// else it gets one. So about half of them live, and runs of either call come by themselves.
+/// Times single calls. Each call takes one of `capacity` places at random. It frees the block
+/// there, or allocates one if the place is empty. So about half of the places have a block.
 template <class Allocator, std::size_t Bytes>
 Round callLatencyRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -210,8 +209,8 @@ inline Round clockAloneRound(const RoundPlan& plan) {
     });
 }
 
-/// By how many MiB a process of its own grows: `capacity` blocks are allocated, four times as many
-/// are replaced at random, and all are freed in random order.
+/// The MiB by which a process of its own grows. It allocates `capacity` blocks, replaces four times
+/// as many at random, and frees all in random order.
 template <class Allocator, std::size_t Bytes>
 Round residentRound(const RoundPlan& plan) {
     return inChild([&plan](Round& round) {

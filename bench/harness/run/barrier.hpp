@@ -16,8 +16,7 @@ public:
     explicit StartBarrier(std::size_t parties) noexcept : parties_(parties) {}
 
     void arriveAndWait() noexcept {
-        // The generation is read before arriving: afterwards the last arrival may already have
-        // raised it.
+        // Reads the generation before it arrives. Later the last thread may have raised it.
         const std::size_t generation = generation_.load(std::memory_order_acquire);
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == parties_) {
             // Relaxed: no thread arrives again before the release store below.

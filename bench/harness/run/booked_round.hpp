@@ -8,7 +8,7 @@
 
 namespace sluice::bench {
 
-/// Puts the thread into its place, runs `work(round)`, which returns the books, and checks those.
+/// Puts the thread into its place, runs `work(round)`, and checks the books that it returns.
 template <class Work>
 Round bookedRound(const RoundPlan& plan, Work&& work) {
     Round round;

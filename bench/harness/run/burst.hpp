@@ -1,14 +1,15 @@
 #pragma once
 
 /// \file
-/// Bursts into an empty queue, whose consumer is awake: from the first push to the last delivery.
+/// Bursts into an empty queue whose consumer is awake, timed from the first push to the last
+/// delivery.
 
 #include "harness/run/crew.hpp"
 
 namespace sluice::bench {
 
 /// Bursts of `plan.batch` messages, `plan.messages` together. The threads meet before each burst,
-/// when the queue is empty. The meeting is not timed.
+/// when the queue is empty. This is not timed.
 template <class Queue, class Message, class PacingPolicy>
 Round burstRound(const RoundPlan& plan) {
     const std::size_t bursts = std::size_t(plan.messages / plan.batch);

@@ -18,7 +18,7 @@ struct Answer {
     Counts counts;
 };
 
-// The child's whole life.
+// Runs in the child.
 [[noreturn]] void answer(int pipe, const std::function<void(Round&)>& measure) {
     alarm(patienceSeconds);
     Round round;

@@ -10,7 +10,7 @@
 namespace sluice::bench {
 
 /// How one attempt to push ended. `dropped`: a policy of the subject refused the message, not a
-/// lack of room. An adapter that knows no such policy returns whether the message was taken.
+/// lack of room. An adapter without such a policy returns whether the message was taken.
 enum class Push { accepted, rejected, dropped };
 
 constexpr Push outcome(bool taken) noexcept {
@@ -29,8 +29,8 @@ struct Counts {
     std::uint64_t rejected = 0;
     std::uint64_t dropped = 0;
 
-    /// Accepted, and still in the queue when the clock stopped. They are taken out and checked
-    /// afterwards, so they are among the delivered ones too.
+    /// Accepted messages that were still in the queue when the clock stopped. They are taken out
+    /// and checked afterwards, so `delivered` counts them, too.
     std::uint64_t queued = 0;
     std::uint64_t delivered = 0;
     std::uint64_t disorder = 0;
@@ -55,8 +55,8 @@ struct Counts {
         return *this;
     }
 
-    /// Enters one attempt. `sum` is the message's part of the checksum. True if the message was
-    /// accepted.
+    /// Enters one attempt. `sum` is the message's part of the checksum. Returns true if the message
+    /// was accepted.
     bool enter(Push push, std::uint64_t sum) noexcept {
         ++attempted;
         if (push == Push::accepted) {
@@ -69,10 +69,10 @@ struct Counts {
     }
 };
 
-/// Says which identity is violated, or nothing when the books balance. A round with a complaint is
-/// INVALID: its time means nothing. `ordered`: whether the subject promises to keep each producer's
-/// order. `retried`: whether refused messages were pushed again until they were taken; else each
-/// one had one attempt.
+/// Says which identity is violated. Returns an empty text if the books balance. A round with a
+/// complaint is INVALID: its time means nothing. `ordered`: whether the subject promises to keep
+/// each producer's order. `retried`: whether refused messages were pushed again until they were
+/// taken; otherwise each message had one attempt.
 inline std::string complaint(const Counts& counts, bool ordered, bool retried = true) {
     const auto text = [](const char* what, std::uint64_t left, std::uint64_t right) {
         return std::string(what) + ": " + std::to_string(left) + " is not " + std::to_string(right);

@@ -11,10 +11,9 @@
 ///     bool Producer::tryPush(const Message& message);  // or Push, if it drops by a policy
 ///     std::size_t Consumer::poll(handler);
 ///
-/// poll() hands every message that it takes to `handler(const Message&)` and returns how many there
-/// were. A pacing policy has `harvested(std::size_t)`, called after each poll with its result, and
-/// `full()`, called after each refused push. No adapter waits on its own: that is Idle's part,
-/// alike for all.
+/// poll() hands every message that it takes to `handler(const Message&)`, and returns their number.
+/// A pacing policy has `harvested(std::size_t)`, called after each poll with its result, and
+/// `full()`, called after each refused push. No adapter waits: Idle waits for all.
 
 #include "harness/machine/affinity.hpp"
 #include "harness/machine/clock.hpp"
@@ -46,8 +45,7 @@ public:
 
     double stallNs() const noexcept { return stallNs_; }
 
-    // Relaxed: the flag only makes loops end; everything that is read afterwards is ordered by the
-    // barrier.
+    // Relaxed: the flag only ends loops. The barrier orders all later reads.
     void abandon() noexcept { abandoned_.store(true, std::memory_order_relaxed); }
     bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
 
@@ -56,7 +54,7 @@ private:
     std::atomic<bool> abandoned_{false};
 };
 
-/// The books of one producer thread. No other thread uses them before it has ended.
+/// The books of one producer thread. Other threads use them only after this thread has ended.
 struct alignas(128) SenderBooks {
     Counts counts;
     Nanoseconds startedAt = 0;
@@ -69,9 +67,9 @@ inline std::uint64_t shareOf(std::uint64_t total, std::size_t index,
     return total / producers + (index < total % producers ? 1 : 0);
 }
 
-/// Pushes message `sequence` of a producer, as often as it takes. False when the round was
-/// abandoned meanwhile. Inlined for all subjects alike, so that none pays for a call that another
-/// does not make.
+/// Pushes message `sequence` of a producer until it is taken. Returns false if the round was
+/// abandoned. Inlined for all subjects, so that no subject pays for a call that another does not
+/// make.
 template <class Message, class Producer, class PacingPolicy>
 [[gnu::always_inline]] inline bool pushWaiting(Producer& to, std::size_t producer,
                                                std::uint64_t sequence, PacingPolicy& pacing,
@@ -105,7 +103,7 @@ void sendRange(Producer& to, std::size_t producer, std::uint64_t first, std::uin
     books.counts += counts;
 }
 
-/// Notices that nothing arrives any more, without a look at the clock while messages flow.
+/// Notices that no message arrives any more. It reads no clock while messages flow.
 class StallWatch {
 public:
     explicit StallWatch(double limitNs) noexcept : limitNs_(limitNs) {}
@@ -130,8 +128,8 @@ private:
     Nanoseconds emptySince_ = 0;
 };
 
-/// Polls until `receipt` has `wanted` messages. Each is entered there and then given to `handle`.
-/// Gives the round up when nothing arrives any more.
+/// Polls until `receipt` has `wanted` messages. It enters each message there, and passes it to
+/// `handle`. It abandons the round if no message arrives any more.
 template <class Message, class PacingPolicy, class Consumer, class Handle>
 void receiveUntil(Consumer& from, std::uint64_t wanted, Receipt& receipt, RoundControl& control,
                   Handle&& handle) {
@@ -161,8 +159,7 @@ void receiveUntil(Consumer& from, std::uint64_t wanted, Receipt& receipt, RoundC
     receipt = books;
 }
 
-/// Polls a queue that should be empty, so that a message that is delivered twice or comes from
-/// nowhere at the very end is counted too.
+/// Polls a queue that should be empty, so that surplus messages at the end are counted, too.
 template <class Message, class Consumer>
 void takeSurplus(Consumer& from, Receipt& receipt) {
     constexpr int polls = 3;
@@ -191,10 +188,10 @@ inline void settle(Round& round, const RoundPlan& plan, const std::vector<Sender
     }
 }
 
-/// Runs one round. `produce(producer, index, books, control)` is the life of a producer thread,
-/// `consume(consumer, receipt, control)` that of the consumer. Both must pass the same barriers,
-/// also when the round is abandoned. `afterwards(books)` sees the producers' books before the queue
-/// goes.
+/// Runs one round. Each producer thread runs `produce(producer, index, books, control)`. The
+/// consumer runs `consume(consumer, receipt, control)`. Both must pass the same barriers, also if
+/// the round is abandoned. `afterwards(books)` gets the producers' books before the queue is
+/// destroyed.
 template <class Message, class Queue, class Produce, class Consume, class Afterwards>
 Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
               Afterwards&& afterwards) {
@@ -219,8 +216,8 @@ Round runCrew(const RoundPlan& plan, Produce&& produce, Consume&& consume,
         });
     }
     Receipt receipt;
-    // On a stack of its own: its writes must not share a cache line with the objects that
-    // producers read here. It has the CPU of this thread.
+    // The consumer has a stack of its own, because its writes must not share a cache line with the
+    // objects that producers read here. It has the CPU of this thread.
     threads.emplace_back([&] {
         Receipt taken;
         auto consumer = queue->consumer();

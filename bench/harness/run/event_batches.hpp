@@ -34,7 +34,7 @@ struct ArrivalListener {
 
 // The timed loops are kept out of line, so that all subjects get the same surroundings.
 
-/// Events of the ids 0 to `Ids` - 1 in turn. Returns the sum of the sent arguments.
+/// Enqueues events of the ids 0 to `Ids` - 1 in turn. Returns the sum of the sent arguments.
 template <std::uint64_t Ids, class Queue, class Source>
 [[gnu::noinline]] std::uint64_t enqueueMany(Queue& queue, Source& source, std::uint64_t events) {
     std::uint64_t sum = 0;
@@ -64,11 +64,12 @@ struct CallVisitor {
 
 enum class Phase { enqueue, drain, both };
 
-/// With fewer events between two readings of the clock, its cost is over 1 % of a fast queue's.
+/// With fewer events between two reads of the clock, the reads take over 1 % of a fast queue's
+/// time.
 constexpr std::uint64_t fewestTimedEvents = 4000;
 
-/// Batches of `capacity` events in a queue, or in each of several queues if that is too few to be
-/// timed. The time is that of one event in the phase.
+/// Batches of `capacity` events in one queue, or in each of several queues if one batch is too
+/// small to be timed. The time is that of one event in the phase.
 template <class Queue, class Drain, Phase Measured, std::uint64_t Ids = queuedEventIds>
 Round eventBatchRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {

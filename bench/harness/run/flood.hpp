@@ -12,23 +12,23 @@
 
 namespace sluice::bench {
 
-/// Of ten messages one is urgent, three are of medium priority, and the rest may be lost. So at
-/// twice the consumer's capacity there is time for all except some of the last kind.
+/// Of ten messages, one is urgent, three are of medium priority, and six are of low priority. So at
+/// twice the consumer's capacity, only messages of low priority must be lost.
 constexpr Urgency urgencyOf(std::uint64_t index) noexcept {
     const std::uint64_t digit = index % 10;
     return digit == 0 ? Urgency::high : digit % 3 == 0 ? Urgency::medium : Urgency::low;
 }
 
-/// One round with one producer, which sends at `plan.load` times the rate at which the consumer can
-/// handle, each message in `plan.handleNs`. No message is sent twice. A sample is the time from the
-/// moment at which a message of the watched urgency was to be sent to its handler's begin.
-/// Producers of the queue have, besides, `tryPush(message, urgency)`.
+/// One round with one producer, which sends at `plan.load` times the consumer's rate. The consumer
+/// handles a message in `plan.handleNs`. No message is sent twice. A sample is the time from the
+/// intended send time of a message of the watched urgency to the begin of its handler. Producers of
+/// the queue also have `tryPush(message, urgency)`.
 template <class Queue, class Message, class PacingPolicy>
 Round floodRound(const RoundPlan& plan) {
     constexpr Nanoseconds leadTime = 100000;
     SendSchedule schedule{0, plan.handleNs / plan.load, nullptr};
     std::vector<double> samples;
-    // Filled once and emptied, so that none of its pages is new when the clock runs.
+    // Filled and emptied, so that no page is new while the clock runs.
     samples.resize(std::size_t(plan.messages), -1.0);
     samples.clear();
     std::uint64_t lost = 0;
@@ -47,7 +47,7 @@ Round floodRound(const RoundPlan& plan) {
             lost += !taken && urgency == plan.urgency;
         }
         books.counts.planned = plan.messages;
-        // Release: a thread that has seen it finds all messages.
+        // Release: a thread that reads true finds all messages.
         isAllSent.store(true, std::memory_order_release);
     };
     const auto consume = [&](auto& from, Receipt& receipt, RoundControl& control) {

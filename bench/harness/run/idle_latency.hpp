@@ -11,14 +11,14 @@
 
 namespace sluice::bench {
 
-/// How many messages the consumer has had, on a cache line of its own.
+/// The number of messages that the consumer has taken, on a cache line of its own.
 struct alignas(128) Acknowledged {
     std::atomic<std::uint64_t> count{0};
 };
 
-/// One round with one producer, which sends a message, waits until it was delivered, leaves the
-/// queue alone for a while (one to two times `plan.restNs`, so that it meets the consumer at any
-/// point of its loop) and sends the next. One read of the clock is inside each latency.
+/// One round with one producer, which sends a message, waits for its delivery, and rests before the
+/// next message. It rests for one to two times `plan.restNs`, so that a message meets the consumer
+/// at any point of its loop. Each latency includes one read of the clock.
 template <class Queue, class Message, class PacingPolicy, class Clock = SteadyClock>
 Round idleLatencyRound(const RoundPlan& plan) {
     std::vector<Nanoseconds> sentAt(std::size_t(plan.messages), 0);
@@ -69,7 +69,7 @@ Round idleLatencyRound(const RoundPlan& plan) {
     const auto judge = [&](Round& round, const std::vector<SenderBooks>&) {
         const Nanoseconds end = Clock::now();
         for (std::size_t i = 0; i < sentAt.size() && sentAt[i] != 0; ++i) {
-            // A message that never came has waited at least until now.
+            // A message that did not arrive has waited at least until now.
             const Nanoseconds arrival = deliveredAt[i] != 0 ? deliveredAt[i] : end;
             round.samples.push_back(double(arrival - sentAt[i]));
             round.timedOut += round.samples.back() > plan.timeoutNs;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// How few instructions a message can take at all.
+/// The fewest instructions that a message can take.
 
 #include "harness/machine/perf_counters.hpp"
 #include "harness/run/message.hpp"
@@ -11,8 +11,8 @@
 
 namespace sluice::bench {
 
-/// User-mode instructions to make a message and to read it, without anything in between; negative
-/// when the processor's counters cannot be read. A queue on top of it cannot take fewer.
+/// The user-mode instructions to make a message and to read it, without a queue. Negative if the
+/// processor's counters cannot be read. A queue cannot take fewer.
 template <std::size_t Bytes>
 double instructionFloor() {
     constexpr std::uint64_t messages = 100000;
@@ -26,13 +26,13 @@ double instructionFloor() {
         receipt.take(message);
     }
     const PerfCounts counts = counters.take();
-    // The sum is used: else it would not have to be computed.
+    // Uses the sum, so that the compiler must compute it.
     const bool isRead = receipt.disorder() == 0 && receipt.sum() != 0;
     return counts.instructions && isRead ? *counts.instructions / double(messages) : -1;
 }
 
-/// Half of the instructions for a payload of so many bytes. (With all code inlined, a batch may
-/// take fewer instructions than its messages one by one.)
+/// Half of the instructions for a payload of this size. Half, because a batch with all code inlined
+/// may take fewer instructions than its messages one by one.
 inline double loopFloor(std::size_t bytes) {
     const double floor = bytes == 8      ? instructionFloor<8>()
                          : bytes == 512  ? instructionFloor<512>()

@@ -99,13 +99,13 @@ private:
         return isOver(repetition_.budgetNs, fewestToRank) || isOver(repetition_.longestNs, 1);
     }
 
-    // Warm-ups do not use up rows: the square is one of measured rounds.
+    // Warm-ups use no rows, because the square is for measured rounds.
     std::size_t rowOf(std::size_t round) const {
         return round < repetition_.warmups ? round
                                            : repetition_.firstRow + round - repetition_.warmups;
     }
 
-    // False when it was interrupted.
+    // Returns false if it was interrupted.
     bool runRound(std::size_t round) {
         std::vector<Turn> turns(entries_.size());
         std::size_t place = 0;

@@ -16,13 +16,13 @@
 
 namespace sluice::bench {
 
-/// One measured round, as raw as it came, without its samples.
+/// The raw values of one measured round, without its samples.
 struct RoundRecord {
-    /// Its number among the measured rounds, and when its turn was among the entries of that round.
+    /// The number among the measured rounds, and the turn among the entries of this round.
     std::size_t index = 0;
     std::size_t place = 0;
 
-    /// Which of the processes it ran in, when there were several.
+    /// The process in which it ran, if there are several.
     std::size_t process = 0;
     double ns = 0;
     double timedNs = 0;
@@ -49,7 +49,7 @@ struct Series {
     /// without a stall of the machine. The P99 of all samples includes such stalls.
     std::vector<double> roundP99;
 
-    /// Loaded latency only: the distance of two sends in each round.
+    /// Loaded latency only: the time between two sends in each round.
     std::vector<double> roundIntervalNs;
 
     Counts counts;
@@ -58,7 +58,7 @@ struct Series {
     std::uint64_t lateSends = 0;
     std::size_t roundsBehindSchedule = 0;
 
-    /// The first error of any round, warm-ups included; empty when there was none.
+    /// The first error of any round or warm-up. Empty if there was none.
     std::string error;
 };
 
@@ -66,19 +66,17 @@ struct Repetition {
     std::size_t warmups = 3;
     std::size_t rounds = 10;
 
-    /// At most so many rounds more while a series is unreliable.
+    /// The most additional rounds while a series is unreliable.
     std::size_t extraRounds = 0;
 
-    /// The row of the Latin square that the first measured round takes: several processes go on
-    /// where the one before has stopped.
+    /// The row of the Latin square for the first measured round. Each process continues with the
+    /// row after the last one of the process before.
     std::size_t firstRow = 0;
 
-    /// No round begins after this time, except the first rounds: as many as a ranking needs, see
-    /// fewestToRank. 0 is no limit.
+    /// No round begins after this time, except the first fewestToRank rounds. 0 is no limit.
     double budgetNs = 0;
 
-    /// No round at all begins after this time, except the first one that is measured. 0 is no
-    /// limit.
+    /// No round begins after this time, except the first measured round. 0 is no limit.
     double longestNs = 0;
 };
 
@@ -90,9 +88,8 @@ bool isUnreliable(const Series& series);
 using Progress = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Runs every entry once per round, in an order that changes from round to round (see
-/// balancedOrder()). An entry that
-/// fails is not run again; its series says why. An interruption ends it; the round that was under
-/// way is left out, so that all series still have the same rounds.
+/// balancedOrder()). An entry that fails is not run again; its series says why. An interruption
+/// ends the run, and leaves out the unfinished round, so that all series have the same rounds.
 std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,
                                const Repetition& repetition, const Progress& progress);
 

@@ -14,7 +14,8 @@
 ///     void add(int event, listener);
 ///     void dispatch(int event, std::uint64_t value, Tally& tally);
 ///
-/// Rounds with a producer in their plan use the object on its CPU too, at the same time.
+/// If the plan of a round has a producer, this thread also uses the object, on its CPU, at the same
+/// time.
 
 #include "harness/run/booked_round.hpp"
 #include "harness/run/parallel.hpp"
@@ -113,7 +114,7 @@ Round callRound(const RoundPlan& plan) {
 }
 
 /// Adds a listener to a list of `capacity` and removes it again. The time is that of the pair. With
-/// a producer in the plan, another thread has called the list before; it has gone by then.
+/// a producer in the plan, another thread has called the list before, and has ended.
 template <class List>
 Round addRemoveRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -139,8 +140,8 @@ Round addRemoveRound(const RoundPlan& plan) {
     });
 }
 
-/// Adds `capacity` listeners to an empty list, one by one. The time is that of one of them; the
-/// end of the list is not part of it.
+/// Adds `capacity` listeners to an empty list, one by one. The time is that of one addition,
+/// without the end of the list.
 template <class List>
 Round growRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -162,12 +163,12 @@ Round growRound(const RoundPlan& plan) {
 
 // One thread calls while another one adds and removes.
 
-/// Calls until the other thread is done, or so many times; passing listeners are checked too.
+/// Calls until the other thread is done, at most `most` times. It also checks passing listeners.
 template <class List>
 [[gnu::noinline]] Handed callUntil(List& list, Tally& tally, const std::atomic<bool>& isDone,
                                    std::uint64_t most) {
     Handed handed;
-    // Relaxed: it only makes the loop end.
+    // Relaxed: the flag only ends the loop.
     while (handed.times < most && !isDone.load(std::memory_order_relaxed)) {
         tally.announce(++handed.times);
         list.call(handed.times, tally);
@@ -176,8 +177,8 @@ template <class List>
     return handed;
 }
 
-/// The time of a pair of add and remove while the list is being called without a pause or, if
-/// `TimesCalls`, that of one listener's call while listeners are added and removed.
+/// The time of a pair of add and remove while another thread calls the list without a pause. With
+/// `TimesCalls`, the time of one listener's call meanwhile.
 template <class List, bool TimesCalls>
 Round contendedRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {
@@ -214,7 +215,7 @@ Round contendedRound(const RoundPlan& plan) {
     });
 }
 
-/// Events in an order that no predictor of a small machine knows, the same for all subjects.
+/// Events in an order that a branch predictor does not learn, the same for all subjects.
 class EventOrder {
 public:
     explicit EventOrder(std::size_t events) {

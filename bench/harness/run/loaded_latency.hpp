@@ -11,15 +11,15 @@
 
 namespace sluice::bench {
 
-/// How well a producer kept its schedule: how late it was after the last message, and how many
-/// messages were due already when it came to them.
+/// The lateness of a producer: its delay after the last message, and the number of messages that
+/// were due before it reached them.
 struct Lateness {
     double endNs = 0;
     std::uint64_t sends = 0;
 };
 
-/// Sends `plan.messages` messages at their intended times. The clock is read only by a producer
-/// that is ahead of its schedule; one that is behind sends at once.
+/// Sends `plan.messages` messages at their intended times. A producer that is late sends at once,
+/// without a read of the clock.
 template <class Message, class PacingPolicy, class Clock, class Producer>
 Lateness sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule& schedule,
                         SenderBooks& books, const RoundControl& control) {
@@ -44,8 +44,8 @@ Lateness sendOnSchedule(Producer& to, const RoundPlan& plan, const SendSchedule&
 }
 
 /// One round with one producer. Every `plan.probeStride`-th message is a probe: its latency runs
-/// from its intended send time to the moment its handler has it. One read of the clock is inside
-/// each latency.
+/// from its intended send time until its handler gets it. Each latency includes one read of the
+/// clock.
 template <class Queue, class Message, class PacingPolicy, class Clock = SteadyClock>
 Round loadedLatencyRound(const RoundPlan& plan) {
     constexpr Nanoseconds leadTime = 100000;
@@ -56,8 +56,7 @@ Round loadedLatencyRound(const RoundPlan& plan) {
     SendSchedule schedule{0, plan.intervalNs, moments ? &*moments : nullptr};
     Lateness lateness;
     std::vector<double> samples;
-    // Filled once and emptied, so that no page of it is touched for the first time while the clock
-    // runs.
+    // Filled and emptied, so that no page is new while the clock runs.
     samples.resize(std::size_t(plan.messages / plan.probeStride + 1), -1.0);
     samples.clear();
 
@@ -82,7 +81,7 @@ Round loadedLatencyRound(const RoundPlan& plan) {
             });
     };
     const auto judge = [&](Round& round, const std::vector<SenderBooks>&) {
-        // A probe that never came has timed out too.
+        // A probe that did not arrive has timed out, too.
         round.timedOut = (plan.messages + plan.probeStride - 1) / plan.probeStride - samples.size();
         for (const double sample : samples) {
             round.timedOut += sample > plan.timeoutNs;

@@ -20,7 +20,7 @@ constexpr std::string_view beforeNumber = "Hello logger: msg number ";
 // "[2026-11-22 03:01:03.012345]"
 constexpr std::size_t timeLength = 28;
 
-/// A file in memory, as far as it can be had.
+/// A file that is mapped into memory. Its text is empty if this fails.
 class Mapping {
 public:
     explicit Mapping(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY)) {

@@ -3,8 +3,8 @@
 /// \file
 /// The records that a round of the log scenarios writes, and the check of the resulting file.
 ///
-/// Each record says "Hello logger: msg number N", as spdlog's own benchmark has it, behind date and
-/// time to the microsecond in brackets. The number names the thread and the position in its own
+/// Each record is "Hello logger: msg number N", as in spdlog's own benchmark, behind date and time
+/// to the microsecond in brackets. The number names the thread and its position in the thread's
 /// order.
 
 #include "harness/run/counts.hpp"
@@ -23,18 +23,18 @@ constexpr std::uint64_t recordNumber(std::size_t thread, std::uint64_t sequence)
     return thread * mostRecordsOfAThread + sequence;
 }
 
-/// Reads lines in the order in which they stand in the file.
+/// Reads lines in the order of the file.
 class LogLines {
 public:
     explicit LogLines(std::size_t threads) : expected_(threads, 0) {}
 
     void take(std::string_view line) noexcept;
 
-    /// Enters the delivered records and their sum, the records that were not the next one of their
-    /// thread, and the lines with an earlier time than the line above.
+    /// Enters the delivered records and their sum, the records out of their thread's order, and the
+    /// lines with an earlier time than the line above.
     void enter(Counts& counts) const noexcept;
 
-    /// A line that is no record; empty when there was none.
+    /// A line that is no record. Empty if there was none.
     const std::string& strange() const noexcept { return strange_; }
 
 private:
@@ -47,8 +47,7 @@ private:
     std::string strange_;
 };
 
-/// A name of its own for each, in the system's folder for temporary files; removed at the end of
-/// the scope.
+/// A file of its own name in the system's temporary folder. The destructor removes the file.
 class LogFile {
 public:
     LogFile();
@@ -58,8 +57,7 @@ public:
 
     const std::string& path() const noexcept { return path_; }
 
-    /// Reads the file, and enters its records. Returns the complaint about a strange line, or an
-    /// empty text.
+    /// Reads the file, and enters its records. Returns a complaint about a strange line, or "".
     std::string read(std::size_t threads, Counts& counts) const;
 
 private:

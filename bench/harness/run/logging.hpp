@@ -11,8 +11,8 @@
 ///     static constexpr bool inTimeOrder;  // whether it promises lines in the order of their time
 ///
 /// whose lines begin with date and time to the microsecond in brackets. The thread that makes it is
-/// tied to the consumer's CPU, and so is a thread that it starts, unless it does otherwise.
-/// A full log waits; how is its own affair.
+/// tied to the consumer's CPU, and so is a thread that it starts, unless it does otherwise. A full
+/// log waits in its own way.
 
 #include "harness/machine/affinity.hpp"
 #include "harness/machine/allocation_count.hpp"
@@ -99,7 +99,7 @@ Round logCrew(const RoundPlan& plan, Work&& work, AtEnd&& atEnd) {
         log->drain();
         const std::uint64_t allocated = allocationsSoFar();
         barrier.arriveAndWait();
-        // Asleep: this thread shares a CPU with the back end.
+        // Sleeps in join(), because this thread shares a CPU with the back end.
         for (std::thread& thread : threads) {
             thread.join();
         }
@@ -132,12 +132,12 @@ Round logRound(const RoundPlan& plan) {
     return logCrew<Log>(plan, work, atEnd);
 }
 
-/// Single calls of one thread, one every `plan.intervalNs`. A call that takes longer delays later
-/// calls: its time counts once, as its caller sees it.
+/// Single calls of one thread, one every `plan.intervalNs`. A longer call delays later calls; its
+/// time counts once.
 template <class Log>
 Round logCallRound(const RoundPlan& plan) {
     std::vector<double> samples;
-    // Filled once, so that no page of it is touched for the first time while the clock runs.
+    // Filled once, so that no page is new while the clock runs.
     samples.resize(plan.messages, -1.0);
     const auto work = [&](Log& log, std::size_t thread, SenderBooks& books) {
         Nanoseconds due = now();
@@ -192,8 +192,7 @@ private:
     std::size_t missing_;
 };
 
-/// By how many MiB a process grows through `plan.capacity` threads of which each has logged one
-/// record and does nothing more.
+/// The MiB by which a process grows with `plan.capacity` threads, after each has logged one record.
 template <class Log>
 Round idleThreadsRound(const RoundPlan& plan) {
     return inChild([&plan](Round& round) {

@@ -31,7 +31,7 @@ template <class First, class Second>
 Round runPair(int firstCpu, int secondCpu, First&& first, Second&& second) {
     Round round;
     StartBarrier barrier(2);
-    // Relaxed: read after both threads were joined.
+    // Relaxed: join() orders the read.
     std::atomic<bool> pinned{true};
     const auto start = [&](int cpu) {
         if (!pinThisThread(cpu)) {
@@ -58,8 +58,8 @@ Round runPair(int firstCpu, int secondCpu, First&& first, Second&& second) {
 constexpr std::uint64_t trips = 4000;
 constexpr int pingPongBatches = 4;
 
-// A pass goes through one of many words, since the time depends on where in the cache a word
-// happens to live. Their order is mixed so that no prefetcher guesses the next one.
+// Each turn uses the next of many words, because the time depends on the place of a word in the
+// cache. The order is mixed, so that no prefetcher guesses the next word.
 constexpr std::uint64_t words = 64;
 using Table = std::array<SharedWord, words>;
 
@@ -67,8 +67,8 @@ std::atomic<std::uint64_t>& wordOf(Table& table, std::uint64_t turn) {
     return table[turn * 37 % words].value;
 }
 
-// Takes every second turn: waits for the word of its turn and writes that of the next one. It does
-// not pause while it waits: the pause would be timed along with the line.
+// Takes every second turn: it waits for the word of its turn, and writes the word of the next turn.
+// It waits without a pause, because the pause would be timed, too.
 void passTurns(Table& table, std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t turn = first; turn < end; turn += 2) {
         while (wordOf(table, turn).load(std::memory_order_acquire) != turn) {

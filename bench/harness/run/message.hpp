@@ -10,15 +10,14 @@
 
 namespace sluice::bench {
 
-/// Most producers one round may have; Receipt keeps one expected sequence for each.
+/// The most producers of a round. Receipt keeps one expected sequence for each.
 inline constexpr std::size_t maxProducers = 16;
 
 inline constexpr unsigned sequenceBits = 48;
 inline constexpr std::uint64_t sequenceMask = (std::uint64_t{1} << sequenceBits) - 1;
 
-/// The alignment of a message that a sender builds on its stack. Without it, the message might be
-/// split between two pages, which costs 6 ns for each message: the size of the stack frame and of
-/// the thread's variables would decide it.
+/// The alignment of a message that a sender builds on its stack. Without it, the stack frame might
+/// split the message between two pages, which costs 6 ns for each message.
 inline constexpr std::size_t onOneLine = 64;
 
 template <std::size_t Count>
@@ -30,8 +29,8 @@ constexpr std::array<std::uint64_t, Count> distinctWords() noexcept {
     return words;
 }
 
-/// A message of exactly `Bytes` bytes. The first word names its producer and its place in that
-/// producer's stream; every further word is written too, so that a message costs the memory traffic
+/// A message of exactly `Bytes` bytes. The first word names its producer and its place in the
+/// producer's order. All other words are written, too, so that a message costs the memory traffic
 /// of its size.
 template <std::size_t Bytes>
 struct Message {
@@ -74,15 +73,15 @@ struct Message {
     }
 
 private:
-    // Written as one vector: a queue that copies the message in larger pieces than it was written
-    // in would wait for the store buffer, and whether it does is the compiler's mood.
+    // Written as one vector. Otherwise a queue that copies the message in larger pieces would wait
+    // for the store buffer. The compiler, not the queue, would decide about this.
     using Words [[gnu::vector_size(Bytes)]] = std::uint64_t;
 
     static constexpr std::array<std::uint64_t, Bytes / 8> table = distinctWords<Bytes / 8>();
 };
 
 /// The books of one side. The consumer's receipt reads each word of each message. A consumer that
-/// left the payload in the other core's cache would measure something that no program does.
+/// does not read the payload would measure something that no program does.
 class Receipt {
 public:
     template <std::size_t Bytes>
@@ -97,7 +96,7 @@ public:
     std::uint64_t sum() const noexcept { return sum_; }
     std::uint64_t count() const noexcept { return count_; }
 
-    /// Messages that were not the next one of their producer: lost, doubled or overtaken ones.
+    /// The number of messages out of their producer's order: after a loss, doubled or overtaken.
     std::uint64_t disorder() const noexcept { return disorder_; }
 
 private:

@@ -17,8 +17,8 @@ constexpr Urgency overloadUrgencyOf(std::uint64_t index) noexcept {
     return digit < 2 ? Urgency::high : digit < 5 ? Urgency::medium : Urgency::low;
 }
 
-/// `plan.messages` messages, each pushed once into an empty queue, on one thread. The counts are
-/// those of the messages of the watched urgency; the time is that of one accepted message of any.
+/// One thread pushes each of `plan.messages` messages once into an empty queue. The counts are for
+/// the watched urgency. The time is that of one accepted message of any urgency.
 template <class Queue, class Message>
 Round overloadRound(const RoundPlan& plan) {
     Round round;

@@ -9,7 +9,7 @@
 
 namespace sluice::bench {
 
-/// So many attempts, none of them repeated. A message that was not taken stays the next one.
+/// Makes this many attempts. A message that was refused is also the message of the next attempt.
 template <class Producer, class Message>
 [[gnu::noinline]] Counts pushBatch(Producer& to, std::uint64_t attempts, std::uint64_t sequence) {
     Counts counts;
@@ -21,9 +21,8 @@ template <class Producer, class Message>
     return counts;
 }
 
-/// Batches of `plan.batch` pushes, each followed by an untimed one that empties the queue. All on
-/// one thread. The time is that of one accepted message: refused ones took time too, but are no
-/// throughput.
+/// Batches of `plan.batch` pushes on one thread. After each batch the queue is emptied, untimed.
+/// The time is that of one accepted message, because refused messages are no throughput.
 template <class Queue, class Message>
 Round enqueueRound(const RoundPlan& plan) {
     Round round;
@@ -65,7 +64,7 @@ Round enqueueRound(const RoundPlan& plan) {
     return round;
 }
 
-/// Raw enqueue: every message has room. A plan in which one has not is refused.
+/// Raw enqueue: every message has room. Other plans are refused.
 template <class Queue, class Message>
 Round rawEnqueueRound(const RoundPlan& plan) {
     if (plan.batch > plan.capacity) {

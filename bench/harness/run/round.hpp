@@ -16,8 +16,8 @@
 
 namespace sluice::bench {
 
-/// When the memory of a process is looked at: when most blocks are in use, when all were freed, or
-/// when the allocator was asked afterwards to give memory back.
+/// The moment at which the memory of a process is read: when most blocks are in use, after all were
+/// freed, or after the allocator was then asked to give memory back.
 enum class Moment { peak, freed, trimmed };
 
 /// How much a message of a flood matters.
@@ -32,47 +32,47 @@ struct RoundPlan {
     std::uint64_t runIn = 0;
     std::uint64_t messages = 0;
 
-    /// Raw enqueue and overflow: so many attempts are timed before the queue is emptied. Bursts: so
-    /// many messages has each.
+    /// Raw enqueue and overflow: the attempts that are timed before the queue is emptied. Bursts:
+    /// the messages of each burst.
     std::uint64_t batch = 0;
 
-    /// Whether the subject promises to keep each producer's order. One that does and fails is
-    /// INVALID.
+    /// Whether the subject promises to keep each producer's order. If it breaks this promise, the
+    /// round is INVALID.
     bool ordered = true;
 
     /// Whether a refused message is pushed again until it is taken.
     bool retried = true;
 
-    /// Flood: which messages are watched, and how long the consumer works on each of all.
+    /// Flood: which messages are watched, and how long the consumer works on each message.
     Urgency urgency = Urgency::high;
     double handleNs = 0;
 
-    /// Calls: which of the two is timed, and the order in which the blocks of a batch, `capacity`
-    /// of them, are freed.
+    /// Calls: whether freeing is timed instead of allocating, and whether blocks are freed in
+    /// shuffled order.
     bool timesFree = false;
     bool shuffled = false;
 
-    /// Resident memory: when it is looked at.
+    /// Resident memory: when it is read.
     Moment moment = Moment::peak;
 
-    /// Loaded latency: the load as a part of the subject's own capacity, the mean distance of two
-    /// sends, how many messages lie between two probes, and how long sends are planned for.
+    /// Loaded latency: the load as a part of the subject's own capacity, the planned time of all
+    /// sends, the mean time between two sends. Every `probeStride`-th message is a probe.
     double load = 0;
     double sendingNs = 50e6;
     double intervalNs = 0;
     std::uint64_t probeStride = 61;
 
-    /// Loaded latency: how the sends follow each other; the same seed gives the same gaps.
+    /// Loaded latency: the gaps between sends. The same seed gives the same gaps.
     ArrivalProcess arrivals = ArrivalProcess::constant;
     std::uint64_t arrivalSeed = 1;
 
-    /// Idle latency: how long the queue is left alone between two messages.
+    /// Idle latency: the rest of the queue between two messages.
     double restNs = 2000;
 
     /// A latency above this is counted as timed out. It stays in the sample.
     double timeoutNs = 10e6;
 
-    /// A round in which nothing was delivered for so long is given up and INVALID.
+    /// A round in which no message is delivered for this time is abandoned and INVALID.
     double stallNs = 5e9;
 
     std::size_t producers() const noexcept { return placement.producerCpus.size(); }
@@ -85,12 +85,12 @@ struct Round {
     /// the round's median. Resident memory: MiB.
     double ns = 0;
 
-    /// The timed interval, and how often the clock was read by the thread that timed it, both reads
-    /// at its ends included. The interval is 0 where single calls are timed.
+    /// The timed interval, 0 if single calls are timed. The timing thread's reads of the clock,
+    /// with the two reads at the ends of the interval.
     double timedNs = 0;
     std::uint64_t clockReads = 0;
 
-    /// How many things `ns` is divided by.
+    /// The number of things that `ns` was divided by.
     std::uint64_t timedMessages = 0;
 
     /// Latency only: one value for each probe or call.
@@ -100,8 +100,9 @@ struct Round {
     /// Flood: messages of the watched urgency that were refused.
     std::uint64_t lost = 0;
 
-    /// Loaded latency only: the distance of two sends, and true when the sends fell behind their
-    /// schedule for good. `lateSends`: those that were due before the one in front was sent.
+    /// Loaded latency only: the time between two sends, and whether the sends fell behind their
+    /// schedule for good. `lateSends`: the sends that were due before the previous message was
+    /// sent.
     double intervalNs = 0;
     bool behindSchedule = false;
     std::uint64_t lateSends = 0;
@@ -109,11 +110,11 @@ struct Round {
     /// The number of calls of the allocator in the timed part; no value if they were not counted.
     std::optional<std::uint64_t> allocations;
 
-    /// Why the round is INVALID; empty when it is not.
+    /// Why the round is INVALID. Empty if it is valid.
     std::string error;
 
-    /// One value for `things` things that took from `start` to `end`. A clock that stood still is
-    /// an error.
+    /// Fills in the time of one of `things` things between `start` and `end`. It is an error if the
+    /// clock stood still.
     void time(Nanoseconds start, Nanoseconds end, std::uint64_t things, std::uint64_t reads = 2) {
         timedNs = double(end - start);
         timedMessages = things;

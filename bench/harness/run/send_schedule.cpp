@@ -10,8 +10,8 @@ PoissonMoments::PoissonMoments(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<double> begins = {0};
     while (begins.size() <= gaps) {
-        // 53 bits between 0 and 1, of which 1 is left out. The distribution of the standard library
-        // is another one in each library.
+        // 53 bits from 0 to 1, without 1. The distribution of the standard library differs between
+        // libraries.
         const double part = std::ldexp(double(random() >> 11U), -53);
         begins.push_back(begins.back() - std::log1p(-part));
     }

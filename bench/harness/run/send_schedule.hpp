@@ -11,13 +11,13 @@
 
 namespace sluice::bench {
 
-/// `constant`: all gaps are alike. `poisson`: as from many senders that know nothing of each other,
-/// so that messages come in bursts; the gaps are exponentially distributed.
+/// `constant`: all gaps are alike. `poisson`: exponentially distributed gaps, as from many
+/// independent senders, so that messages come in bursts.
 enum class ArrivalProcess { constant, poisson };
 
-/// The moments of a Poisson process with one event in a unit of time, the first one at 0. Both
-/// sides of a queue ask it for any moment without a wait for a logarithm: a few thousand gaps are
-/// drawn in advance and repeated. Their sum is their number, so that the rate is exact.
+/// The moments of a Poisson process with one event in a unit of time, the first one at 0. A few
+/// thousand gaps are drawn in advance and repeated, so that both sides of a queue get any moment
+/// without a logarithm. The sum of the gaps is their number, so that the rate is exact.
 class PoissonMoments {
 public:
     explicit PoissonMoments(std::uint64_t seed);
@@ -29,12 +29,12 @@ public:
     static constexpr std::size_t gaps = 4096;
 
 private:
-    // Of single precision, so that they leave room in the first cache.
+    // Single precision, because the values must leave room in the L1 cache.
     std::array<float, gaps> begins_{};
 };
 
-/// Send times fixed in advance. Latency counts from these and not from the moment a late producer
-/// finally sends, so a stall is charged to every message that it delayed.
+/// Send times that are fixed in advance. Latency counts from these times, even if the producer
+/// sends late. So a stall counts for every message that it delays.
 struct SendSchedule {
     Nanoseconds start = 0;
     double intervalNs = 0;

@@ -16,8 +16,8 @@
 namespace sluice::bench {
 
 /// One round of `Queue` with as many consumers as producers. Consumer i runs on the CPU of producer
-/// i. Each message is counted and its content checked. Its order is not: the consumers run side by
-/// side.
+/// i. Each message is counted and its content checked. Its order is not checked, because the
+/// consumers run at the same time.
 template <class Queue, class Message, class PacingPolicy>
 Round sharingRound(const RoundPlan& plan) {
     struct alignas(128) ConsumerBooks {

@@ -3,7 +3,7 @@
 /// \file
 /// Rounds of a thread that logs now and then and sleeps in between, as most programs do.
 ///
-/// A log under test is an adapter as logging.hpp describes it, and has besides
+/// A log under test is an adapter as in logging.hpp, which also has
 ///
 ///     const std::vector<Nanoseconds>& arrivals() const;  // when its sinks got each record
 
@@ -48,7 +48,7 @@ Round sparseLogRound(const RoundPlan& plan, Finish&& finish) {
     return logCrew<Log>(plan, work, atEnd);
 }
 
-/// From each call to the moment when the sinks have the record.
+/// The time from each call until the sinks have the record.
 template <class Log>
 Round sparseDelayRound(const RoundPlan& plan) {
     return sparseLogRound<Log>(

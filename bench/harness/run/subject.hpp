@@ -12,7 +12,7 @@ namespace sluice::bench {
 /// called the fastest.
 inline const std::string floorPrefix = "floor/";
 
-/// In the id of a subject that is another one built without padding to cache lines.
+/// A part of the id of a subject that is built without padding to cache lines.
 inline const std::string unpaddedMark = ":unpadded";
 
 /// The promises of a queue. A reader compares these before the nanoseconds: a queue that promises
@@ -26,14 +26,15 @@ struct Features {
     /// depends on blocks or producers.
     std::string bound;
 
-    /// "all producers": messages leave in one order for all. "each producer": those of one producer
-    /// keep theirs. "none": not even that is promised, for instance when a producer is preempted.
+    /// "all producers": all messages leave in one order. "each producer": the messages of one
+    /// producer keep their order. "none": no order is promised, for instance if a producer is
+    /// preempted.
     std::string order;
 
-    /// True when pushing a message may call the allocator after set-up.
+    /// Whether pushing a message may call the allocator after set-up.
     bool allocates = false;
 
-    /// True when a message is handed out in place; false when the consumer gets a copy.
+    /// Whether a message is handed out in place. Otherwise the consumer gets a copy.
     bool inPlace = false;
 
     /// Further work or features for each message.
@@ -44,23 +45,23 @@ struct Features {
     bool typeErasure = false;   ///< the handler is called through a pointer
 };
 
-/// Whether several threads may use it at a time without a lock of the user's: those that its
-/// topology allows. Nothing when it does not say.
+/// Whether several threads may use the subject at the same time without a lock of the user. No
+/// value if its topology is unknown.
 inline std::optional<bool> isThreadSafe(const Features& features) {
     return features.topology.empty() ? std::optional<bool>{} : features.topology != "one thread";
 }
 
-/// How the thread that polls (and the one that pushes into a full queue) spends its time.
+/// The waiting of a thread that polls, or that pushes into a full queue.
 enum class Pacing { none, harvest };
 
 struct Subject {
     std::string id;
     std::string library;
 
-    /// Empty when the library's headers do not tell it.
+    /// Empty if the library's headers do not tell it.
     std::string version;
 
-    /// How the adapter uses the queue, in the words of its documentation's vocabulary.
+    /// How the adapter uses the queue, in the vocabulary of the queue's documentation.
     std::string use;
 
     Features features;
@@ -69,11 +70,11 @@ struct Subject {
     /// False for the queues of other libraries.
     bool ours = false;
 
-    /// Why the subject could not be compiled in; empty when it is there.
+    /// Why the subject could not be compiled in. Empty if it is there.
     std::string absentBecause;
 };
 
-/// For absentBecause: it is there, and was not asked for.
+/// For absentBecause: the subject is there, but the user did not ask for it.
 inline const std::string leftOutByFilter = "left out by --filter";
 
 /// For absentBecause: the option of the build that brings the subject in.

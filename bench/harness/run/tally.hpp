@@ -15,18 +15,18 @@
 
 namespace sluice::bench {
 
-/// The books of the listeners that one thread calls. They are handed to each of them, so that
-/// threads that call at the same time share none.
+/// The books of the listeners that one thread calls. Each listener gets the books as an argument,
+/// so that threads share no books.
 class alignas(128) Tally {
 public:
-    /// A value as it came to the listener of that weight.
+    /// Enters a value that the listener of this weight has got.
     void take(std::uint64_t value, std::uint64_t weight) noexcept {
         Cell& cell = cells_[(value + weight) % cells_.size()];
         cell.sum += value * weight;
         ++cell.count;
     }
 
-    /// The value that is about to be handed out; pass() notes when another one comes.
+    /// Notes the value of the next call. pass() counts other values as strange.
     void announce(std::uint64_t value) noexcept { announced_ = value; }
     void pass(std::uint64_t value) noexcept { strange_ += value != announced_; }
 
@@ -48,7 +48,7 @@ private:
         return all;
     }
 
-    // Several, so that a listener need not wait until the one before it has written its entry.
+    // Several, so that a listener does not wait for the entry of the listener before it.
     std::array<Cell, 8> cells_{};
     std::uint64_t announced_ = 0;
     std::uint64_t strange_ = 0;
@@ -60,7 +60,7 @@ struct Listener {
     void operator()(std::uint64_t value, Tally& tally) const noexcept { tally.take(value, weight); }
 };
 
-/// A listener that comes and goes. The number of its calls is not known beforehand.
+/// A listener that is added and removed. The number of its calls is not known beforehand.
 struct PassingListener {
     void operator()(std::uint64_t value, Tally& tally) const noexcept { tally.pass(value); }
 };
@@ -95,7 +95,7 @@ private:
     std::uint64_t sequence_ = 0;
 };
 
-/// On the heap, as messages are that several own.
+/// On the heap, like messages with several owners.
 using PointerArgument = std::shared_ptr<const ShortArgument>;
 
 template <>
@@ -133,8 +133,8 @@ inline std::uint64_t checksumOf(const PointerArgument& argument) noexcept {
     return argument->checksum();
 }
 
-/// The arguments that arrived: their sum, and whether they came in the order in which they were
-/// made. Its entries fit into registers where a visitor is inlined.
+/// The arguments that arrived: their sum, and whether they came in their order. The fields fit into
+/// registers if a visitor is inlined.
 class Arrivals {
 public:
     template <class Argument>

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Uses a block as its owner would: untouched memory costs nothing.
+/// Uses a block as its owner would, because untouched memory costs nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace sluice::bench {
 
-/// A block of `Bytes` bytes is touched at the first and the last word of each line, or, above 4
-/// KiB, of each page.
+/// Touches the first and the last word of each line of a block. Above 4 KiB, it touches them in
+/// each page.
 template <std::size_t Bytes>
 class Touch {
     using Word = std::conditional_t<(Bytes >= 8), std::uint64_t, std::uint8_t>;
@@ -21,8 +21,8 @@ class Touch {
     static constexpr std::size_t perStep = step > sizeof(Word) ? 2 : 1;
 
 public:
-    // Of large blocks in one function for all subjects: how the compiler unrolls a loop where it is
-    // inlined would make a difference between them.
+    // For large blocks, all subjects use one function. Otherwise the compiler could unroll an
+    // inlined loop differently for each subject.
 
     static void write(std::byte* block, std::uint64_t value) noexcept {
         if constexpr (Bytes <= stretch) {

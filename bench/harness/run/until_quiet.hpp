@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// Measures again while the machine is not steady. Only the machine decides: the figures of the
-/// subjects have no say in which attempt counts.
+/// Measures again while the machine is not steady. Only the machine decides which attempt counts,
+/// never the figures of the subjects.
 
 #include "harness/machine/clock.hpp"
 
@@ -10,8 +10,8 @@
 
 namespace sluice::bench {
 
-/// Calls `attempt()` until it returns true, which means that the machine was steady, or until
-/// `limitNs` is over. Returns how often it was called, at least once.
+/// Calls `attempt()` until it returns true, because the machine was steady, or until `limitNs` is
+/// over. Returns the number of calls, at least 1.
 template <class Attempt, class Now>
 std::size_t repeatUntilQuiet(double limitNs, Attempt&& attempt, Now&& clock) {
     const Nanoseconds beganAt = clock();

@@ -16,7 +16,7 @@ std::size_t countIf(const Results& results, Predicate predicate) {
     return std::size_t(std::count_if(results.begin(), results.end(), predicate));
 }
 
-// A queue says more than which threads may use it.
+// A queue must also state its bound and its order.
 bool saysWhatItPromises(const Features& features) {
     const bool isQueue =
         features.topology == "spsc" || features.topology == "mpsc" || features.topology == "mpmc";
@@ -25,7 +25,7 @@ bool saysWhatItPromises(const Features& features) {
 }
 
 // Subjects may promise different things. But each subject must state its promises, so that a reader
-// sees in which of them two subjects differ.
+// sees how two subjects differ.
 CheckItem featuresAligned(const Report& report) {
     CheckItem item{
         "features_aligned", "Does each comparison say in which features the two differ?", true, {}};
@@ -56,7 +56,7 @@ CheckItem overflowControlled(const Report& report) {
         return result.series.counts.delivered != result.series.counts.accepted &&
                !isInvalid(result);
     });
-    // Its figure is the time of pushes into a queue that has room for all of them.
+    // Raw enqueue is the time of pushes into a queue that has room for all of them.
     const std::size_t refusedRaw =
         countIf(results, [](const Result& result) { return hasFlag(result, "REJECTED_IN_RAW"); });
     const auto ranked = std::count_if(
@@ -109,7 +109,7 @@ CheckItem roundsAndWarmups(const Report& report) {
 }
 
 CheckItem pinned(const Report& report) {
-    // A thread that cannot be pinned ends its round with an error that says so.
+    // If a thread cannot be pinned, its round ends with an error that says so.
     std::size_t unpinned = 0;
     std::size_t shared = 0;
     for (const Result& result : report.results) {
@@ -156,7 +156,7 @@ CheckItem spreadReported(const Report& report) {
                 " the P99 is the largest of fewer than 100 values, and marked so"};
 }
 
-// No answer to a question: it does not speak against the figures, only the proof is missing.
+// This answers no question, because only the proof is missing; the figures may be right.
 void printUncheckedLoops(std::ostream& out, const Report& report) {
     for (const Result& result : report.results) {
         const std::string because = whyLoopsUnchecked(result, report.environment);

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The seven questions that decide whether a report can be believed, answered by looking at it.
+/// The seven questions that decide whether a report is credible, with answers from the report.
 
 #include "harness/report/result.hpp"
 
@@ -23,8 +23,8 @@ struct CheckItem {
 /// Always the same seven, in the same order.
 std::vector<CheckItem> checklistOf(const Report& report);
 
-/// The reasons why the report is not credible: the questions with the answer no, and all other
-/// obstacles to publication. Empty if it is credible.
+/// Why the report is not credible: the questions with the answer no, and all other obstacles to
+/// publication. Empty if it is credible.
 std::vector<std::string> notCredibleBecause(const Report& report);
 
 /// The list and the line `credible: yes` or `credible: no`.

@@ -172,7 +172,7 @@ std::vector<Verdict> judge(const std::vector<Target>& targets, const std::vector
                 pronounceAlone(target, result);
             }
         }
-        // The first one: a baseline that has several roles is compared with more than once.
+        // The first one, because a baseline with several roles is in several comparisons.
         const auto found =
             std::find_if(comparisons.begin(), comparisons.end(), [&](const Comparison& each) {
                 return each.scenario == target.scenario && each.subject == target.subject &&

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Three figures of each queue that only say something side by side.
+/// Three figures of each queue that a reader must see side by side.
 
 #include "harness/report/result.hpp"
 
@@ -11,8 +11,8 @@
 
 namespace sluice::bench {
 
-/// Whether a filter selects this one of the scenarios by its name. The control group runs as a
-/// whole or not at all.
+/// Whether a filter selects this scenario by its name. The control group runs as a whole or not at
+/// all.
 bool isAskedFor(const Scenario& scenario, const std::vector<Scenario>& scenarios,
                 const std::regex& filter);
 

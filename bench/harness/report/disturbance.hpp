@@ -7,10 +7,10 @@
 
 namespace sluice::bench {
 
-/// The largest part of the CPU time that may go elsewhere unremarked.
+/// The largest part of the CPU time that others may use without a remark.
 inline constexpr double disturbance = 0.02;
 
-/// Whether others had more of the CPUs than that; false when it is not known.
+/// Whether others used more of the CPU time than `disturbance`. False if unknown.
 inline bool wasDisturbed(const MachineRecord& record) noexcept {
     return record.others > disturbance || record.stolen > disturbance;
 }

@@ -29,7 +29,7 @@ Json pairsJson(const Environment& environment) {
     return all;
 }
 
-// Where producer and consumer are, unless the scenario says otherwise.
+// The places of producer and consumer, unless the scenario says otherwise.
 Json mainPairJson(const Environment& environment) {
     const std::vector<CpuPlace>& places = environment.topology;
     if (places.size() < 2) {

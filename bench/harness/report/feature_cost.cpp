@@ -10,7 +10,7 @@ namespace sluice::bench {
 
 namespace {
 
-// A pair of one scenario; null where one of the two is missing.
+// A pair of one scenario. A missing result is null.
 struct Pair {
     const Result* with = nullptr;
     const Result* without = nullptr;

@@ -18,8 +18,8 @@ struct FeatureCost {
     std::string without;
 };
 
-/// Nanoseconds that a message takes more with the feature: the median over the rounds of the
-/// differences, each taken from two runs of the same round, and where that median lies.
+/// The additional nanoseconds of a message with the feature: the median of the rounds' differences,
+/// and the interval of this median. Each difference comes from two runs of the same round.
 struct Difference {
     double ns = 0;
     Interval interval;
@@ -28,11 +28,11 @@ struct Difference {
 /// Both results are valid, of one scenario, and have at least one round.
 Difference differenceOf(const Result& with, const Result& without);
 
-/// The same as ratios, for the report: those of one scenario, with the role "cost of <feature>".
+/// The ratios of one scenario for the report, with the role "cost of <feature>".
 std::vector<Comparison> compareFeatures(const std::vector<Result>& results,
                                         const std::vector<FeatureCost>& costs);
 
-/// A table for each scenario of the main section that times whole messages and has such pairs.
+/// Prints a table for each throughput scenario of the main section that has such pairs.
 void printFeatureCosts(std::ostream& out, const std::vector<Result>& results,
                        const std::vector<FeatureCost>& costs);
 

@@ -10,8 +10,8 @@
 
 namespace sluice::bench {
 
-/// The target for a subject's median latency, without the clock read inside it: at most so many
-/// times the time that a cache line took from one CPU to the other.
+/// The target for a subject's median latency, without its read of the clock: a multiple of the time
+/// of a cache line between the two CPUs.
 struct LineTarget {
     std::string scenario;
     std::string subject;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Tells on stderr how far a long run is.
+/// Shows the progress of a long run on stderr.
 
 #include "harness/machine/clock.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace sluice::bench {
 
-/// On a terminal one line that is rewritten; elsewhere one line now and then. Writes only between
+/// Rewrites one line on a terminal; elsewhere it prints a line now and then. Writes only between
 /// rounds.
 class ProgressLine {
 public:

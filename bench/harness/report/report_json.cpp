@@ -46,7 +46,7 @@ Json subjectJson(const Subject& subject) {
               {"type_erasure", subject.features.typeErasure}}}};
 }
 
-// The CPUs of threads that are tied to none are not known.
+// If threads are tied to no CPU, their CPUs are unknown.
 template <class Cpus>
 Json cpusJson(const Placement& placement, const Cpus& cpus) {
     return placement.roaming.empty() ? Json(cpus) : Json(nullptr);
@@ -189,7 +189,7 @@ Json perSecondJson(const Result& result) {
     return {{"unit", unit}, {"value", perSecond(result)}};
 }
 
-// The median over the rounds of a count per delivered message; null when no round has it.
+// The median over the rounds of a count per delivered message. Null if no round has it.
 template <class CountOf>
 Json medianPerMessage(const Result& result, CountOf countOf) {
     std::vector<double> values;
@@ -227,7 +227,7 @@ Json histogramJson(const std::vector<double>& samples) {
     return buckets;
 }
 
-// The ends of an interval that is the whole line are not numbers.
+// An interval that is the whole line has no numbers as ends.
 Json endJson(double end) {
     return end > 0 && std::isfinite(end) ? Json(end) : Json(nullptr);
 }

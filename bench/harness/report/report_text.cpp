@@ -18,7 +18,7 @@ std::string listOf(const std::vector<int>& numbers) {
     return text;
 }
 
-// "on CPU 0", or where threads may run that are tied to none.
+// "on CPU 0", or the CPUs of threads that are tied to none.
 std::string placeText(const Placement& placement, const std::vector<int>& cpus) {
     if (!placement.roaming.empty()) {
         return "on any of the CPUs " + listOf(placement.roaming);
@@ -26,7 +26,7 @@ std::string placeText(const Placement& placement, const std::vector<int>& cpus) 
     return (cpus.size() == 1 ? "on CPU " : "on CPUs ") + listOf(cpus);
 }
 
-// The flags that differ from row to row; the others are said once, in the title.
+// The flags that differ from row to row. The title has the others.
 std::string rowFlags(const Result& result) {
     std::string text;
     // Single times of all subjects include the clock. Another line of the report says so.
@@ -129,7 +129,7 @@ void printMachine(std::ostream& out, const MachineRecord& machine) {
     out << '\n';
 }
 
-// The first line about a scenario, because its figures mean less.
+// Warns first, because the figures of an unsteady machine mean less.
 void printWarning(std::ostream& out, const MachineRecord& machine) {
     if (!isSteady(machine)) {
         out << "\nUNSTEADY: others had the CPUs, or the time of a cache line changed by more than "
@@ -173,8 +173,8 @@ std::string baselineText(const std::vector<Comparison>& comparisons, const std::
     return baseline;
 }
 
-// The best first, by a figure of the statistics; invalid results last. Without enough rounds to
-// rank the subjects keep the order of the suite.
+// Sorts by a figure of the statistics: the best result first, invalid results last. If there are
+// too few rounds for a ranking, the subjects keep the order of the suite.
 template <class Figure>
 std::vector<Result> sorted(std::vector<Result> results, Figure figure) {
     const bool isRanking = std::all_of(results.begin(), results.end(), [](const Result& each) {
@@ -210,7 +210,7 @@ void printBaselines(std::ostream& out, const std::vector<Comparison>& comparison
     }
 }
 
-// The columns that say anything in this scenario; all of them when none does, to say so.
+// The columns that have a ratio in this scenario, or all if none has one.
 RatioColumns columnsOf(const std::vector<Comparison>& comparisons, const RatioColumns& columns) {
     RatioColumns used;
     for (const RatioColumn& column : columns) {
@@ -330,7 +330,7 @@ void printFlood(std::ostream& out, const std::vector<Result>& results) {
                   plan.handleNs, 100 * plan.load);
 }
 
-// Which pairs of CPUs there are, and which of them the figures come from.
+// Prints the pair of CPUs of the figures, and the pairs at other distances.
 void printDistances(std::ostream& out, const std::vector<CpuPlace>& places) {
     if (places.size() < 2) {
         return;

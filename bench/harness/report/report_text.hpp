@@ -11,10 +11,10 @@
 
 namespace sluice::bench {
 
-/// The machine and the build of the figures.
+/// Prints the machine and the build of the figures.
 void printEnvironment(std::ostream& out, const Environment& environment);
 
-/// A column of ratios: those with this role.
+/// A column with the ratios of this role.
 struct RatioColumn {
     std::string role;
     std::string heading;  ///< short
@@ -24,19 +24,19 @@ using RatioColumns = std::vector<RatioColumn>;
 /// "/ peer" and "/ paced", for compareWithPeers().
 RatioColumns peerColumns();
 
-/// Prints one scenario. `results` and `comparisons` belong to it. The best row comes first, ours or
-/// a peer's. Exception: under load each subject has its own rate, so these rows keep their order.
+/// Prints one scenario. `results` and `comparisons` belong to it. The best row comes first.
+/// Exception: under load each subject has its own rate, so the rows keep their order.
 void printScenario(std::ostream& out, const std::vector<Result>& results,
                    const std::vector<Comparison>& comparisons, const MachineRecord& machine,
                    const RatioColumns& columns);
 
-/// Nothing when the machine was steady in each scenario.
+/// Prints nothing if the machine was steady in each scenario.
 void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine);
 
-/// A line for each target and whether it was met.
+/// Prints a line for each target, and whether it was met.
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts);
 
-/// The subjects that were not compiled in, and the subjects that the filter leaves out.
+/// Prints the subjects that were not compiled in, and those that the filter leaves out.
 void printAbsent(std::ostream& out, const std::vector<Subject>& subjects);
 
 }  // namespace sluice::bench

@@ -19,11 +19,12 @@ constexpr double steadyFactor = 1.5;
 // With fewer values the nearest-rank P99 is the largest value.
 constexpr std::size_t samplesForP99 = 100;
 
-// Reading the clock may take this part of a timed interval unremarked, and this one at all.
+// Reading the clock is flagged above the first part of a timed interval, and is an error above the
+// second.
 constexpr double noticedOverhead = 0.01;
 constexpr double worstOverhead = 0.10;
 
-// A round of a result is suspicious when it is this far above the median.
+// A round is slow if its time is this many times the median.
 constexpr double outlier = 1.3;
 
 double overheadOf(const Result& result, double clockNs) {
@@ -42,7 +43,7 @@ double overheadOf(const Result& result, double clockNs) {
     return worst;
 }
 
-// Why the figures mean nothing although each round's books balance.
+// Why the figures mean nothing, even if the books of each round balance.
 std::string complaintOf(const Result& result) {
     if (!hasSamples(result.scenario.kind) && result.clockOverhead > worstOverhead) {
         return "reading the clock took " + std::to_string(int(100 * result.clockOverhead)) +
@@ -97,7 +98,7 @@ std::string oneDecimal(double value) {
     return text.data();
 }
 
-// The mean over the slow rounds, or over the others.
+// The mean of a count over the slow rounds, or over the others.
 template <class CountOf>
 double meanOf(const Series& series, double limit, bool slow, CountOf countOf) {
     double sum = 0;
@@ -111,7 +112,7 @@ double meanOf(const Series& series, double limit, bool slow, CountOf countOf) {
     return rounds > 0 ? sum / rounds : 0;
 }
 
-// The disturbances that the slow rounds had more of than the others, as far as the system tells.
+// The disturbances that were greater in the slow rounds, as far as the system tells.
 std::vector<std::string> suspectsOf(const Result& result, const MachineRecord& machine) {
     std::vector<std::string> suspects;
     const Series& series = result.series;

@@ -20,7 +20,7 @@ namespace sluice::bench {
 enum class Kind {
     throughput,
     loadedLatency,
-    floodLatency,  ///< of one priority, while more is sent than can be handled
+    floodLatency,  ///< of one priority, under more messages than can be handled
     idleLatency,
     rawEnqueue,      ///< pushes into a queue that has room for all of them, no consumer meanwhile
     overflow,        ///< far more pushes than the queue has room for: a demonstration, never ranked
@@ -34,7 +34,7 @@ enum class Kind {
 /// Whether the figure of a result is one value for each round, or a sample of single times.
 bool hasSamples(Kind kind) noexcept;
 
-/// Whether its rounds have a producer and a consumer; else it is one thread's work.
+/// Whether its rounds have a producer and a consumer. Otherwise one thread does all work.
 bool hasConsumer(Kind kind) noexcept;
 
 /// Whether it passes messages through a queue, with a consumer or without one.
@@ -43,10 +43,10 @@ bool passesMessages(Kind kind) noexcept;
 /// Whether results of this kind are compared with each other at all.
 bool isRanked(Kind kind) noexcept;
 
-/// Whether its first subject runs twice, so that there is a noise floor: where times are ranked.
+/// Whether its first subject runs twice for a noise floor: this holds for ranked times.
 bool hasTwin(Kind kind) noexcept;
 
-/// Parts of a suite that belong together, "" being the main one.
+/// Names of sections: parts of a suite that belong together. The main section is "".
 inline const std::string controlGroup = "control group";
 inline const std::string loadSection = "load";
 inline const std::string poissonSection = "load, Poisson arrivals";
@@ -74,11 +74,11 @@ struct Scenario {
     /// The scenarios of the control group run together or not at all.
     std::string section = {};
 
-    /// Queues: the capacity, and of latency under load the part of the subject's own capacity.
+    /// Queues: the capacity. Latency under load: the load as a part of the subject's throughput.
     std::size_t capacity = 0;
     double load = 0;
 
-    /// Of latency under load: how the messages follow each other.
+    /// Latency under load: the gaps between messages.
     ArrivalProcess arrivals = ArrivalProcess::constant;
 
     /// The CPUs to use, instead of all that the process may use.
@@ -91,17 +91,17 @@ struct Result {
     RoundPlan plan;
     Series series;
 
-    /// Over the rounds, or over all samples: see hasSamples().
+    /// Statistics of the rounds, or of all samples: see hasSamples().
     Stats stats;
 
-    /// The part of the timed interval that went into reading the clock, in the worst round; of
-    /// single times, one read as a part of their median. Negative when unknown.
+    /// The part of the timed interval for reading the clock, in the worst round. Of single times:
+    /// one read as a part of their median. Negative if unknown.
     double clockOverhead = -1;
 
     /// Calls of the allocator for one message of the timed part; no value if they were not counted.
     std::optional<double> allocationsPerMessage;
 
-    /// User-mode instructions for one message that its payload alone needs; negative when unknown.
+    /// The user-mode instructions that the payload of one message needs. Negative if unknown.
     double instructionFloor = -1;
     std::vector<std::string> flags;
 
@@ -109,14 +109,14 @@ struct Result {
     std::vector<std::string> suspects;
 };
 
-/// How a subject stands to another one: the median over the rounds of (subject / baseline), each
-/// ratio taken from two runs of the same round. Below 1 the subject is faster.
+/// A comparison of a subject with a baseline: the median over the rounds of (subject / baseline).
+/// Each ratio comes from two runs of the same round. Below 1 the subject is faster.
 struct Comparison {
     std::string scenario;
     std::string subject;
     std::string baseline;
 
-    /// Why this baseline, for instance "best peer as documented".
+    /// The role of the baseline, for instance "best peer as documented".
     std::string role;
     double ratio = 0;
     double ratioMin = 0;
@@ -124,22 +124,21 @@ struct Comparison {
     Kind kind = Kind::throughput;
     std::size_t rounds = 0;
 
-    /// With so many pairs the median lies in here 19 times out of 20; the whole line when there are
-    /// too few to say.
+    /// Holds the median with a confidence of at least 95 %. The whole line if there are too few
+    /// pairs.
     Interval interval;
 
-    /// The difference that the same subject showed against itself in this scenario; negative if
-    /// unknown.
+    /// The difference of a subject from itself in this scenario. Negative if unknown.
     double noiseFloor = -1;
 
     /// "faster", "slower", "same" or "undecided".
     std::string verdict = "undecided";
 
-    /// In which promises the two differ.
+    /// The promises in which the two differ.
     std::vector<std::string> featureDifferences;
 };
 
-/// The same subject entered twice (A/A): a ratio that is no larger says nothing.
+/// The difference of a subject that was entered twice (A/A). A smaller ratio means nothing.
 struct NoiseFloor {
     std::string scenario;
     std::string subject;
@@ -150,9 +149,9 @@ struct NoiseFloor {
     double floor = 1;
 };
 
-/// A ratio that a subject is meant to reach; a comparison with the same names tells whether it did.
-/// Without a baseline it is a figure of the subject itself: its median or, for latency under load,
-/// the median of its rounds' P99.
+/// A ratio that a subject must reach. The comparison with the same names tells whether it does.
+/// Without a baseline it is a figure of the subject: its median, or for latency under load the
+/// median of its rounds' P99.
 struct Target {
     std::string scenario;
     std::string subject;
@@ -176,7 +175,7 @@ struct Verdict {
 struct MachineRecord {
     std::string scenario;
 
-    /// How fast it moved cache lines, measured between the rounds.
+    /// The times of a cache line, measured between the rounds.
     Stats lineOneWay;
     Stats lineStreamed;
 
@@ -185,24 +184,23 @@ struct MachineRecord {
     Stats noQueue;
     double noQueueRoundP99 = -1;
 
-    /// Parts of all CPU time, 0 to 1, that other processes and other machines had; negative when
-    /// unknown.
+    /// Parts of all CPU time, 0 to 1, that other processes and machines used. Negative if unknown.
     double others = -1;
     double stolen = -1;
 
-    /// One read of the clock.
+    /// The time of one read of the clock.
     double clockNs = -1;
 
-    /// How often the scenario was measured until the machine was steady; the last time counts.
+    /// The number of measurements until the machine was steady. The last measurement counts.
     std::size_t attempts = 1;
 };
 
-/// False when other programs had a noticeable part of the CPUs. Also false when the time of a cache
-/// line changed so much that the rounds did not run on equal machines. In the second case, ratios
-/// of paired rounds still mean something; medians mean less.
+/// False if other programs used a noticeable part of the CPUs. Also false if the time of a cache
+/// line changed so much that the rounds are not comparable. In the second case, ratios of paired
+/// rounds still mean something; medians mean less.
 bool isSteady(const MachineRecord& record) noexcept;
 
-/// A scenario that was asked for and not run.
+/// A scenario that was asked for but not run.
 struct Skipped {
     std::string scenario;
     std::string because;
@@ -219,13 +217,13 @@ struct Report {
     std::vector<Verdict> verdicts;
     std::vector<NoiseFloor> noiseFloors;
 
-    /// How the program was called, and how often it was started for its rounds.
+    /// The call of the program, and the number of its processes for the rounds.
     std::string suite;
     std::vector<std::string> arguments;
     std::size_t processes = 1;
     bool wasInterrupted = false;
 
-    /// No thread was tied to a CPU, because the user wanted it so.
+    /// True if the user wanted no thread tied to a CPU.
     bool unpinned = false;
 
     std::vector<Skipped> skipped;
@@ -234,23 +232,24 @@ struct Report {
     std::vector<std::string> leftOut;
 };
 
-/// "6 rounds", or "1 to 6 rounds, 6 planned": those that were run, by scenario.
+/// "6 rounds", or "1 to 6 rounds, 6 planned": the rounds that were run, by scenario.
 std::string roundsText(const Report& report);
 
-/// Fewer warm-ups or rounds than these are not for publication.
+/// The fewest warm-ups and rounds of a published report.
 inline constexpr std::size_t fewestWarmups = 3;
 inline constexpr std::size_t fewestRounds = 10;
 bool isPublishable(const Report& report) noexcept;
 
-/// Messages, calls or events per second, from accepted or delivered ones, never from attempts; 0 if
-/// the result has no such figure.
+/// Messages, calls or events per second, counted from accepted or delivered ones, never from
+/// attempts. 0 if the result has no such figure.
 double perSecond(const Result& result) noexcept;
 
-/// The reason why it was not checked that each round took the instructions of its payload; empty if
-/// it was checked.
+/// Why the instructions of each round were not checked against its payload. Empty if they were
+/// checked.
 std::string whyLoopsUnchecked(const Result& result, const Environment& environment);
 
-/// True when a round of the result broke an identity or could not be run; its figures mean nothing.
+/// Whether a round of the result broke an identity or could not be run. Then its figures mean
+/// nothing.
 bool isInvalid(const Result& result) noexcept;
 
 /// The conditions of a result.

@@ -11,7 +11,7 @@
 
 namespace sluice::bench {
 
-/// Two scenarios with the same work, on one thread and on two that share the object.
+/// Two scenarios with the same work: on one thread, and on two threads that share the object.
 struct ScalingPair {
     std::string what;
     std::string oneThread;
@@ -19,7 +19,7 @@ struct ScalingPair {
 };
 
 /// A table for each pair of scenarios that is in the results: the wall time of one piece of work,
-/// and how many times as much two threads get done as one.
+/// and the work of two threads as a multiple of one thread's.
 void printScaling(std::ostream& out, const std::vector<Result>& results,
                   const std::vector<ScalingPair>& pairs);
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Series on their way from one process to another.
+/// Series as text, for another process.
 
 #include "harness/run/interleave.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace sluice::bench {
 
-/// The series of one entry, and whose they are.
+/// The series of one entry, and its subject.
 struct NamedSeries {
     std::string subject;
     Series series;
@@ -21,7 +21,7 @@ std::string writeSeries(const std::vector<NamedSeries>& all);
 /// Throws std::runtime_error if the text does not come from writeSeries().
 std::vector<NamedSeries> readSeries(const std::string& text);
 
-/// Adds the rounds of a further process, which get its number.
+/// Adds the rounds of a further process, with its number.
 void append(Series& all, const Series& more, std::size_t process);
 
 }  // namespace sluice::bench

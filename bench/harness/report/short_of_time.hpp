@@ -9,8 +9,8 @@
 
 namespace sluice::bench {
 
-/// Those with several producers come first, since most programs have several. The others of the
-/// main part follow, and sections come last. Within each of the three the order stays.
+/// Scenarios with several producers come first, because most programs have several. Then come the
+/// others of the main part, and at last the sections. Within each of these groups the order stays.
 std::vector<Scenario> mostUsefulFirst(std::vector<Scenario> scenarios);
 
 }  // namespace sluice::bench

@@ -25,7 +25,7 @@ inline std::string countedAre(std::size_t count, const std::string& noun, const 
     return counted(count, noun) + (count == 1 ? " is " : " are ") + what;
 }
 
-/// With "-" for each space.
+/// Replaces each space by "-".
 inline std::string dashed(std::string text) {
     std::replace(text.begin(), text.end(), ' ', '-');
     return text;

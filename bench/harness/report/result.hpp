@@ -22,7 +22,7 @@ enum class Kind {
     loadedLatency,
     floodLatency,  ///< of one priority, under more messages than can be handled
     idleLatency,
-    rawEnqueue,      ///< pushes into a queue that has room for all of them, no consumer meanwhile
+    rawEnqueue,      ///< pushes into a queue that has room for all of them, without a consumer
     overflow,        ///< far more pushes than the queue has room for: a demonstration, never ranked
     callCost,        ///< time of one call among many, on one thread
     callLatency,     ///< time of single calls, on one thread

@@ -178,7 +178,7 @@ template <class List>
 }
 
 /// The time of a pair of add and remove while another thread calls the list without a pause. With
-/// `TimesCalls`, the time of one listener's call meanwhile.
+/// `TimesCalls`, the time of one listener's call during such changes.
 template <class List, bool TimesCalls>
 Round contendedRound(const RoundPlan& plan) {
     return bookedRound(plan, [&plan](Round& round) {

@@ -33,7 +33,7 @@ struct EmptyAnyStorage {
 /// with the same hash. To prevent this, use AnyValueId (any_value_storage.hpp), which keeps and
 /// compares the values.
 ///
-/// Threads: a plain value. Errors: those of the digester or the storage. Cost: one digest at
+/// Threads: a plain value. Errors: exceptions of the digester or the storage. Cost: one digest at
 /// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
 ///
 /// Tests: tests/unit/event/any_id_test.cpp.

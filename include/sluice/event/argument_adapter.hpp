@@ -79,8 +79,8 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 /// A function pointer or a wrapper such as std::function names the prototype. For other callables
 /// write it: `argumentAdapter<Prototype>(callable)`.
 ///
-/// Threads: as for the callable. Errors: those of the callable and the conversions.
-/// Cost: the casts; a converted std::shared_ptr is one more owner during the call.
+/// Threads: as for the callable. Errors: exceptions of the callable and of the conversions. Cost:
+/// the casts; a converted std::shared_ptr is one more owner during the call.
 ///
 /// Tests: tests/unit/event/argument_adapter_test.cpp.
 template <class Func, class Prototype>

@@ -23,9 +23,9 @@ namespace sluice {
 /// moves, swaps, assigns to or destroys a list, no other thread may use it. A callback may destroy
 /// its own list: then the callbacks that were not reached yet are not called.
 ///
-/// Calls: a call sees the callbacks that are in the list when the call begins. It does not call
-/// callbacks that are added meanwhile, and none that is removed before its turn. If another thread
-/// adds or removes a callback during a call, the call may or may not see the change.
+/// Calls: a call sees the callbacks that are in the list when the call begins. It calls no callback
+/// that is added during the call, and none that is removed before its turn. If another thread adds
+/// or removes a callback during a call, the call may or may not see the change.
 ///
 /// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.
 /// Adding and removing take a lock for a few instructions. No code of the user runs under it.
@@ -119,10 +119,10 @@ public:
     /// Removes a callback and waits until no thread is running it and it has been destroyed. It
     /// waits for calls of this list only, and takes microseconds.
     ///
-    /// If the callback was removed before, the result is false, and the call waits all the same.
-    /// Inside a callback of this list, it waits for other threads only. Then the last call of the
-    /// list on this thread destroys the removed callback. Two callbacks that wait for each other's
-    /// end wait for ever. Builds with assertions end the program with a message.
+    /// If the callback was removed before, the result is false, but the call still waits. Inside a
+    /// callback of this list, it waits for other threads only. Then the last call of the list on
+    /// this thread destroys the removed callback. Two callbacks that wait for each other's end wait
+    /// for ever. Builds with assertions end the program with a message.
     using Chain::removeAndWait;
 
     /// The number of callbacks that have been removed but not destroyed, because earlier calls are

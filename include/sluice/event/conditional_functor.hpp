@@ -16,8 +16,8 @@ namespace sluice {
 /// The condition gets every argument as an lvalue, so nothing is moved before the function gets it.
 /// Function and condition are callables that std::invoke accepts.
 ///
-/// Threads: as for the two callables; nothing is synchronised. Errors: those of the two callables.
-/// Cost: the two calls.
+/// Threads: as for the two callables; nothing is synchronised. Errors: exceptions of the two
+/// callables. Cost: the two calls.
 ///
 /// Tests: tests/unit/event/conditional_functor_test.cpp.
 template <class Func, class Condition>

@@ -31,7 +31,7 @@ namespace sluice {
 /// copy of the target, the listener ends at the same time. The copy keeps the ended listener
 /// without calling it.
 ///
-/// Errors: those of adding, of the condition and of the listener. If the condition throws, the
+/// Errors: exceptions of adding, of the condition and of the listener. If the condition throws, the
 /// listener stays and is not called. Progress: no thread waits for another one. Cost: one
 /// allocation for a listener. A call costs the condition and one atomic load.
 ///

@@ -29,7 +29,7 @@ namespace sluice {
 /// stays valid if the target is moved. A copy of the target shares the counts. It keeps a listener
 /// that has no calls left, without calling it.
 ///
-/// Errors: those of adding and of the listener. A call that throws counts. Progress: no thread
+/// Errors: exceptions of adding and of the listener. A call that throws counts. Progress: no thread
 /// waits for another one. Cost: one allocation for a listener and one atomic subtraction for a
 /// call.
 ///

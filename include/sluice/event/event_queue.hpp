@@ -44,7 +44,7 @@ namespace sluice {
 /// the parent. The child counts events that were being handled as discarded. See
 /// docs/guide/events.md.
 ///
-/// `Policies`: those of EventDispatcher, and QueueList.
+/// `Policies`: as for EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>,
                    public TagEventDispatcher,

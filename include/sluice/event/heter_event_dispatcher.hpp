@@ -19,7 +19,7 @@ namespace sluice {
 /// Listeners and arguments belong to the first prototype that fits: see HeterCallbackList. The
 /// arguments follow the event. With ArgumentPassingIncludeEvent the event is among them.
 ///
-/// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: those of
+/// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: as for
 /// EventDispatcher, without Callback; getEvent may be overloaded. One exception: no listener that
 /// removeAllListeners() removes may be the last owner of the dispatcher.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

@@ -20,8 +20,8 @@ namespace sluice {
 /// chosen when an event is queued. Each event takes as much memory as the arguments of the largest
 /// prototype.
 ///
-/// Threads, order, progress, memory, exceptions, capacity and shutdown: as for
-/// EventQueue. `Policies`: those of HeterEventDispatcher, and QueueList.
+/// Threads, order, progress, memory, exceptions, capacity and shutdown: as for EventQueue.
+/// `Policies`: as for HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>,

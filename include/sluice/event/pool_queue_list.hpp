@@ -72,7 +72,7 @@ private:
     }
 };
 
-/// A list type for the policy QueueList whose nodes come from a pool.
+/// A list type for the policy QueueList. Its nodes come from a pool.
 ///
 /// Purpose: a std::list without malloc for each node.
 ///

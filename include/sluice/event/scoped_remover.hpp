@@ -26,11 +26,11 @@ namespace sluice {
 /// the remover does not use it any more. If the listeners were moved to another target, the remover
 /// removes them from there. No other thread may destroy, move or swap the target during a call.
 ///
-/// Errors: those of adding; then nothing is added. Adding without a target is misuse: debug builds
-/// end the program with a message, others return an empty handle. Progress: a lock of the target's
-/// kind is held for a few instructions; no listener is called or destroyed under it. Cost: one
-/// entry for each listener. Removing a single listener is linear in their number. It drops the
-/// entries of removed listeners before the memory grows.
+/// Errors: if adding throws, nothing is added. Adding without a target is misuse: debug builds end
+/// the program with a message, others return an empty handle. Progress: a lock of the target's kind
+/// is held for a few instructions; no listener is called or destroyed under it. Cost: one entry for
+/// each listener. Removing a single listener is linear in their number. It drops the entries of
+/// removed listeners before the memory grows.
 ///
 /// Tests: tests/unit/event/scoped_remover_test.cpp.
 template <class Target>

@@ -21,7 +21,7 @@ namespace sluice::detail {
 /// Threads: any thread calls find(), findOrAdd() and forEach(). The other members need a map that
 /// no other thread uses.
 ///
-/// Progress: lock-free. A thread that is stopped delays nobody.
+/// Progress: lock-free. A thread that is stopped delays no other thread.
 ///
 /// Invariants: a table is replaced only when it has no empty slot any more. So the new table has
 /// all entries of the old one, and no key is in the map twice. An entry stays where it is until
@@ -44,7 +44,7 @@ public:
     AddOnlyHashMap(const AddOnlyHashMap&) = delete;
     AddOnlyHashMap& operator=(const AddOnlyHashMap&) = delete;
     ~AddOnlyHashMap() {
-        // Relaxed: nobody else is here.
+        // Relaxed: no other thread is here.
         const Table* const newest = newest_.load(std::memory_order_relaxed);
         if (newest != nullptr) {
             newest->forEach([](const Entry& entry) { delete &entry; });
@@ -53,7 +53,7 @@ public:
     }
 
     void swap(AddOnlyHashMap& other) noexcept {
-        // Relaxed: nobody else is here.
+        // Relaxed: no other thread is here.
         Table* const mine = newest_.load(std::memory_order_relaxed);
         newest_.store(other.newest_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         other.newest_.store(mine, std::memory_order_relaxed);
@@ -86,7 +86,7 @@ public:
     /// number of destroyed entries. If it throws std::bad_alloc, nothing has changed.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
-        Table* const old = newest_.load(std::memory_order_relaxed);  // relaxed: nobody else is here
+        Table* const old = newest_.load(std::memory_order_relaxed);  // relaxed: no other thread
         if (old == nullptr) {
             return 0;
         }

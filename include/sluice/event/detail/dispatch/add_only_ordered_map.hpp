@@ -16,7 +16,7 @@ namespace sluice::detail {
 /// Threads: any thread calls find(), findOrAdd() and forEach(). The other members need a map that
 /// no other thread uses.
 ///
-/// Progress: lock-free. A thread that is stopped delays nobody.
+/// Progress: lock-free. A thread that is stopped delays no other thread.
 ///
 /// Invariants: on each level the keys ascend. A node that is on a level is on all levels below.
 /// Only the lowest level decides which keys are in the map. A node that has lost a race on a higher
@@ -47,7 +47,7 @@ public:
     AddOnlyOrderedMap(const AddOnlyOrderedMap&) = delete;
     AddOnlyOrderedMap& operator=(const AddOnlyOrderedMap&) = delete;
     ~AddOnlyOrderedMap() {
-        // Relaxed, both: nobody else is here.
+        // Relaxed, both: no other thread is here.
         Node* node = first_[0].load(std::memory_order_relaxed);
         while (node != nullptr) {
             delete std::exchange(node, node->next[0].load(std::memory_order_relaxed));
@@ -56,7 +56,7 @@ public:
 
     void swap(AddOnlyOrderedMap& other) noexcept {
         for (std::size_t level = 0; level < Levels; ++level) {
-            // Relaxed: nobody else is here.
+            // Relaxed: no other thread is here.
             Node* const mine = first_[level].load(std::memory_order_relaxed);
             first_[level].store(other.first_[level].load(std::memory_order_relaxed),
                                 std::memory_order_relaxed);
@@ -103,7 +103,7 @@ public:
     std::size_t removeIf(Test isUnused) noexcept {
         std::size_t removed = 0;
         for (std::size_t level = Levels; level-- > 0;) {
-            // Relaxed, all: nobody else is here.
+            // Relaxed, all: no other thread is here.
             Link* link = &first_[level];
             while (Node* const node = link->load(std::memory_order_relaxed)) {
                 if (!isUnused(std::as_const(node->value))) {

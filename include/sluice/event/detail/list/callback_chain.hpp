@@ -91,7 +91,7 @@ public:
         Core* const mine = core();
         core_.store(other.core(), std::memory_order_release);
         other.core_.store(mine, std::memory_order_release);
-        // Relaxed: nobody else uses the lists.
+        // Relaxed: no other thread uses the lists.
         const auto counter = currentCounter.load(std::memory_order_relaxed);
         currentCounter.store(other.currentCounter.load(std::memory_order_relaxed),
                              std::memory_order_release);
@@ -119,7 +119,7 @@ public:
         });
     }
 
-    /// Adds the callback in front of those of lower priority at the end of the list.
+    /// Adds the callback in front of the callbacks of lower priority at the end of the list.
     Handle insertByPriority(Callback&& callback, int priority) {
         const auto findAfter = [priority](const Guard& guard, Core& core) {
             return core.firstBelow(guard, priority);

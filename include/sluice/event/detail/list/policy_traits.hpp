@@ -27,7 +27,7 @@ inline constexpr bool never = false;
 template <class Prototype>
 struct PrototypeTag {};
 
-/// Query<Policies> if that is a type, else Default.
+/// Query<Policies> if that is a type, otherwise Default.
 template <class Default, template <class...> class Query, class Policies, class = void>
 struct PolicyOr {
     using Type = Default;

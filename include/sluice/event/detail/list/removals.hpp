@@ -142,7 +142,7 @@ public:
         Freed freed;
         freed.append(std::exchange(batch_, nullptr));
         freed.append(std::exchange(newest_, nullptr));
-        count_.store(0, std::memory_order_relaxed);  // relaxed, both: nobody else
+        count_.store(0, std::memory_order_relaxed);  // relaxed, both: no other thread
         hasAny_.store(false, std::memory_order_relaxed);
         return freed.first;
     }

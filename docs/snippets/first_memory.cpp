@@ -14,6 +14,6 @@ int main() {
 
     double price = 0;
     std::thread buyer([&price, bought = std::move(order)] { price = bought->price; });
-    buyer.join();  // the order has ended on that thread, and its memory is the pool's again
+    buyer.join();  // that thread has destroyed the order; the pool has its memory again
     return price == 9.5 ? 0 : 1;
 }

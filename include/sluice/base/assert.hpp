@@ -54,7 +54,6 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace detail {
 
-/// Keeps the failing side of an assertion down to one call with four constants.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 assertionFailed(const char* expression, const char* message, const char* file, int line) noexcept {
     failAssertion(AssertionFailure{expression, message, file, line});
@@ -66,7 +65,7 @@ assertionFailed(const char* expression, const char* message, const char* file, i
 
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
 /// The message is a string that tells the caller how to do it right. With NDEBUG the condition is
-/// still compiled, so its variables count as used, but it is never evaluated.
+/// compiled but never evaluated, so its variables count as used.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))
 #else

@@ -13,9 +13,9 @@
 /// themselves, and a reclaimer reads the announcements. Or a producer looks for sleepers, and a
 /// consumer is about to sleep.
 ///
-/// Use it if one side runs far more often than the other. Use a plain seq_cst fence (PortableFence)
-/// if both sides run equally often, because heavy() costs a system call and interrupts every
-/// processor that runs a thread of this process.
+/// Use these fences if one side runs far more often than the other. Use a plain seq_cst fence
+/// (PortableFence) if both sides run equally often, because heavy() costs a system call and
+/// interrupts every processor that runs a thread of this process.
 ///
 /// Threads: any thread at any time, also during static initialisation and in the child of a fork.
 /// Progress: light() never waits. heavy() does not wait for an action of another thread; the kernel
@@ -28,8 +28,8 @@
 /// data that is passed on still needs a release and an acquire.
 ///
 /// Cost with membarrier: light() 0.3 ns; heavy() 0.4 us if no other thread of the process runs, and
-/// 2-10 us if it must interrupt some. Without membarrier each is a full fence (5-20 ns on x86). No
-/// allocation, no exceptions.
+/// 2-10 us if it must interrupt others. Without membarrier each is a full fence (5-20 ns on x86).
+/// No allocation, no exceptions.
 ///
 /// Origin: membarrier(2), made for the user-space RCU library by M. Desnoyers and P. McKenney.
 ///
@@ -67,13 +67,13 @@ inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction drains the store buffer whatever its address. A variable of its own per
-    // call creates no happens-before edge, so no data race is hidden from the sanitizer.
+    // A locked instruction drains the store buffer whatever its address. A local variable creates
+    // no happens-before edge, so it hides no data race from the sanitizer.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
     // On other processors a read-modify-write orders other addresses only between threads that
-    // change the same variable: the later one acquires, and the earlier one released.
+    // change the same variable: the earlier change releases, and the later change acquires.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
@@ -81,12 +81,12 @@ inline void fullFence() noexcept {
 
 /// The system call behind MembarrierFence; tests replace it by scripted kernels.
 struct MembarrierKernel {
-    // The values of the kernel's ABI, so that old kernel headers do not matter.
+    // These values belong to the kernel's ABI. Old kernel headers do not define them.
     static constexpr int commandGlobal = 1 << 0;
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// True when the kernel carried the command out. errno is left as it was.
+    /// Returns true if the kernel carried out the command. It does not change errno.
     static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -101,7 +101,7 @@ struct MembarrierKernel {
 
 }  // namespace detail
 
-/// Full fences on both sides: for kernels without membarrier, and if both sides run equally often.
+/// Makes both sides full fences, for kernels without membarrier or if both sides run equally often.
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -115,11 +115,11 @@ public:
 /// full barrier on every processor that executes a thread of this process. A thread that is not
 /// executing has passed a full barrier in the context switch.
 ///
-/// Only for programs that know their kernel. If available() is false, heavy() ends the program,
-/// because no fence on one side alone can keep the promise. AsymmetricFence chooses at run time.
+/// For programs that know their kernel. If the kernel refuses each barrier, heavy() ends the
+/// program: a fence on one side alone cannot keep the promise. AsymmetricFence chooses at run time.
 ///
-/// A sandbox must not forbid membarrier after its first use, because heavy() would end the program.
-/// Install such a filter before the first use, or allow membarrier (flags 0).
+/// A sandbox must not begin to forbid membarrier after its first use, because heavy() would end the
+/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0).
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:
@@ -133,7 +133,7 @@ public:
         detail::compilerBarrier();
     }
 
-    /// Registers the process with the kernel and tries the barrier once. May be called repeatedly.
+    /// Registers the process with the kernel and tries the barrier. Repeated calls are allowed.
     [[nodiscard]] static bool available() noexcept {
         return Kernel::call(Kernel::commandRegisterPrivateExpedited) &&
                Kernel::call(Kernel::commandPrivateExpedited);
@@ -142,9 +142,9 @@ public:
     static bool isAsymmetric() noexcept { return true; }
 
 private:
-    /// The process may have lost its registration, or never had one: register and retry. The
-    /// non-expedited barrier needs no registration and takes milliseconds. If the kernel refuses
-    /// this one, too, the program ends: without a barrier it would have a data race.
+    /// The process may have no registration: registers it and retries. If this fails, uses the
+    /// non-expedited barrier, which needs no registration and takes milliseconds. If the kernel
+    /// refuses this barrier too, the program ends: without a barrier it would have a data race.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!available() && !Kernel::call(Kernel::commandGlobal)) {
             failAssertion(
@@ -158,18 +158,17 @@ private:
 
 using MembarrierFence = BasicMembarrierFence<>;
 
-/// MembarrierFence if the kernel has it, otherwise PortableFence. The first call of any member
-/// decides, for all threads and for ever. For AsymmetricFence this call is made when the program
-/// starts.
+/// Uses membarrier if the kernel has it, otherwise full fences. The first call of any member
+/// decides for all threads, and the decision never changes. AsymmetricFence makes this call when
+/// the program starts.
 ///
-/// Invariant: no light() is a mere compiler barrier unless every heavy() calls the kernel. The
-/// choice is made by one compare-exchange from `undecided`; before it, light() is a full fence,
-/// which serves both.
+/// Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. One
+/// compare-exchange from `undecided` makes the choice. Before it, light() is a full fence.
 template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
     [[gnu::always_inline]] static void light() noexcept {
-        // Relaxed: the choice itself is the whole message, and it never changes once made.
+        // Relaxed: the choice publishes no other data, and never changes once made.
         if (__builtin_expect(choice_.load(std::memory_order_relaxed) == Choice::membarrier, 1)) {
             BasicMembarrierFence<Kernel>::light();
         } else {
@@ -185,7 +184,6 @@ public:
         }
     }
 
-    /// Whether light() is cheaper than a full fence.
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
@@ -198,15 +196,15 @@ private:
 
     static Choice decide() noexcept {
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
-            // Later the kernel takes some 15 ms to register the process, and the first thread that
-            // needs a fence would wait for it.
+            // Decides while the process has one thread. Later the kernel takes some 15 ms to
+            // register the process, and the first thread that needs a fence would wait.
             (void)&AtStart<&isAsymmetric>::call;
         }
         Choice choice = choice_.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found =
                 BasicMembarrierFence<Kernel>::available() ? Choice::membarrier : Choice::portable;
-            // Relaxed: as above. When another thread was first, its choice is left in `choice`.
+            // Relaxed: see light(). If another thread was first, `choice` receives its choice.
             if (choice_.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -214,8 +212,8 @@ private:
         return choice;
     }
 
-    // Initialised at compile time, hence usable before any dynamic initialisation has run. A forked
-    // child inherits the value; should its registration not be inherited, heavy() registers again.
+    // Initialised at compile time, so usable before any dynamic initialisation. A forked child
+    // inherits the value. If it does not inherit the registration, heavy() registers again.
     inline static std::atomic<Choice> choice_{Choice::undecided};
 };
 

@@ -11,12 +11,12 @@ namespace [[gnu::visibility("default")]] sluice {
 ///         return registry;
 ///     }
 ///
-/// A function template, or a member of a class template, names a function that depends on its own
-/// parameters. A program that uses the template makes the call before main(), once for each shared
-/// object. A unit that includes the header and does not use the template has no code for the call.
+/// Name it in a function template, or in a member of a class template. `Function` must depend on
+/// the parameters of the template. A program that uses the template then makes the call before
+/// main(), once for each shared object. A unit that does not use it has no code for the call.
 ///
-/// The call comes before static objects of the program are made. Such an object may use the
-/// template all the same, if `Function` allows more than one call.
+/// The call comes before the constructors of the program's static objects. A static object may use
+/// the template, too, if `Function` allows more than one call.
 ///
 /// Tests: tests/unit/base/at_start_test.cpp.
 template <auto Function>

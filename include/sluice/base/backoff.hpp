@@ -27,7 +27,7 @@ namespace [[gnu::visibility("default")]] sluice {
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:
-    /// The longest spin of one wait() in pauses.
+    /// The most pauses of one wait().
     static constexpr unsigned maxPauses = 64;
 
     /// Waits one step, longer than the step before.

@@ -10,7 +10,7 @@ namespace sluice {
 ///     void f() { const CallCheck::Scope call(calls_); ... }
 ///     ~Object() { SLUICE_ASSERT(calls_.areNone(), "join the threads that call f() first"); }
 ///
-/// The object may be destroyed only after the scope has ended: the scope writes to it.
+/// Destroy the object only after the Scope has ended, because the Scope writes to it.
 ///
 /// Tests: tests/unit/base/call_check_test.cpp.
 class CallCheck {
@@ -19,7 +19,7 @@ public:
     public:
         explicit Scope(CallCheck& check) noexcept : check_(check) {
 #if !defined(NDEBUG)
-            // Relaxed, all: it must not create the very edge whose absence it is there to notice.
+            // Relaxed, all: a stronger order would create the edge whose absence the check reports.
             check_.calls_.fetch_add(1, std::memory_order_relaxed);
 #endif
         }
@@ -41,8 +41,7 @@ public:
     }
 
 private:
-    // Not an atomic of a platform: assertions are no part of an algorithm, and a model checker need
-    // not follow them.
+    // Not an atomic of a platform, because a model checker need not follow assertions.
     std::atomic<unsigned> calls_{0};
 };
 

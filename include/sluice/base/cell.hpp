@@ -40,12 +40,12 @@ T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>(
 ///
 /// A Cell is trivially constructible and destructible. So an uninitialised Cell costs nothing, and
 /// an array of Cells of static storage duration lies in .bss. The end of a Cell does not destroy a
-/// T that lives in it. A Cell cannot be copied, because this would copy bytes and no T. It has no
-/// synchronisation of its own.
+/// T that lives in it. A Cell cannot be copied, because this would copy bytes instead of a T. It
+/// has no synchronisation of its own.
 ///
-/// A class with an array of Cells can have a constexpr constructor, so that its statics are ready
-/// before any dynamic initialisation. It puts the array into a union with a `char`, and initialises
-/// the `char`.
+/// A class with an array of Cells can have a constexpr constructor, so that its static objects are
+/// ready before any dynamic initialisation. Put the array into a union with a `char`, and
+/// initialise the `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -56,8 +56,8 @@ public:
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
-    /// Builds a T; none may live here yet. It builds T(args...), or T{args...} for an aggregate
-    /// without such a constructor. If this throws, no T lives here.
+    /// Builds a T in the empty Cell: T(args...), or T{args...} for an aggregate without such a
+    /// constructor. If the constructor throws, the Cell stays empty.
     template <class... Args>
     T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
@@ -78,13 +78,13 @@ public:
     /// processor has them. The thread that has read the T calls it, before another thread
     /// constructs the next T here.
     ///
-    /// Why: a line that one processor has written and another one has read is in both caches. The
-    /// next write then waits for the right to write, and no prefetch shortens that. A line that the
-    /// reader has written travels back whole, and the processor fetches it ahead. Measured:
-    /// docs/decisions/rings.md. Cost: one store up to the alignment of T, a second one up to 64
-    /// bytes more, a third one up to 128 bytes more. For a T larger than four lines, it writes only
-    /// the first line: messages of several types may share the Cell, and small messages use no
-    /// other line.
+    /// Why: a line that one processor has written and another processor has read is in both caches.
+    /// The next write then waits for the right to write, and no prefetch shortens this wait. If the
+    /// reader has written the line, the line moves back as a whole, and the writer's processor
+    /// fetches it ahead. Measured: docs/decisions/rings.md. Cost: one store for a T as large as its
+    /// alignment, two for up to 64 bytes more, three for up to 128 bytes more. If T is larger than
+    /// four lines, it writes only the first line: messages of several types may share the Cell, and
+    /// small messages use no other line.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
@@ -96,8 +96,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t lineSize = 64;  // in larger lines it writes more often than needed
-    // At the end of the T, so many bytes are in one line for certain.
+    static constexpr std::size_t lineSize = 64;  // larger lines get more stores than needed
+    // The number of bytes at the end of a T that are certainly in one line.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
     alignas(T) unsigned char storage_[sizeof(T)];

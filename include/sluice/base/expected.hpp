@@ -90,9 +90,10 @@ private:
 ///
 /// It is trivially copyable and trivially destructible if T and E are, and allocates nothing. T and
 /// E may be the same type, and T may be void. Reading the value of a failure, or the error of a
-/// success, is a misuse: it asserts, and ends the program in a release build. If an assignment from
-/// a value to an error or back throws, there may be neither. Then hasValue() is false, and reading
-/// either is the same misuse. This cannot happen if moving a T and an E cannot throw.
+/// success, is a misuse: it asserts, and ends the program in a release build. If an assignment
+/// throws while it replaces a value by an error, or an error by a value, there may be neither. Then
+/// hasValue() is false, and reading either is the same misuse. This cannot happen if moving a T and
+/// an E cannot throw.
 template <class T, class E>
 class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
@@ -106,17 +107,15 @@ public:
                                             int> = 0>
     constexpr Expected(U&& value) : State(std::in_place_index<0>, std::forward<U>(value)) {}
 
-    /// A success whose value is built in place.
     template <class... Args, std::enable_if_t<std::is_constructible_v<T, Args&&...>, int> = 0>
     constexpr explicit Expected(std::in_place_t, Args&&... args)
         : State(std::in_place_index<0>, std::forward<Args>(args)...) {}
 
-    /// A failure.
     template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
     constexpr Expected(Unexpected<G> failure)
         : State(std::in_place_index<1>, std::move(failure).error()) {}
 
-    /// The value. It asserts that there is one, as `*` and `->` do.
+    /// The value. value(), `*` and `->` assert that there is one.
     [[nodiscard]] constexpr T& value() & noexcept { return this->stored(); }
     [[nodiscard]] constexpr const T& value() const& noexcept { return this->stored(); }
     [[nodiscard]] constexpr T&& value() && noexcept { return std::move(this->stored()); }

@@ -9,9 +9,9 @@ namespace sluice {
 ///     const HandlerThread<Platform> handlers;
 ///     handler(message);
 ///
-/// A handler does not wait for room without a limit. Its thread may be the thread that makes this
-/// room: the room of the same queue, or of another queue whose handlers wait for this one. With a
-/// limit, such a cycle ends.
+/// A bus lets no handler wait for room without a time limit. The handler's own thread may have to
+/// make this room: in the same bus, or in another bus whose handlers wait for this one. A time
+/// limit ends such a cycle.
 ///
 /// Marks may be nested. If each shared library has its own variable runsHandlers(), a library knows
 /// only of its own handlers.

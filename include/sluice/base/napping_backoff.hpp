@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// The pause between two looks at a condition that another thread makes true, soon or late.
+/// The wait between two checks of a condition that another thread makes true, soon or late.
 ///
 ///     NappingBackoff backoff;
 ///     while (!isReady()) {
@@ -16,8 +16,8 @@ namespace sluice {
 ///     }
 ///
 /// It spins for some microseconds, yields a few times, and then sleeps: 32 times for 20 us, then
-/// longer, and for 2 ms at most. So a condition that is true at half of the looks is seen in less
-/// than a millisecond. It must sleep, because a thread of real-time priority that only yields never
+/// longer, and for 2 ms at most. So it usually sees, within a millisecond, a condition that is true
+/// half of the time. It must sleep, because a thread of real-time priority that only yields never
 /// lets a thread of lower priority run on the same processor.
 ///
 /// Use a wait strategy of the module `wait` if the other thread can wake the waiting one.

@@ -20,8 +20,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The counters of all threads of one PerThreadCounters. Its users are that object and each thread
-/// that has counters here.
+/// The counters of all threads of one PerThreadCounters. Its users are the PerThreadCounters and
+/// each thread that has counters here.
 template <class Platform, std::size_t Size>
 class CounterRegistry : public SharedHome<CounterRegistry<Platform, Size>, Platform> {
     friend class SharedHome<CounterRegistry, Platform>;
@@ -53,9 +53,8 @@ public:
     };
     using Threads = ThreadTable<CounterRegistry>;
 
-    /// Adds to a counter of the calling thread. `hash` is Threads::hash(this).
-    /// Returns them, unless there are none. Compiled into its caller even in a program whose
-    /// compiler has stopped to do so of its own accord: a publication has no time for a call.
+    /// Adds to a counter of the calling thread. Returns the counters of the thread, or null if it
+    /// has none. `hash` is Threads::hash(this). Always inline, because each publication calls it.
     [[gnu::always_inline]] Slot* add(std::size_t hash, std::size_t which,
                                      std::uint64_t n) noexcept {
         Slot* slot = Threads::findFirst(this, hash);
@@ -73,12 +72,13 @@ public:
                                   own->isStaying.load(std::memory_order_relaxed));
     }
 
-    /// Whether another thread is inside. Its work before it left happens before the answer "no".
+    /// Whether another thread is inside. The work of each thread before it left happens before the
+    /// answer "no".
     [[nodiscard]] bool isAnotherInside(std::size_t hash) const noexcept {
         const Slot* const own = Threads::find(this, hash);
         const Guard guard(lock_);
         const Slot* slot = first_;
-        // E1 left. In this order: a thread that begins to stay leaves the other mark later.
+        // E1 left. Reads isInside first, because a thread sets isStaying before it clears isInside.
         while (slot != nullptr &&
                (slot == own || (!slot->isInside.load(std::memory_order_acquire) &&
                                 !slot->isStaying.load(std::memory_order_acquire)))) {
@@ -87,9 +87,8 @@ public:
         return slot != nullptr;
     }
 
-    /// The counters of the calling thread, which has some from now on. Null when the thread is
-    /// ending and has given its counters back, or when there is no memory for any. Such a
-    /// thread counts in `rest_`.
+    /// The counters of the calling thread, made if it has none. Null if the thread is ending and
+    /// has given its counters back, or if there is no memory. Such a thread counts in `rest_`.
     Slot* slotOfThread(std::size_t hash) noexcept {
         return Threads::findOr(
             this, hash, [this] { return resultOrDefault([this] { return Threads::add(*this); }); });
@@ -105,7 +104,7 @@ public:
         }
     }
 
-    /// Sets of counters: as many as threads have counted at the same time.
+    /// The number of slots: the most threads that had counters at the same time.
     [[nodiscard]] std::size_t slotCount() const noexcept {
         const Guard guard(lock_);
         std::size_t count = 0;
@@ -115,7 +114,7 @@ public:
         return count;
     }
 
-    /// The PerThreadCounters ends.
+    /// Called when the PerThreadCounters ends.
     void abandon() noexcept {
         this->markAbandoned();
         this->dropUser();
@@ -188,7 +187,8 @@ private:
 ///
 /// Each thread has counters of its own, so add() costs a search in a small table and a store, and
 /// threads do not share a cache line. A thread gets its counters with its first add(), or by
-/// attach(). Both may allocate. It keeps them until it ends. Then a later thread uses them.
+/// attach(). Both may allocate. The thread keeps its counters until it ends. Then a later thread
+/// uses them.
 ///
 /// Threads: any thread calls any member. A signal handler must not call add(), because it could
 /// lose a count of the thread that it has interrupted. Debug builds notice this. add() is wait-free
@@ -202,8 +202,8 @@ class PerThreadCounters {
     using Registry = detail::CounterRegistry<Platform, Size>;
 
 public:
-    /// While it exists, the thread that has passed it to add() is inside. The end of another Inside
-    /// of this thread ends this state, too. It may outlive the counters.
+    /// While an Inside exists, the thread that passed it to add() is inside. The end of another
+    /// Inside of this thread ends this state, too. An Inside may outlive the counters.
     class Inside {
     public:
         Inside() noexcept = default;
@@ -220,14 +220,14 @@ public:
         typename Registry::Slot* slot_ = nullptr;
     };
 
-    /// While it exists, its thread is inside, whichever Inside ends meanwhile. Several may nest. It
-    /// may outlive the counters.
+    /// While a Staying exists, its thread is inside, even if an Inside ends meanwhile. Stayings may
+    /// nest. A Staying may outlive the counters.
     class Staying {
     public:
         explicit Staying(PerThreadCounters& counters) noexcept
             : slot_(counters.registry_->slotOfThread(counters.hash_)) {
             if (slot_ != nullptr) {
-                // Relaxed, both: only this thread writes, and its next step releases the mark.
+                // Relaxed, both: only this thread writes, and its next release publishes the mark.
                 wasStaying_ = slot_->isStaying.load(std::memory_order_relaxed);
                 slot_->isStaying.store(true, std::memory_order_relaxed);
             }
@@ -252,18 +252,17 @@ public:
 
     void add(std::size_t which, std::uint64_t n) noexcept { registry_->add(hash_, which, n); }
 
-    /// As add(). The thread is then inside until `inside` ends. An isAnotherInside() that
-    /// synchronises with the next step of the thread returns true. (Except for a thread without
-    /// counters of its own.)
+    /// As add(). The thread is then inside until `inside` ends. Meanwhile isAnotherInside() returns
+    /// true in a thread that has synchronised with this thread after the call. A thread without
+    /// counters of its own is never inside.
     [[gnu::always_inline]] void add(std::size_t which, std::uint64_t n, Inside& inside) noexcept {
         inside.slot_ = registry_->add(hash_, which, n);
         if (inside.slot_ != nullptr) {
-            // Relaxed: the next step of the thread releases it.
+            // Relaxed: the next release of the thread publishes it.
             inside.slot_->isInside.store(true, std::memory_order_relaxed);
         }
     }
 
-    /// Whether the calling thread is inside.
     [[nodiscard]] bool isInside() const noexcept { return registry_->isInside(hash_); }
 
     /// Whether another thread is inside. Everything that a thread did before it left happens before
@@ -281,8 +280,8 @@ public:
         return sum;
     }
 
-    /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. It is
-    /// for a caller that needs many sums. It holds a lock that a thread takes for its first add().
+    /// Calls f(counts) for the counters of each thread: counts[which].get() is one of them. Use it
+    /// for many sums. It holds a lock that each thread takes for its first add().
     template <class F>
     void forEach(F&& f) const {
         registry_->forEach(f);
@@ -296,12 +295,12 @@ private:
     std::size_t hash_;
 };
 
-/// PerThreadCounters for one processor, where code only interrupts other code: it has one set of
-/// counters, in the object itself.
+/// PerThreadCounters for one processor with interrupts: it has one set of counters, in the object
+/// itself.
 template <class Platform, std::size_t Size>
 class SingleCoreCounters {
 public:
-    /// An interrupt is through when the code that it has interrupted goes on.
+    /// Empty, because an interrupt has ended when the interrupted code goes on.
     struct Inside {};
     struct Staying {
         explicit Staying(SingleCoreCounters&) noexcept {}
@@ -321,11 +320,11 @@ public:
     }
 
 private:
-    /// Code may interrupt an add() in the middle.
+    /// An interrupt may come in the middle of an add().
     class Counter {
     public:
         void add(std::uint64_t n) noexcept {
-            // Relaxed: no data follows a count.
+            // Relaxed: a count publishes no other data.
             count_.fetch_add(static_cast<CounterWord>(n), std::memory_order_relaxed);
         }
         [[nodiscard]] std::uint64_t get() const noexcept {
@@ -339,7 +338,7 @@ private:
     std::array<Counter, Size> counts_{};
 };
 
-/// The one of the two that fits the platform.
+/// The counters that fit the platform.
 template <class Platform, std::size_t Size>
 using CountersOf = std::conditional_t<Platform::hasThreads, PerThreadCounters<Platform, Size>,
                                       SingleCoreCounters<Platform, Size>>;

@@ -17,8 +17,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// clock and scheduler.
 ///
 /// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
-/// and uses these parts only through it. So another platform runs the shipped header itself, not a
-/// copy of it, on another machine:
+/// and uses these parts only through it. So a test runs the shipped header itself, not a copy, on
+/// another platform:
 ///
 /// - a model checker supplies `Atomic` and `Cell` types that report each access, and a `pause` and
 ///   a `yield` that hand control to another simulated thread;
@@ -38,8 +38,8 @@ struct StdPlatform {
     /// Whether there are several threads.
     static constexpr bool hasThreads = true;
 
-    /// An address that no other living thread has. On Linux it is the same in all shared objects
-    /// of a program, also where each of them has its own copy of this function.
+    /// An address that no other living thread has. On Linux it is the same in all shared objects of
+    /// a program, even if each shared object has its own copy of this function.
     static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
@@ -54,12 +54,11 @@ struct StdPlatform {
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
-            last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: only to be different
+            last.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: orders nothing
         return number;
     }
 
-    /// Whether the calling thread runs handlers. A bus writes it, and lets no handler wait for room
-    /// without a limit.
+    /// Whether the calling thread runs handlers. HandlerThread writes it.
     static bool& runsHandlers() noexcept {
         static thread_local bool runs = false;
         return runs;
@@ -73,7 +72,8 @@ struct StdPlatform {
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage of one object that passes from thread to thread under an edge of the algorithm.
+    /// Storage of one object that threads hand over. An edge of the algorithm orders their
+    /// accesses.
     template <class T>
     using Cell = sluice::Cell<T>;
 

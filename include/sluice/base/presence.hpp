@@ -38,7 +38,7 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Progress, and the delays by a stopped thread:
 /// - enter() and leaving: wait-free. A thread's first enter() takes a slot: lock-free, and it
-///   allocates. So does a section that is nested deeper than any before it on this thread.
+///   allocates. A section that is nested deeper than all earlier ones allocates, too.
 /// - isAlone(), isInside(), hasPassed(): one step for each slot.
 /// - waitForOthers(): waits for the sections of this object that had begun at the call, and for no
 ///   later ones. A thread that is stopped inside of another object delays no other thread.
@@ -82,8 +82,8 @@ public:
     using Entry = typename Slot::Entry;
     using Word = typename Slot::Word;
 
-    /// The time until the sections that an object has at its begin have all ended. hasPassed()
-    /// tells whether it is over. No thread has to wait in between.
+    /// The time from beginGrace() until all sections have ended that an object had then.
+    /// hasPassed() tells whether the time is over, so no thread has to wait.
     class GracePeriod {
         friend class BasicPresence;
         // The slot, the entry and the section that the period waits for; word 0: any section.
@@ -130,7 +130,7 @@ public:
         return enter(*Table::findOr(this, hash_, [this] { return addSlot(); }), where);
     }
 
-    /// The same in a slot that the caller has from acquire().
+    /// The same in a slot that acquire() has returned.
     Section enter(Slot& slot, const void* where) {
         SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
                       "enter() needs the address of an object that is aligned to 4 bytes");
@@ -140,8 +140,8 @@ public:
             entry = &slot.freeEntry();
             idle = entry->load(std::memory_order_relaxed);
         }
-        // Release: a look that meets this section instead of the end of the last one has acquired
-        // the last one all the same (E1).
+        // Release (E1): a hasPassed() that reads this section instead of the end of the last
+        // section acquires the last section all the same.
         entry->store(Slot::wordOf(where) + idle, std::memory_order_release);
         Platform::Fence::light();  // E2
         return Section(*entry, idle);
@@ -162,7 +162,6 @@ public:
         return true;
     }
 
-    /// Whether this thread is inside the object.
     [[nodiscard]] bool isInside(const void* where) const noexcept {
         return anyOwnEntry([&](const Entry& entry) {
             return Slot::isIn(entry.load(std::memory_order_relaxed), where);
@@ -179,14 +178,14 @@ public:
         return period;
     }
 
-    /// Whether the period is over: all sections of the object that had begun before it have ended,
-    /// also those of this thread. A period is for one object, and one thread at a time uses it.
+    /// Whether the period is over: all sections of the object that had begun before the period have
+    /// ended, also sections of this thread. A period is for one object and one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
     /// Waits until the sections of other threads that had begun before the call have ended. Costs
-    /// as much as beginGrace(), and a spin that yields and at last sleeps.
+    /// as much as beginGrace(). The wait spins, then yields, then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicNappingBackoff<Platform> backoff;
@@ -200,7 +199,7 @@ public:
         publishWait(nullptr, 0);
     }
 
-    /// In the child of a fork: ends the sections of the threads that do not exist there.
+    /// For the child of a fork: ends the sections of the threads that do not exist there.
     void forgetOtherThreads() noexcept {
         // Relaxed: no other thread exists.
         process_.store(process_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -219,13 +218,13 @@ public:
         }
     }
 
-    /// Never 0. In the child of a fork it differs from the parent's.
+    /// A number of this process, never 0. The child of a fork has another number than its parent.
     [[nodiscard]] std::uint32_t process() const noexcept {
         return process_.load(
             std::memory_order_relaxed);  // relaxed: set before the child has threads
     }
 
-    /// A slot for this thread, which gives it back by release(). May throw std::bad_alloc.
+    /// A slot for this thread. The thread gives it back by release(). May throw std::bad_alloc.
     [[gnu::cold, gnu::noinline]] Slot& acquire() {
         Slot& slot = takeOrAdd();
         // Relaxed: compared with the address of the reading thread only.
@@ -234,7 +233,7 @@ public:
         return slot;
     }
 
-    /// Takes a slot back that has no sections. This object may be gone afterwards.
+    /// Takes a slot back that has no sections. The call may destroy this object.
     [[gnu::cold, gnu::noinline]] void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
         slot.isTaken.store(false, std::memory_order_release);   // E3
@@ -272,8 +271,8 @@ private:
 
     Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E4
 
-    /// For the first enter() of this thread. A thread that is ending has given its slot back, and
-    /// gets one for this section only.
+    /// Called by the first enter() of a thread. A thread that is ending has given its slot back,
+    /// and gets a slot for this section only.
     [[gnu::cold, gnu::noinline]] Slot* addSlot() {
         Slot* slot = Table::add(*this);
         if (slot == nullptr) {
@@ -304,7 +303,7 @@ private:
         return false;
     }
 
-    /// Goes on to the first section that keeps the period from being over; true when there is
+    /// Moves the period on to the first section that it still waits for. Returns true if there is
     /// none. Ignores the slots of the thread `ignored`.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
         for (; period.slot_ != nullptr; period.slot_ = period.slot_->next, period.index_ = 0) {
@@ -326,21 +325,22 @@ private:
         return true;
     }
 
-    /// For isWaitingForThis(), in all slots of this thread.
+    /// Tells isWaitingForThis() of other threads which section this thread waits for.
     void publishWait([[maybe_unused]] const Entry* entry,
                      [[maybe_unused]] Word word) const noexcept {
 #ifndef NDEBUG
         const void* const self = Platform::thisThread();
         for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            if (slot->thread.load(std::memory_order_relaxed) == self) {    // relaxed: as in look()
-                slot->awaitedWord.store(word, std::memory_order_relaxed);  // relaxed: see below
+            if (slot->thread.load(std::memory_order_relaxed) == self) {  // relaxed: as in advance()
+                // Relaxed: the store of `awaited` releases it.
+                slot->awaitedWord.store(word, std::memory_order_relaxed);
                 slot->awaited.store(entry, std::memory_order_release);
             }
         }
 #endif
     }
 
-    /// Whether the owner of that slot waits for a section in which this thread is.
+    /// Whether the owner of the slot `other` waits for a section of this thread.
     bool isWaitingForThis(const Slot& other) const noexcept {
         const Entry* const entry = other.awaited.load(std::memory_order_acquire);
         if (entry == nullptr) {

@@ -42,19 +42,20 @@ public:
         return word & FUTEX_TID_MASK;
     }
 
-    /// Whether ordinary threads of the processor do not run while the calling thread polls.
+    /// Whether the calling thread has a real-time policy. While such a thread polls, no ordinary
+    /// thread runs on its processor.
     static bool isRealTime() noexcept {
         const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
         return policy == SCHED_FIFO || policy == SCHED_RR;
     }
 
     /// Sleeps until the calling thread is the owner. Returns false if the system refuses, because
-    /// it has no such futexes or there is no such owner.
+    /// it has no such futexes or the owner does not exist.
     static bool own(Word& word) noexcept {
         if (!call(word, FUTEX_LOCK_PI_PRIVATE)) {
             return false;
         }
-        // For the checkers, which do not see the system's writes.
+        // For the sanitizers, which do not see the writes of the kernel.
         (void)word.load(std::memory_order_acquire);
         return true;
     }

@@ -36,32 +36,34 @@ namespace [[gnu::visibility("default")]] sluice {
 /// overtake them. A holder that waits for something else, such as a page fault, delays all waiting
 /// threads.
 ///
-/// Memory promise: everything done before unlock() is visible after the lock(), or successful
-/// try_lock(), that follows it.
+/// Memory promise: everything done before an unlock() is visible after each later lock() and
+/// successful try_lock().
 ///
 /// fork: on Linux the child finds the mutex unlocked. fork() waits for each thread that is between
-/// lock() and unlock(), for half a second at most. A thread that holds several mutexes counts until
-/// it unlocks one of them.
+/// lock() and unlock(), for half a second at most. For a thread that holds several mutexes, fork()
+/// waits only until the thread unlocks one of them.
 ///
-/// Destruction: call awaitUnlocks() before, because unlock() still reads the mutex after the
-/// unlock.
+/// Destruction: call awaitUnlocks() first, because unlock() still reads the mutex when another
+/// thread may hold it.
 ///
-/// Cost: one atomic step for lock(), and three stores and a load for both. A system call only if a
-/// thread sleeps. Twelve bytes. No allocation, no exceptions, constant-initialised.
+/// Cost: one atomic step for lock(), and three stores and two loads for lock() and unlock()
+/// together. A system call only if a thread sleeps. Twelve bytes. No allocation, no exceptions,
+/// constant-initialised.
 ///
 /// Portability: on other systems than Linux it is a SpinLock.
 ///
 /// States: `holder_` is 0 or the number of the thread between lock() and unlock(). Threads that
 /// sleep own `line_` one after the other. The owner of `line_` writes the holder's number to
-/// `loan_`, as if the holder had owned `loan_` all the time. Then it asks the system for `loan_`.
-/// So it sleeps and lends its priority, until the holder gives `loan_` back in unlock().
+/// `loan_`, as if the holder had owned `loan_` all the time. Then the owner of `line_` asks the
+/// system for `loan_`. So this thread sleeps and lends its priority, until the holder gives `loan_`
+/// back in unlock().
 ///
 /// Edges: E1 hand-over: unlock() releases holder_ -> take() acquires. E2 loan: loan_ written, heavy
 /// fence, holder_ read -- against -- holder_ cleared, light fence, loan_ read: either the waiter
 /// sees that the holder has left, or unlock() sees the loan.
 ///
 /// Origin: the futexes of Linux with priority inheritance. New here: unlock() takes no atomic step,
-/// as the waiter asks for a word of its own, and pays for the fence.
+/// because the waiter sleeps on a word of its own and pays for the fence.
 ///
 /// Tests: tests/unit/base/priority_mutex_test.cpp, tests/model/priority_mutex_model_test.cpp.
 ///
@@ -101,12 +103,12 @@ public:
         System::leave();
     }
 
-    /// Waits until each unlock() that other threads have begun has returned. After that the mutex
-    /// may be destroyed, if no thread locks it any more.
+    /// Waits until each unlock() that other threads have begun has returned. Then the mutex may be
+    /// destroyed, if no thread locks it any more.
     void awaitUnlocks() const noexcept { System::awaitOthers(this); }
 
-    /// In the child of a fork that was made while the calling thread held the mutex, or another one
-    /// for too long. From now on it is unlocked. Relaxed: there is one thread.
+    /// Unlocks the mutex in the child of a fork. Call it if the forking thread held the mutex, or
+    /// if another thread held it longer than fork() waits. Relaxed: there is one thread.
     void forgetHolder() noexcept {
         holder_.store(0, std::memory_order_relaxed);
         loan_.store(0, std::memory_order_relaxed);
@@ -117,7 +119,7 @@ public:
 private:
     using Word = typename Platform::template Atomic<std::uint32_t>;
 
-    /// So many time slices an ordinary thread gives away before it sleeps.
+    /// The number of yields of an ordinary thread before it sleeps.
     static constexpr int mostYields = 64;
 
     bool take(std::uint32_t me) noexcept {
@@ -126,11 +128,10 @@ private:
                                                std::memory_order_relaxed);
     }
     bool tryTake(std::uint32_t me) noexcept {
-        // Relaxed: only decides whether the attempt is worth the line.
+        // Relaxed: only decides whether the attempt is worth a transfer of the cache line.
         return holder_.load(std::memory_order_relaxed) == 0 && take(me);
     }
 
-    /// Tries for microseconds.
     bool poll(std::uint32_t me) noexcept {
         BasicBackoff<Platform> backoff;
         while (!tryTake(me)) {
@@ -163,8 +164,8 @@ private:
         }
     }
 
-    /// Sleeps until the holder has left, and lends it the priority. By the owner of line_. False if
-    /// the system refuses.
+    /// Sleeps until the holder has left, and lends the holder its priority. The owner of line_
+    /// calls it. Returns false if the system refuses.
     bool lend(std::uint32_t me) noexcept {
         // Relaxed, all: the fence orders them.
         const std::uint32_t holder = holder_.load(std::memory_order_relaxed);
@@ -184,7 +185,7 @@ private:
     }
 
     [[gnu::cold, gnu::noinline]] void giveBack() noexcept {
-        // Relaxed: nobody but this thread takes it away from this thread.
+        // Relaxed: if this thread owns loan_, only this thread ends that.
         if (System::ownerOf(loan_.load(std::memory_order_relaxed)) == System::thisThread()) {
             System::disown(loan_);
         }

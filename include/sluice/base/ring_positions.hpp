@@ -17,8 +17,8 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 }
 
 /// Arithmetic of ring positions. A position is an even number; two positions apart are one message
-/// apart. The lowest bit is free for a mark of the word that carries the position (closed, in a
-/// push, filled). All sums are taken modulo the Index type, so the wrap is harmless.
+/// apart. The lowest bit of the word is free for a mark (closed, in a push, filled). All sums are
+/// taken modulo the Index type, so the wrap is harmless.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -26,8 +26,8 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest number of slots with which a position, the same slot's position one lap later,
-    /// and all positions between them are distinct.
+    /// The largest number of slots (a power of two) for which all positions of a lap, and the first
+    /// position of the next lap, differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -45,12 +45,12 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// For at(): which bits of a position tell the slot, among so many slots, a power of two.
+    /// The mask for at(): the bits of a position that tell the slot. `slots` is a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. Each step of a position is half a slot, so its offset is a product,
-    /// and nothing has to be shifted: an instruction less in each push and in each pop. (Unless a
-    /// slot has an odd number of bytes.)
+    /// The slot at a position. A position counts half slots, so a multiplication gives the offset
+    /// in bytes, without a shift. This saves an instruction in each push and in each pop. Only a
+    /// slot with an odd number of bytes needs the shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

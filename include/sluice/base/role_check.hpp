@@ -6,16 +6,16 @@
 
 namespace sluice {
 
-/// Detects two threads, or a handler and its caller, in a role that one at a time may have. It
-/// detects calls that overlap. A role that is passed on between calls is allowed. Without
-/// assertions it costs one byte and no instruction.
+/// Detects calls that overlap in a role for one thread at a time: calls by two threads, or by a
+/// handler and its caller. A thread may pass the role on between calls. Without assertions it costs
+/// one byte and no instruction.
 template <class Platform>
 class RoleCheck {
 public:
     class Scope {
     public:
         Scope(RoleCheck& role, [[maybe_unused]] const char* advice) noexcept : role_(role) {
-            // Relaxed: it must not create the very edge whose absence it is there to notice.
+            // Relaxed: see CallCheck.
             SLUICE_ASSERT(!role_.taken_.exchange(true, std::memory_order_relaxed), advice);
         }
         ~Scope() {

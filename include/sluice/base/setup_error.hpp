@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// Refuses a set-up that cannot work, such as a capacity out of range. `what` names the setting,
-/// `value` is the wanted value and `limit` the nearest accepted one.
+/// `value` is the wanted value, and `limit` is the nearest accepted value.
 ///
 /// With exceptions it throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
 /// Without exceptions the same text goes to the assertion handler, also in release builds, and the
@@ -29,8 +29,8 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 
 namespace detail {
 
-/// No memory is left for a caller that must have some: std::bad_alloc, or setupError() in programs
-/// without exceptions.
+/// Called if there is no memory for a caller that needs some. Throws std::bad_alloc, or calls
+/// setupError() in programs without exceptions.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned long long value,
                 [[maybe_unused]] unsigned long long limit) {

@@ -15,8 +15,8 @@ struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
 
-/// std::atomic without the barriers that other processors would need: on one processor, interrupts
-/// see everything in program order, as long as the compiler keeps it.
+/// std::atomic without the barriers that other processors would need. On one processor interrupts
+/// see everything in program order, if the compiler keeps this order.
 template <class T>
 class SingleCoreAtomic {
 public:
@@ -77,7 +77,7 @@ private:
 ///
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
-/// With more than one processor it is a data race, so the program must name
+/// With more than one processor it has data races, so the program must name
 /// ThisProgramRunsOnOneCore. It assumes one thread: a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {

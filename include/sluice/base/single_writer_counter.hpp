@@ -21,9 +21,9 @@ using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_loc
 ///
 /// Wait-free. Cost of add(): a load and a store, without an atomic read-modify-write.
 ///
-/// Memory promise: a thread that reads a count sees all that the writer saw before it counted. So
-/// if one count follows another one, a thread that reads the following count first never finds it
-/// larger.
+/// Memory promise: a thread that reads a count sees all that the writer saw before it counted.
+/// Example: the writer adds to `accepted`, and later to `handled`. A thread that reads `handled`
+/// first never finds it larger than `accepted`.
 ///
 /// Edges: E1 count: count release .. count acquire.
 ///
@@ -33,7 +33,7 @@ class SingleWriterCounter {
 public:
     /// Adds to the count. The writer calls it.
     [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
-        // Relaxed: nobody else writes.
+        // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
         count_.store(static_cast<CounterWord>(count + n), std::memory_order_release);  // E1
     }

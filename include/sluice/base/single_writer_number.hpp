@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// A number of 64 bits that one thread writes and any thread reads. It orders nothing.
+/// A number of 64 bits that one thread writes and any thread reads. It publishes no other data.
 ///
 ///     sluice::SingleWriterNumber<> latest;
 ///     latest.set(17);                             // the writer
@@ -18,7 +18,7 @@ template <class Platform = StdPlatform,
 class SingleWriterNumber {
 public:
     void set(std::uint64_t value) noexcept {
-        value_.store(value, std::memory_order_relaxed);  // no data follows a number
+        value_.store(value, std::memory_order_relaxed);  // it publishes no other data
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
         return value_.load(std::memory_order_relaxed);
@@ -34,7 +34,7 @@ private:
 /// changed meanwhile.
 ///
 /// Edges: E1 value: halves written, version release .. version acquire, halves read. E2 reuse: half
-/// acquire .. half release: a thread that has read a later half sees the later version, too.
+/// release .. half acquire: a reader that has read a half of a later number sees a later version.
 ///
 /// Origin: Linux's seqcount_latch, which an interrupt handler may read while it has interrupted the
 /// writer. Here a write goes to one of the two copies instead of both.

@@ -26,15 +26,15 @@ namespace sluice {
 /// Memory promise: the thread that takes a slot sees each write to the slot before it was given
 /// back.
 ///
-/// Edges: those of TaggedHead. Its tag has 48 bits, or 32 bits if there are more than 65,535 slots.
-/// On machines without atomic words of 64 bits it has the bits that the slots leave of 32: 29 bits
-/// for 4 slots.
+/// Edges: those of TaggedHead. The tag has 48 bits, or 32 bits if there are more than 65,535 slots.
+/// On machines without atomic words of 64 bits, tag and slot share 32 bits: 4 slots leave 29 bits
+/// for the tag.
 ///
 /// Tests: tests/unit/base/slot_stack_test.cpp, tests/model/latest_model_test.cpp,
 /// tests/model/tagged_head_model_test.cpp.
 template <class Platform, std::size_t Count>
 class SlotStack {
-    // The number of slots stands for none of them.
+    // The number `Count` means: no slot.
     static constexpr auto none = static_cast<std::uint32_t>(Count);
     static_assert(Count == none, "a SlotStack has fewer than 2^32 slots");
     using Head = TaggedHead<Platform, typename Platform::WideWord, none, none>;
@@ -46,7 +46,7 @@ public:
 
     SlotStack() noexcept {
         for (std::size_t i = 0; i < Count; ++i) {
-            // Relaxed: not shared yet. The last one is followed by `none`.
+            // Relaxed: not shared yet. `none` follows the last slot.
             next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);
         }
     }

@@ -30,8 +30,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// is no queue: the thread that polls first after unlock() is next, so a thread may be overtaken
 /// any number of times.
 ///
-/// Memory promise: everything done before unlock() is visible after the lock(), or successful
-/// try_lock(), that follows it.
+/// Memory promise: everything done before an unlock() is visible after each later lock() and
+/// successful try_lock().
 ///
 /// No allocation, no exceptions, constant-initialised. The caller must not destroy a held lock.
 ///

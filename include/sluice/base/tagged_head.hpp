@@ -27,30 +27,31 @@ namespace sluice {
 ///
 /// Edges: E1 free: node pushed release .. head read by pop() acquire. E2 order: head exchanged
 /// release .. head read by pop() acquire, also by a pop() that finds no node. So a thread that has
-/// seen one change of a head sees all that the changing thread had seen, other heads included.
+/// seen a change of a head sees all that the changing thread had seen, also of other heads.
 ///
 /// Invariant: the tag counts the changes of the head. pop() reads the head, then the successor of
-/// the top node, then exchanges the head. Between the two looks at the head, others may pop this
-/// node and push it again with another successor. So the exchange compares the tag, too. It takes
-/// an old successor only if the same node is on top again and the number of changes between the two
-/// looks is a multiple of 2^tagBits (ABA).
+/// the top node, then exchanges the head. Between the reading and the exchange, other threads may
+/// pop this node and push it again with another successor. So the exchange compares the tag, too.
+/// It accepts an old successor only if the same node is on top again after a multiple of 2^tagBits
+/// changes (ABA).
 ///
-/// How long that is:
-/// - A word of 64 bits has a tag of 48 bits if the numbers fit 16 bits, otherwise of 32 bits. No
-///   thread is stopped for so many changes and exactly a multiple of them.
-/// - A word of 32 bits gives the number as many bits as `MostNumber` needs. The tag has all others:
-///   at least 16, which is checked when compiled.
+/// How long so many changes take:
+/// - A word of 64 bits has a tag of 48 bits if the numbers fit 16 bits, otherwise of 32 bits. In
+///   practice no thread is stopped for exactly a multiple of so many changes.
+/// - A word of 32 bits gives the number as many bits as `MostNumber` needs. The tag has all other
+///   bits. The compiler checks that these are at least 16.
 /// - On one processor a pop() that an interrupt has stopped goes on when all interrupts have
 ///   returned. So interrupts would have to make 2^tagBits changes without a pause, while the main
 ///   program stands still. With 4,095 nodes these are 1,048,576 changes; at 20 cycles each, 125 ms
-///   at 168 MHz. A task of a real-time system that another task has stopped has no such bound.
+///   at 168 MHz. In a real-time system this bound does not hold: a task may stop another for any
+///   time.
 ///
 /// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
 ///
 /// Tests: tests/unit/base/tagged_head_test.cpp, tests/model/tagged_head_model_test.cpp.
 ///
-/// `MostNumber` is the largest number of a node; `None`, at most that or 0, says that there is no
-/// node.
+/// `MostNumber` is the largest number that the head stores. `None` is a number up to `MostNumber`
+/// that means: no node.
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
 class TaggedHead {
     static_assert(std::is_same_v<Word, std::uint64_t> || std::is_same_v<Word, std::uint32_t>,
@@ -65,14 +66,13 @@ class TaggedHead {
         }
         return bits;
     }
-    // In a word of 64 bits there is room for whole halves or quarters, which need no mask.
+    // A word of 64 bits has room for a number of 16 or 32 bits, which needs no mask.
     static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
     static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 
 public:
     using Number = std::conditional_t<(MostNumber <= 0xffff), std::uint16_t, std::uint32_t>;
 
-    /// Bits of the tag.
     static constexpr unsigned tagBits = wordBits - numberBits;
     static_assert(tagBits >= 16, "the nodes of a TaggedHead leave fewer than 16 bits for its tag: "
                                  "use fewer nodes, or a word of 64 bits");
@@ -101,8 +101,8 @@ public:
 
     constexpr explicit TaggedHead(Number number) noexcept : word_(number) {}
 
-    /// `nextOf(number)` is the successor of a node, an Atomic<Number>. `lost()` is called for each
-    /// exchange that another thread has won.
+    /// Puts a node on top. `nextOf(number)` is the successor of a node, an Atomic<Number>. push()
+    /// calls `lost()` for each exchange that it loses to another thread.
     template <class NextOf, class Lost = Ignore>
     void push(Number number, NextOf nextOf, Lost lost = {}) noexcept {
         auto& next = nextOf(number);
@@ -127,7 +127,7 @@ public:
             if (top.isEmpty()) {
                 return top;
             }
-            // Relaxed: E1 has brought it, or the tag has changed.
+            // Relaxed: E1 made it visible. If it is outdated, the tag has changed.
             const Number next = nextOf(top.number()).load(std::memory_order_relaxed);
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_release,
                                             std::memory_order_relaxed)) {  // E2 order
@@ -137,7 +137,7 @@ public:
         }
     }
 
-    /// The node on top, or `None`: for walks while no thread pops. Acquire: E1 free.
+    /// The node on top, or `None`. Use it to walk the stack while no thread pops. Acquire: E1 free.
     Number peek() const noexcept { return Top(word_.load(std::memory_order_acquire)).number(); }
 
 private:

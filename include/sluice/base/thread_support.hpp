@@ -1,16 +1,15 @@
 #pragma once
 
 /// \file
-/// Whether the standard library has threads. One that was built for microcontrollers has neither
+/// Tells whether the standard library has threads. A library for microcontrollers has neither
 /// std::mutex nor std::condition_variable, and the linker finds no thread-local storage.
 ///
 ///     #if SLUICE_HAS_THREADS
 ///     #include <mutex>
 ///     #endif
 ///
-/// SLUICE_THREAD_LOCAL is `thread_local`, and nothing where there are no threads. A program whose
-/// operating system has thread-local storage all the same defines it as `thread_local` for all of
-/// its units.
+/// SLUICE_THREAD_LOCAL is `thread_local`, or empty if there are no threads. If the operating system
+/// has thread-local storage all the same, a program defines it as `thread_local` in all units.
 ///
 /// Tests: tests/unit/base/thread_support_test.cpp; `./dev ram` builds without threads.
 

@@ -29,14 +29,14 @@ protected:
     SharedHome() noexcept = default;
     ~SharedHome() = default;
 
-    /// By the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
+    /// Called by the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
     void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
 
     void addUser() noexcept {
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
     }
     void dropUser() noexcept {
-        // Release: this user's work comes before the destruction. Acquire: so does all others'.
+        // Release: this user's work comes before the destruction. Acquire: so does all users' work.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Home*>(this);
         }
@@ -57,23 +57,23 @@ private:
 ///     Home::Slot* const slot = Table::findOr(&home, hash, [&] { return Table::add(home); });
 ///
 /// The key is the address of the home. The thread is a user of each home in its table, so no other
-/// home can have the same address. The table drops entries of destroyed homes when it is rebuilt:
-/// when it has twice as many entries as there were homes at the last time. So a thread keeps only
-/// as many destroyed homes as live ones.
+/// home can have the same address. The table drops the entries of abandoned homes when it is
+/// rebuilt: when it has twice as many entries as it had live homes at the last rebuild. So a thread
+/// keeps about as many abandoned homes as live ones.
 ///
-/// A search that does not end at the first entry costs several times as much. The addresses decide
-/// this, for every call of the program. So the table grows until each search ends at the first
+/// A search that does not end at its first entry costs several times as much. The addresses of the
+/// homes decide this once for all searches. So the table grows until each search ends at the first
 /// entry, up to 64 entries for each home.
 ///
 /// A home has these members:
 /// - Slot: the type of a slot;
 /// - enroll(thread): returns a slot for a thread that becomes a user, and may throw;
 /// - dismiss(slot): takes the slot back from a thread that ends or forgets the home;
-/// - isAbandoned(): tells whether only its users still use the home.
+/// - isAbandoned(): tells whether the owner of the home has ended.
 ///
 /// There are two thread-local variables. One is constant-initialised, has no destructor, and is
-/// reached by one instruction. The other one has a destructor, so the compiler guards it; it is
-/// used on rare paths only.
+/// reached by one instruction. The other one has a destructor, so each access tests a guard. Only
+/// rare paths use it.
 ///
 /// Tests: tests/unit/base/thread_table_test.cpp, and those of Presence and BlockPool, which use it.
 template <class Home>
@@ -81,7 +81,7 @@ class ThreadTable {
 public:
     using Slot = typename Home::Slot;
 
-    /// Where the search for a home starts; computed once.
+    /// The first entry to search for a home, before the mask. Compute it once for each home.
     static std::size_t hash(const Home* home) noexcept {
         return static_cast<std::size_t>(fibonacciHash(home) >> 32);
     }
@@ -95,7 +95,7 @@ public:
         }
         Slot* const slot = entry.slot;
         if (slot == nullptr) {
-            __builtin_unreachable();  // an entry with a home has a slot: the caller tests once
+            __builtin_unreachable();  // an entry with a home has a slot; spares the caller's test
         }
         return slot;
     }
@@ -178,8 +178,8 @@ private:
         static constexpr std::size_t minCapacity = 8;
         static constexpr std::size_t mostForEach = 64;
 
-        /// Enlarges the table until each home is in the entry where the search for it starts. Not
-        /// without memory, and not without limit.
+        /// Enlarges the table until each search for a home ends at its first entry. Stops at
+        /// `mostForEach` entries for each, or if there is no memory.
         void spread() noexcept {
             while (!isSpread() && 2 * capacity_ <= mostForEach * count_) {
                 auto* const larger = new (std::nothrow) Entry[2 * capacity_];
@@ -211,7 +211,7 @@ private:
             most_ = 2 * (live + 1);  // at most a quarter of the table, which spread() only enlarges
         }
 
-        /// Owns the entries from now on.
+        /// Takes the ownership of `entries`, and moves the live entries there.
         [[gnu::cold, gnu::noinline]] void replace(Entry* entries, std::size_t capacity) noexcept {
             const Entry* const old = std::exchange(entries_, entries);
             const std::size_t oldCapacity = std::exchange(capacity_, capacity);
@@ -219,7 +219,7 @@ private:
             view_.entries = entries_;
             view_.mask = capacity - 1;
             for (std::size_t i = 0; i < oldCapacity; ++i) {
-                // Asked again: a home may have ended since it was counted.
+                // Asked again: the owner of a home may have ended since rebuild() counted it.
                 if (isLive(old[i])) {
                     insert(old[i]);
                 } else {
@@ -251,7 +251,7 @@ private:
         Entry* entries_ = nullptr;
         std::size_t capacity_ = 0;
         std::size_t count_ = 0;
-        std::size_t most_ = 0;  // entries, before the next rebuild
+        std::size_t most_ = 0;  // the number of entries that starts a rebuild
     };
 
     inline static constexpr Entry noEntry{};

@@ -14,18 +14,18 @@ namespace detail {
 /// Keeps other threads out of their sections while one thread forks. A section is the time in which
 /// a thread locks or holds a mutex.
 ///
-/// A thread calls enter() and leave(), and admit() when enter() returns 0. The thread that forks
-/// calls close(), then open() in the parent and forgetOthers() in the child.
+/// A thread calls enter() and leave(). If enter() returns 0, it calls admit(). The thread that
+/// forks calls close(), then open() in the parent and forgetOthers() in the child.
 ///
 /// Progress: after close(), the other threads wait in admit(), at most `longestHold`. close() waits
-/// for the sections that have begun, at most `longestWait`. Both limits keep other handlers of
-/// fork() from a deadlock: a thread that reaches one goes on as if there were no fork.
+/// for the sections that have begun, at most `longestWait`. The limits prevent a deadlock with
+/// other handlers of fork(): a thread that reaches its limit goes on as if there were no fork.
 ///
 /// Edges: E1 gate: inside stored, light fence, pass loaded -- against -- pass cleared, heavy fence,
 /// inside loaded. Either the thread calls admit(), or close() sees it inside. E2 left: the section
 /// -> inside or delays, release .. acquire -> fork, or destruction of the mutex.
 ///
-/// GateLock has lock(), unlock(), and forgetHolder() for the child: as FutexLock has.
+/// GateLock has lock(), unlock(), and forgetHolder() for the child, like FutexLock.
 ///
 /// Tests: tests/model/fork_gate_model_test.cpp, tests/unit/base/held_mutexes_test.cpp.
 template <class Platform, class GateLock>
@@ -35,18 +35,18 @@ class BasicForkGate {
     using Clock = typename Platform::Clock;
 
 public:
-    /// The number of a thread that may enter; 0 when it has to call admit().
+    /// The number of a thread that may enter; 0 if the thread has to call admit().
     using Pass = Atomic<std::uint32_t>;
     using Lock = GateLock;
     using Guard = std::lock_guard<Lock>;
 
     /// The gate's entry for a thread.
     struct Thread {
-        Atomic<const void*> inside{nullptr};  ///< the mutex of its section; it writes
-        Atomic<unsigned> delays{0};           ///< how many ForkDelays it has; it writes
+        Atomic<const void*> inside{nullptr};  ///< the mutex of the section; the thread writes it
+        Atomic<unsigned> delays{0};           ///< number of ForkDelays; the thread writes it
         Pass* pass = nullptr;
         Thread* next = nullptr;
-        Thread** link = nullptr;  ///< the pointer of the list to this thread; null: not listed
+        Thread** link = nullptr;  ///< the list's pointer to this entry; null: not listed
     };
 
     static std::uint32_t enter(Thread& self, const Pass& pass, const void* mutex) noexcept {
@@ -58,16 +58,16 @@ public:
         self.inside.store(nullptr, std::memory_order_release);  // E2
     }
 
-    /// A thread that has delays is as one that is inside. Called inside by the thread, and to count
-    /// down also outside.
+    /// A fork waits for a thread with delays as for a thread that is inside. The thread calls it;
+    /// to count up, it must be inside.
     static void addDelays(Thread& self, unsigned change) noexcept {
-        // Relaxed: its own. Release: E2.
+        // Relaxed: only this thread writes it. Release: E2.
         self.delays.store(self.delays.load(std::memory_order_relaxed) + change,
                           std::memory_order_release);
     }
 
     /// Waits for the end of a fork, and lets the thread enter from now on. canBeListed() tells
-    /// whether remove() will be called when the thread ends. If not, forks do not wait for it.
+    /// whether remove() will be called when the thread ends. If not, no fork waits for this thread.
     template <class CanBeListed>
     void admit(Thread& self, Pass& pass, const void* mutex, std::uint32_t number,
                CanBeListed canBeListed) noexcept {
@@ -85,13 +85,13 @@ public:
             if (self.link == nullptr && canBeListed()) {
                 list(guard, self);
             }
-            pass.store(number, std::memory_order_relaxed);  // relaxed, both: the lock
+            pass.store(number, std::memory_order_relaxed);  // relaxed, both: lock_ orders
             self.inside.store(mutex, std::memory_order_relaxed);
             return;
         }
     }
 
-    /// The thread ends. It may still enter, but forks do not wait for it.
+    /// Called when the thread ends. The thread may still enter, but forks do not wait for it.
     [[gnu::cold, gnu::noinline]] void remove(Thread& self, std::uint32_t number) noexcept {
         const Guard guard(lock_);
         self.pass->store(number, std::memory_order_relaxed);  // relaxed: its own
@@ -104,8 +104,8 @@ public:
         }
     }
 
-    /// From now on threads end without remove(). The caller owns lock(). It looks at no thread: one
-    /// that has vanished has left its entry behind.
+    /// From now on threads end without remove(). The caller owns lock(). Reads no entry, because an
+    /// entry may belong to a thread that vanished without remove().
     void removeAll(const Guard& /*guard*/) noexcept { first_ = nullptr; }
     Lock& lock() noexcept { return lock_; }
 
@@ -119,7 +119,7 @@ public:
         }
     }
 
-    /// Before a fork: waits until no other thread is in a section.
+    /// Called before a fork. Waits until no other thread is in a section.
     [[gnu::cold, gnu::noinline]] void close(const Thread& self) noexcept {
         {
             const Guard guard(lock_);
@@ -132,7 +132,7 @@ public:
         }
         Platform::Fence::heavy();  // E1
         const auto isInside = [](const Thread& thread) {
-            // In this order: a thread that begins a delay is still inside. E2
+            // Reads `inside` first, because a thread begins a delay inside. E2
             return thread.inside.load(std::memory_order_acquire) != nullptr ||
                    thread.delays.load(std::memory_order_acquire) != 0;
         };
@@ -143,13 +143,13 @@ public:
         }
     }
 
-    /// After a fork, in the parent.
+    /// Called after a fork in the parent.
     void open() noexcept {
         const Guard guard(lock_);
         --forks_;
     }
 
-    /// After a fork, in the child, where one thread is left and its number has changed.
+    /// Called after a fork in the child, where one thread is left and its number has changed.
     [[gnu::cold, gnu::noinline]] void forgetOthers(Thread& self, Pass& pass) noexcept {
         lock_.forgetHolder();
         const Guard guard(lock_);
@@ -183,8 +183,8 @@ private:
     }
 
     Lock lock_;
-    unsigned forks_ = 0;       // how many threads fork; guarded by lock_
-    Thread* first_ = nullptr;  // the threads that have been admitted; guarded by lock_
+    unsigned forks_ = 0;       // number of forking threads; guarded by lock_
+    Thread* first_ = nullptr;  // list of admitted threads; guarded by lock_
 };
 
 }  // namespace detail

@@ -10,12 +10,12 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// Makes the thread `me` the owner of the word. Sleeps while another thread owns it, and lends that
-/// thread its priority. Returns false if the system refuses. `System` is as PriorityFutex.
+/// Makes the thread `me` the owner of the word. Sleeps while another thread owns it, and lends the
+/// owner its priority. False if the system refuses. `System` is as PriorityFutex.
 template <class System, class Word>
 bool ownWord(Word& word, std::uint32_t me) noexcept {
     std::uint32_t nobody = 0;
-    // Acquire, and release in disownWord(): the section of the owner before.
+    // Acquire here and release in disownWord(): this owner sees the section of the last owner.
     return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
                                         std::memory_order_relaxed) ||
            System::own(word);
@@ -32,8 +32,8 @@ void disownWord(Word& word, std::uint32_t me) noexcept {
 
 #if defined(__linux__)
 
-/// The lock of the gate of fork(), below PriorityMutex: the holder gets the priority of a waiting
-/// thread. lock() and unlock() take an atomic step each, and a system call if threads meet.
+/// The lock of ForkGate, which PriorityMutex itself uses. The holder gets the priority of a waiting
+/// thread. lock() and unlock() take an atomic step each, and a system call if threads compete.
 ///
 /// Tests: tests/unit/base/priority_mutex_test.cpp.
 class FutexLock {
@@ -50,8 +50,7 @@ public:
     }
     void unlock() noexcept { disownWord<PriorityFutex>(word_, PriorityFutex::thisThread()); }
 
-    /// In the child of a fork: a thread that is gone may have been the holder. Relaxed: there is
-    /// one thread.
+    /// For the child of a fork, where the holder may be gone. Relaxed: there is one thread.
     void forgetHolder() noexcept { word_.store(0, std::memory_order_relaxed); }
 
 private:

@@ -21,8 +21,8 @@ template <class Platform>
 struct ForkPlatform : Platform {
     struct Fence {
         static void light() noexcept { compilerBarrier(); }
-        /// A kernel without membarrier leaves a gap of one store buffer. So the thread that forks
-        /// waits a little there.
+        /// Without membarrier, the store of another thread may still be in a store buffer. So the
+        /// thread that forks waits a little.
         static void heavy() noexcept {
             Platform::Fence::heavy();
             if (!Platform::Fence::isAsymmetric()) {
@@ -32,12 +32,12 @@ struct ForkPlatform : Platform {
     };
 };
 
-/// Tells in which PriorityMutex each thread is. So fork() waits until no other thread is in one,
-/// and the child finds all of them unlocked, with complete data behind them.
+/// Tells which PriorityMutex each thread locks or holds. So fork() waits until no other thread is
+/// in a mutex. The child finds all mutexes unlocked and their data complete.
 ///
-/// Limits: each shared object that has a copy of these variables looks after its own code. A thread
-/// ends as C++ or POSIX ends it. One that a bare system call ends leaves its entry in the list, and
-/// its memory to the next thread: later forks and threads may crash.
+/// Limits: a shared object with its own copy of these variables watches only its own code. A thread
+/// must end as C++ or POSIX ends it. If a bare system call ends a thread, its entry stays in the
+/// list, while a later thread reuses the memory: later forks and threads may crash.
 ///
 /// Tests: tests/unit/base/held_mutexes_test.cpp, tests/unit/base/priority_mutex_test.cpp.
 template <class Platform = StdPlatform>
@@ -45,29 +45,27 @@ class BasicHeldMutexes : public PriorityFutex {
     using Gate = BasicForkGate<ForkPlatform<Platform>, FutexLock>;
 
 public:
-    /// Before an attempt to lock. Returns the number of the calling thread.
+    /// Called before an attempt to lock. Returns the number of the calling thread.
     static std::uint32_t enter(const void* mutex) noexcept {
         const std::uint32_t number = Gate::enter(self_, pass_, mutex);
         return __builtin_expect(number == 0, 0) ? enterSlowly(mutex) : number;
     }
-    /// After an unlock, as the last step, or after an attempt that failed.
+    /// Called as the last step of an unlock, or after an attempt that failed.
     static void leave() noexcept { Gate::leave(self_); }
 
-    /// Waits until no other thread is inside the mutex.
     static void awaitOthers(const void* mutex) noexcept { gate_.awaitOthers(self_, mutex); }
 
     /// Whether the handlers of fork() are in place.
     static bool isRegistered() noexcept {
-        // Early, so that the handlers of fork() that the program registers run before these: they
-        // may wait for other threads.
+        // Registers early. The handlers that the program registers later run before these on a
+        // fork; they may wait for other threads.
         (void)&AtStart<&isRegistered>::call;
         static const Registration registration;
         return registration.isComplete;
     }
 
-    /// While one exists, fork() waits for its thread as for a thread in a mutex. For work that is
-    /// half done between two sections of mutexes, or while the thread locks several of them. May be
-    /// nested.
+    /// While a Delay exists, fork() waits for its thread as for a thread in a mutex. Use it if work
+    /// is half done between sections, or while the thread locks several mutexes. Delays nest.
     class Delay {
     public:
         Delay() noexcept {
@@ -81,9 +79,8 @@ public:
     };
 
 private:
-    /// The functions that the process calls. A thread-local object with a destructor would do
-    /// instead of the key, but it would keep a plugin from being unloaded as long as the thread
-    /// lives.
+    /// Registers the functions that the process calls. It uses a key: a thread-local object with a
+    /// destructor would keep a plugin loaded as long as the thread lives.
     struct Registration {
         Registration() noexcept
             : isComplete(::pthread_key_create(&endOfThread_,

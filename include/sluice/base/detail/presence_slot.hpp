@@ -27,9 +27,9 @@ struct alignas(cacheLineSize) PresenceSlot {
 
     /// Flips with each section of the entry.
     static constexpr Word phase = 1;
-    /// In the first entry of a slot that is given back when its section ends.
+    /// Set in the first entry of a slot that is given back when its section ends.
     static constexpr Word temporary = 2;
-    /// The alignment of addresses; no section uses an entry whose word is below it.
+    /// The alignment of addresses. No section uses an entry with a smaller word.
     static constexpr Word firstAddress = 4;
 
     static constexpr std::size_t entriesInLine = 8;
@@ -45,7 +45,7 @@ struct alignas(cacheLineSize) PresenceSlot {
     PresenceSlot& operator=(const PresenceSlot&) = delete;
 
     ~PresenceSlot() {
-        Block* block = more.load(std::memory_order_relaxed);  // relaxed, both: nobody else
+        Block* block = more.load(std::memory_order_relaxed);  // relaxed, both: unused
         while (block != nullptr) {
             delete std::exchange(block, block->next.load(std::memory_order_relaxed));
         }
@@ -56,7 +56,7 @@ struct alignas(cacheLineSize) PresenceSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Null when there are fewer entries.
+    /// The entry with this index; null if there are fewer entries.
     Entry* entryAt(std::size_t index) noexcept {
         if (index < entriesInLine) {
             return &entries[index];
@@ -69,7 +69,6 @@ struct alignas(cacheLineSize) PresenceSlot {
         return block != nullptr ? &block->entries[index] : nullptr;
     }
 
-    /// Whether the test is true of an entry.
     template <class Test>
     bool anyEntry(Test test) noexcept {
         for (std::size_t index = 0;; ++index) {
@@ -80,7 +79,7 @@ struct alignas(cacheLineSize) PresenceSlot {
         }
     }
 
-    /// For a nested section, by the owner. May throw std::bad_alloc.
+    /// An entry for a nested section. The owner calls it. May throw std::bad_alloc.
     [[gnu::noinline]] Entry& freeEntry() {
         Entry* free = nullptr;
         const auto isFree = [&free](Entry& entry) {
@@ -106,7 +105,7 @@ struct alignas(cacheLineSize) PresenceSlot {
     Atomic<bool> isTaken{true};
     /// The thread that owns the slot; null while it has no owner.
     Atomic<const void*> thread{nullptr};
-    /// The entry that the owner waits for in waitForOthers(), else null; and its word.
+    /// The entry that the owner waits for in waitForOthers(), otherwise null; and its word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
     BasicPresence<Platform>& home;

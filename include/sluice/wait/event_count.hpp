@@ -7,8 +7,8 @@
 
 namespace sluice {
 
-/// Lets a thread sleep until a condition on lock-free data of other threads becomes true. So an
-/// algorithm without a mutex can wait, as a condition variable lets an algorithm with a mutex wait.
+/// Lets a thread sleep until a condition on lock-free data of other threads becomes true: the
+/// condition variable of algorithms without a mutex.
 ///
 ///     waiter                                  notifier
 ///     key = prepareWait();                    make the condition true;
@@ -19,9 +19,9 @@ namespace sluice {
 /// unless you need the single steps. Use a condition variable if the data has a mutex.
 ///
 /// Threads: any thread calls any member. Several threads may wait at once. notifyAll() wakes all of
-/// them. notifyOne() wakes one of them that it has not woken yet. Use notifyOne() if all waiters
+/// them. notifyOne() wakes one that no notification has woken yet. Use notifyOne() if all waiters
 /// wait for the same thing, and each change serves one of them. A thread whose wait() has returned
-/// checks the condition. If it leaves something for another waiter, it calls notifyOne() itself.
+/// checks the condition. If the thread leaves something for another waiter, it calls notifyOne().
 ///
 /// Progress: a notifier never waits for a waiter. A stopped waiter delays no other thread. A
 /// stopped notifier delays the waiters that it was about to wake, until the next notifier wakes all
@@ -31,29 +31,30 @@ namespace sluice {
 /// earlier writes of the notifier. The event count itself guarantees only one of two things: either
 /// the waiter's check sees the change, or the notifier sees the waiter.
 ///
-/// No allocation; nothing throws. Shutdown: no thread may wait when it is destroyed.
+/// No allocation; nothing throws. Shutdown: no thread may wait when the event count is destroyed.
 ///
 /// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
 /// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
 /// waiter of an epoch.
 ///
 /// Invariants: waiters(state) is the number of threads that announced themselves in the current
-/// epoch and neither were cancelled nor took a permit. permits(state) <= waiters(state). A
+/// epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state). A
 /// notification of all begins an epoch without waiters and permits. While isWaking(state), one
-/// notifier of this epoch has yet to call the kernel; other notifiers then begin an epoch, and wake
-/// all. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the
-/// last moment without waiters. 2^20 notifications of all while a thread is between prepareWait and
-/// its first look at the epoch would be taken for none.
+/// notifier of this epoch has yet to call the kernel. Another notifier then begins a new epoch and
+/// wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has
+/// followed the last moment without waiters. A thread between prepareWait and its first look at the
+/// epoch would take exactly 2^20 notifications of all for none.
 ///
-/// A permit is taken by the first waiter that looks, which may be another one than the kernel woke.
-/// It is never lost: a waiter leaves without a permit only when another waiter is left for it.
+/// The first waiter that looks takes a permit; this may be another waiter than the kernel woke. No
+/// permit is lost: a waiter leaves without a permit only if each permit has another waiter.
 ///
 /// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
 /// condition written, light fence, load in the notifier: at least one of the two reads sees the
-/// other's write. A waiter that joins announced ones needs no fence (E3 join): either the notifier
-/// read an older state, and the fence of those waiters has made its change visible: mark release ..
-/// acquire fetch_add; or it changes the state: change release .. acquire fetch_add, or the waiter
-/// is notified. E2 wake: the change of epoch or permits by the notifier -> the look in wait.
+/// other's write. A waiter that joins announced waiters needs no fence (E3 join). If the notifier
+/// read an older state, the fence of the announced waiters has made the notifier's change visible:
+/// mark release .. fetch_add acquire. If the notifier changes the state, either change release ..
+/// fetch_add acquire, or the waiter is notified. E2 wake: the change of epoch or permits by the
+/// notifier -> the look in wait.
 ///
 /// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
 /// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
@@ -171,7 +172,7 @@ private:
         return epochOf(seen) != key.epoch_ || permitsOf(seen) != 0;
     }
 
-    /// By a waiter of this epoch, after its heavy fence.
+    /// Called by a waiter of this epoch after its heavy fence.
     void markAnnounced(Key key) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
         // Release: E3.
@@ -184,8 +185,8 @@ private:
     enum class Leaving { withPermit, withoutPermit };
 
     /// Takes a waiter off the count, and says whether it was notified. `withPermit`: a waiter that
-    /// was not notified stays on the count. `withoutPermit`: it takes a permit along only if each
-    /// other waiter has one.
+    /// was not notified stays on the count. `withoutPermit`: the waiter leaves, and takes a permit
+    /// only if each waiter has one.
     bool leave(Key key, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -202,7 +203,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire: E2. The permit may be a later one than the one that was read.
+            // Acquire: E2. The exchange may take a later permit than the load has seen.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
@@ -217,8 +218,8 @@ private:
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
     }
 
-    // Apart, so that a notification that finds nobody is short. notifyAll() is always compiled into
-    // its caller: it follows each publication of a bus.
+    // Out of line, so that a notification without waiters is short. notifyAll() is always inline,
+    // because a bus calls it after each publication.
 
     [[gnu::noinline]] void wakeOne() noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
@@ -254,11 +255,11 @@ private:
         endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// Without waiters and permits. 0 follows the last one.
+    /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
-    /// The kernel has been called for this epoch; if another notifier has begun a later one, that
-    /// notifier ends it.
+    /// Clears the mark after the call of the kernel. A notifier that has begun a later epoch clears
+    /// that mark itself.
     void endWaking(std::uint32_t epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
@@ -267,8 +268,8 @@ private:
         }
     }
 
-    /// Takes the announcement back when the condition throws. After a wait it leaves the
-    /// notification to another waiter then.
+    /// Takes the announcement back if the condition throws before the wait. If it throws after the
+    /// wait, passes the notification to another waiter.
     struct Announcement {
         BasicEventCount& events;
         Key key;
@@ -292,8 +293,7 @@ private:
         announcement.stage = Stage::over;
         sleep(announcement.key);
         announcement.stage = Stage::awake;
-        // Asked before the next announcement, which would cost the thread that was woken another
-        // heavy fence before it goes to work.
+        // Asked before the next announcement, so that a woken thread pays for no further fence.
         const bool isReady = ready();
         announcement.stage = Stage::over;
         return isReady;

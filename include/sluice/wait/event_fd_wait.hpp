@@ -39,7 +39,7 @@ public:
     /// Makes it unreadable.
     void clear() const noexcept {
         std::uint64_t count = 0;
-        // Nothing to read is as good as something.
+        // The result does not matter: an empty counter is no error.
         [[maybe_unused]] const auto size = ::read(number_, &count, sizeof count);
     }
 
@@ -78,14 +78,15 @@ private:
 /// thread with the loop calls descriptor() and waitUntil().
 ///
 /// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
-/// descriptor delays the loop until the next notifier comes, which writes too.
+/// descriptor delays the loop until the next notifier writes.
 ///
 /// Nothing is allocated. Exceptions of `ready` pass through; then the descriptor may stay armed.
-/// Shutdown: no thread may wait when it is destroyed. Remove the descriptor from the loop before,
-/// because the destructor closes it.
+/// Shutdown: no thread may wait when the strategy is destroyed. Remove the descriptor from the loop
+/// first, because the destructor closes it.
 ///
-/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor for it.
-/// Each arming has a number of its own, so a notifier that comes late takes no later arming.
+/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or the
+/// waiter has ended the arming. Each arming has its own number, so a late notifier ends no other
+/// arming.
 ///
 /// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
 /// condition written, light fence, arming read: either the waiter's check sees the change, or the
@@ -142,14 +143,14 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread makes armings; one that a notifier takes meanwhile is over.
+        // Relaxed: only this thread arms. A notifier may end the old arming meanwhile.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
         if (!ready()) {
             return false;
         }
-        // Relaxed: a notifier that takes the arming before this wakes the loop for nothing.
+        // Relaxed: a notifier that reads the arming before this store wakes the loop for nothing.
         arming_.store(armed + 1U, std::memory_order_relaxed);
         return true;
     }
@@ -161,14 +162,14 @@ private:
         if (isArmed(seen)) {
             // Written first: if this thread is stopped here, the next notifier writes as well.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the descriptor carries the data, and this only spares others the write.
+            // Relaxed: the kernel provides E2; this only spares other notifiers the write.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }
     }
 
     BasicPark<Platform, Parker> park_;
-    // The number of armings and endings of armings; odd while armed.
+    // The number of armings plus the number of their ends; odd while armed.
     typename Platform::template Atomic<std::uint32_t> arming_{0};
     Descriptor descriptor_;
 };

@@ -28,12 +28,12 @@ template <class Platform = StdPlatform>
 class BasicHarvestPacing {
 public:
     struct Options {
-        /// After a harvest of at least so many messages there is no pause.
+        /// After a harvest of at least this many messages there is no pause.
         std::size_t enough = 512;
         /// The length of one pause. A message that arrives during a pause is delayed by at most
         /// twice this length.
         std::chrono::nanoseconds pause{600};
-        /// After a harvest of at least so many messages the pause is twice as long. If messages
+        /// After a harvest of at least this many messages the pause is twice as long. If messages
         /// come faster, more of them are slowed down each time the consumer reaches the producer.
         std::size_t dense = 24;
     };

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Waits in three stages: a short spin, a few yields, and then asleep in the kernel until notified.
+/// Waits in three stages: a short spin, a few yields, and a sleep in the kernel until notified.
 ///
 ///     sluice::Park park;
 ///     park.wait([&] { return isReady.load(); });  // one thread
@@ -20,10 +20,10 @@ namespace sluice {
 ///
 /// Threads: any number of threads may wait and notify on one object.
 ///
-/// Rule: a thread makes the change that `ready` checks, and then calls notifyAll(), after each such
-/// change. So no wake-up is lost. notifyAll() is cheap: a load, and a fence that is a compiler
-/// barrier on Linux. It makes no system call while no thread sleeps. It wakes all sleepers, and
-/// each checks its own condition again.
+/// Rule: after each change that `ready` checks, the thread that made the change calls notifyAll().
+/// So no wake-up is lost. notifyAll() is cheap: a load, and a fence that is a compiler barrier on
+/// Linux. It makes no system call while no thread sleeps. It wakes all sleepers, and each checks
+/// its own condition again.
 ///
 /// notifyOne() wakes one sleeper. Use it instead of notifyAll() if all threads wait for the same
 /// thing and each change serves one of them. A thread that has waited, and leaves something for
@@ -69,8 +69,8 @@ public:
     void notifyOne() noexcept { eventCount_.notifyOne(); }
 
 private:
-    /// Polls are useless if waits are long. After so many waits in a row whose polls found nothing,
-    /// only one of `interval` waits polls.
+    /// Polls are useless if waits are long. After `patience` waits in a row whose polls found
+    /// nothing, only one of `interval` waits polls.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
@@ -100,8 +100,7 @@ private:
     }
 
     Options options_;
-    /// The number of waits in a row whose polls found nothing, or were left out. Written by threads
-    /// that wait.
+    /// The number of waits in a row whose polls found nothing, or did not poll. Waiters write it.
     typename Platform::template Atomic<std::uint32_t> inVain_{0};
     BasicEventCount<Platform, Parker> eventCount_;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// How a thread sleeps until the high half of an event count's word changes: with a futex on
-/// Linux, with a mutex and a condition variable elsewhere; not at all where there are no threads.
+/// Lets a thread sleep until the high half of an event count's word changes: with a futex on Linux,
+/// otherwise with a mutex and a condition variable. Without threads the waiter polls.
 
 #include <sluice/base/thread_support.hpp>
 
@@ -24,19 +24,18 @@
 
 namespace sluice::detail {
 
-/// Kernels and standard libraries overflow on the longest limits. A day is longer than any caller
-/// notices, since a parker may return early.
+/// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
+/// A parker may return early, so this changes nothing for the caller.
 template <class Duration>
 std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
     constexpr std::chrono::hours day{24};
     return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
 }
 
-// A parker's members: park(word, stillWaiting) and parkFor(word, stillWaiting, atMost) may return
-// at any time, with or without a reason, and do return when unparkAll(word) follows a change of
-// the word that makes stillWaiting(value) false. unparkOne(word) does the same for one of the
-// threads that sleep then. A thread falls asleep only while the high half is that of a value for
-// which stillWaiting(value) was true.
+// A parker has park(word, stillWaiting) and parkFor(word, stillWaiting, atMost). The calling thread
+// sleeps only if stillWaiting(value) is true of the word's value. Both functions may return at any
+// time. To end the sleep, another thread changes the high half so that stillWaiting(value) becomes
+// false, and then calls unparkAll(word). unparkOne(word) wakes one of the sleeping threads.
 
 #if SLUICE_HAS_THREADS
 class CondVarParker {
@@ -70,7 +69,7 @@ public:
     }
 
 private:
-    /// Puts the change of the word either before a sleeper's check or after its wait began.
+    /// Afterwards each sleeper has either seen the change of the word, or begun its wait.
     void passThroughMutex() { const std::lock_guard<std::mutex> lock(mutex_); }
 
     std::mutex mutex_;
@@ -132,7 +131,7 @@ private:
     template <class StillWaiting>
     static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
                       const timespec* timeout) noexcept {
-        // The value that was checked: the kernel notices each later change of its high half.
+        // The kernel compares the high half again, so no change after this check is missed.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {

@@ -56,24 +56,23 @@ struct BlockPoolTraits {
 ///
 /// Memory promise: the thread that gets a block sees the writes of the thread that freed it.
 ///
-/// An exact pool (Options::isExact) has no caches: one list holds its free blocks, and each call
-/// takes from this list or gives to it. That is lock-free, so an interrupt or a signal handler may
-/// call it. The constructor allocates all its blocks. What follows about caches holds for other
-/// pools.
+/// An exact pool (Options::isExact) has no caches: one list holds its free blocks. Each call is
+/// lock-free, so an interrupt or a signal handler may make it. The constructor allocates all its
+/// blocks. The following sentences about caches hold for other pools.
 ///
 /// Capacity: at most Options::capacity blocks are in use at once; unlimited by default. A pool may
 /// be exhausted while each other thread that uses it holds one free block. A thread in the middle
 /// of a call may hold 2 * magazineRounds more. On kernels without membarrier each other thread may
-/// hold that many.
+/// hold these at any time.
 ///
-/// Allocation: the pool takes slabs from the memory resource, and its tables of free blocks.
+/// Allocation: the pool takes its slabs and its tables of free blocks from the memory resource.
 /// Several threads may call the resource at once, and the resource must not use the pool. The first
 /// call of a thread takes its cache from the heap. A pool is exhausted if it finds no free block
 /// and cannot grow, because the capacity is reached or the memory resource has refused. Then
-/// tryAllocate() returns null and counts it. It takes no memory from the heap instead.
+/// tryAllocate() returns null and counts this. It does not use the heap instead.
 ///
 /// Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the
-/// pool. It cannot use a few blocks that threads of the parent were allocating or freeing.
+/// pool. A few blocks that other threads were allocating or freeing are lost there.
 ///
 /// Double frees: release builds end the program if a thread frees the block that it freed last, or
 /// the block on top of its magazine. An exact pool finds each double free of a free block. Debug
@@ -83,7 +82,7 @@ struct BlockPoolTraits {
 /// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
 ///
 /// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
-/// cache, in the stack of full ones (full), or in that of empty ones (empty).
+/// cache, in the stack of full magazines, or in the stack of empty magazines.
 ///
 /// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
 /// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
@@ -192,7 +191,7 @@ public:
         }
     }
 
-    /// Whether a block of this pool begins at this address, used or free. Logarithmic in the slabs.
+    /// Whether a block of this pool, used or free, begins at this address. Logarithmic in slabs.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
@@ -238,14 +237,14 @@ private:
         return std::min(usual, detail::mostBlocksOf(options));
     }
 
-    /// Null when the thread is ending, or when there is no memory for a cache.
+    /// The cache of this thread. Null if the thread is ending, or if there is no memory for one.
     Cache* cache() noexcept {
         return Threads::findOr(core_, hash_, [this] {
             return detail::resultOrDefault([this] { return Threads::add(*core_); });
         });
     }
 
-    /// A block, or null, which the caller counts.
+    /// A block, or null. The caller counts the null.
     void* find() noexcept {
         void* block = Core::tryTake(Threads::findFirst(core_, hash_));
         if (__builtin_expect(block == nullptr, 0)) {
@@ -288,7 +287,7 @@ private:
         }
     }
 
-    /// False when no blocks have come or will come, from this thread or another one.
+    /// Returns false if neither this thread nor another one adds blocks.
     bool grow() noexcept {
         return detail::resultOrDefault([this] { return core_->grow(blocksPerSlab_); });
     }
@@ -297,8 +296,8 @@ private:
     Core* const core_;
     const std::size_t hash_;
     const std::size_t blocksPerSlab_;
-    // The blocks of an exact pool. No thread has a cache of its core: so each call comes here by
-    // the way that a thread without a cache takes, and calls of other pools need no test.
+    // The blocks of an exact pool; otherwise null. An exact pool gives no thread a cache, so each
+    // call takes the path for threads without a cache. The fast path of other pools needs no test.
     std::unique_ptr<Exact> exact_;
 };
 

@@ -8,12 +8,12 @@ namespace sluice {
 
 /// Blocks that are still in use when their pool ends.
 struct BlockLeak {
-    const char* name;  ///< of the pool, as its options give it
+    const char* name;  ///< the pool's name from its options
     std::size_t blocks;
     std::size_t blockSize;
 };
 
-/// The settings of a BlockPool. A pool refuses settings that cannot work, with one line.
+/// The settings of a BlockPool. A pool refuses settings that cannot work, see setupError().
 ///
 ///     sluice::BlockPoolOptions options;
 ///     options.blockSize = 64;
@@ -29,8 +29,8 @@ struct BlockPoolOptions {
     std::size_t capacity = unlimited;                   ///< the most blocks that are in use at once
     std::size_t initialBlocks = 0;                      ///< blocks that the constructor allocates
     std::size_t blocksPerSlab = 0;  ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
-    /// Whether the constructor allocates all blocks, and any thread gets each free block. Otherwise
-    /// each thread keeps some free blocks for itself. An exact pool must have a capacity.
+    /// If true, the constructor allocates all blocks, and any thread can get each free block.
+    /// Otherwise each thread keeps some free blocks for itself. An exact pool must have a capacity.
     bool isExact = false;
     /// Whether the pool touches each page of a new slab, so that no later use has a page fault.
     bool prefault = false;

@@ -28,7 +28,7 @@ struct BufferPoolTraits {
 
 /// Buffers that are still in use when their pool ends.
 struct BufferLeak {
-    const char* name;  ///< of the pool, as its options give it
+    const char* name;  ///< the pool's name from its options
     std::size_t buffers;
     std::size_t bufferSize;
 };
@@ -76,7 +76,7 @@ struct BufferPoolStatistics {
 /// platform must have a compare-exchange of 32 bits.
 ///
 /// Memory promise: all reads and writes of a holder of a buffer happen before the work of the next
-/// writer. The program passes a token on in a synchronised way; then the reader sees the writes of
+/// writer. If the program passes a token on in a synchronised way, the reader sees the writes of
 /// the writer.
 ///
 /// Capacity: exact, Options::buffers; any thread can get each of them. Allocation: once, by the
@@ -86,7 +86,7 @@ struct BufferPoolStatistics {
 ///
 /// Origin: free lists as in detail::ShardedFreeList, by Treiber (1986) and others named there.
 ///
-/// Invariants: a buffer is free, in one shard, and has no holder; or it has one writer; or as many
+/// Invariants: a buffer is free, in one shard and without holders; or it has one writer; or as many
 /// holders as tokens.
 ///
 /// Edges: E1 hand-over: last holder's use -> push release .. pop acquire -> next writer's use. E2
@@ -100,8 +100,8 @@ class BasicBufferPool {
     using Slot = typename Core::Slot;
 
 public:
-    /// The only holder of a buffer that is being filled, or of none. It can be moved and not
-    /// copied. If it is not published, its destructor gives the buffer back.
+    /// The only holder of a buffer that is being filled, or empty. It can be moved and not copied.
+    /// If it is not published, its destructor gives the buffer back.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -131,8 +131,8 @@ public:
 
         /// Ends the writing, and returns a token on the first `length` bytes, which may be shared.
         /// `timeStamp`: see DataToken::timeStamp(). It fails an assertion if there is no buffer, or
-        /// if `length` is larger than capacity(). Without assertions the token is then empty, or
-        /// covers the whole buffer.
+        /// if `length` is larger than capacity(). Without assertions the token is empty in the
+        /// first case, and covers the whole buffer in the second.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");

@@ -23,7 +23,7 @@ namespace sluice {
 /// may call its const members at once, also share(). Tokens on the same bytes are independent of
 /// each other.
 ///
-/// Progress, memory promise: those of the two functions that it was made with. The functions of
+/// Progress and memory promise are those of the releaser and the sharer. The functions of
 /// BufferPool never wait. The reads of a reader happen before the buffer is written again. If the
 /// token was passed on in a synchronised way, a reader sees the writes of the writer.
 ///
@@ -40,11 +40,11 @@ public:
     /// Called with the arguments that the token was made of, on the thread that ends the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// Called before another token on the same bytes is made. So `Releaser` will be called once
+    /// Called before another token on the same bytes is made. The releaser will then be called once
     /// more.
     using Sharer = Releaser;
 
-    /// Empty.
+    /// Makes an empty token.
     DataToken() noexcept = default;
 
     /// Makes a token on `size` bytes from `data`. The bytes must not change until releaser(context,
@@ -78,9 +78,9 @@ public:
     /// Whether the token holds bytes, also if there are 0 of them.
     [[nodiscard]] explicit operator bool() const noexcept { return releaser_ != nullptr; }
 
-    /// Null if the token is empty.
+    /// The first byte; null if the token is empty.
     [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    /// In bytes; 0 if the token is empty.
+    /// The number of bytes; 0 if the token is empty.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// The time at which the bytes were recorded. The maker of the token gives it, by convention in
@@ -88,7 +88,6 @@ public:
     /// made by share() have the same time.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return timeStamp_; }
 
-    // A range of bytes, for loops and for views.
     [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
     [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
 
@@ -110,7 +109,7 @@ public:
 
     /// Gives the bytes back now. Does nothing if the token is empty.
     void reset() noexcept {
-        // Emptied first, so that a releaser that comes back to this token finds nothing to release.
+        // Emptied first, because the releaser may use this token, and must find nothing to release.
         if (const Releaser releaser = std::exchange(releaser_, nullptr)) {
             timeStamp_ = 0;
             releaser(context_, std::exchange(data_, nullptr), std::exchange(size_, 0));

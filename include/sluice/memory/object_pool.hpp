@@ -167,7 +167,7 @@ public:
 
 private:
     static constexpr std::size_t alignment = std::max(alignof(T), alignof(ObjectPool*));
-    // The object comes behind the word that names the pool, as far as its alignment wants.
+    // The word that names the pool is first. The object follows at the next aligned address.
     static constexpr std::size_t offset = std::max(alignment, sizeof(void*));
 
     static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {

@@ -36,9 +36,9 @@ struct PoolResourceOptions {
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Each such size has a
 /// pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
 /// memory promise are those of BlockPool. If Options::largeFromUpstream is true, blocks with a
-/// larger size or alignment come from the upstream resource, and are counted. Otherwise, and if a
-/// pool is exhausted or the upstream resource refuses, allocate() throws std::bad_alloc, or without
-/// exceptions ends the program through the assertion handler.
+/// larger size or alignment come from the upstream resource, and are counted. Otherwise they are
+/// refused. If a block is refused, also by upstream, or a pool is exhausted, allocate() throws
+/// std::bad_alloc, or without exceptions ends the program through the assertion handler.
 ///
 /// Tests: tests/unit/memory/pool_resource_test.cpp.
 class PoolResource : public std::pmr::memory_resource {
@@ -61,7 +61,7 @@ public:
     PoolResource(const PoolResource&) = delete;
     PoolResource& operator=(const PoolResource&) = delete;
 
-    /// As do_allocate, without a virtual call. Returns null where do_allocate would throw.
+    /// As do_allocate, without a virtual call. Returns null if do_allocate would throw.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
@@ -137,7 +137,7 @@ private:
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
     static_assert(smallest << (poolCount - 1) == largest);
 
-    /// The first size that holds so many bytes with that alignment; beyond the pools if none does.
+    /// The index of the first size for these bytes and this alignment; poolCount if there is none.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t need = bytes < alignment ? alignment : bytes;
         if (need <= smallest) {

@@ -29,8 +29,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Shared objects: the linker gives one resource to all shared objects that export their symbols.
 /// If a shared object hides its symbols, or the program does not export them (-rdynamic), each has
 /// a resource of its own. Then create the objects in one of them, and give the class a virtual
-/// destructor that is defined there. A block that is deleted in the wrong one ends the program with
-/// a message: at once in debug builds, in release builds at the latest in trim().
+/// destructor that is defined there. A block that is deleted in the wrong shared object ends the
+/// program with a message: at once in debug builds, in release builds at the latest in trim().
 ///
 /// A class that is deleted through a base needs a virtual destructor. Otherwise `delete` would give
 /// back the wrong size. So Derived must have a virtual destructor, or be final: anything else does
@@ -62,11 +62,11 @@ public:
     static void operator delete(void* object, std::size_t size) noexcept {
         deallocate(object, size, usual);
     }
-    // Without a size: compilers look for this one, and no other, when a constructor throws.
+    // No size: if a constructor throws, compilers look for this form and no other.
     static void operator delete(void* object, std::align_val_t alignment) noexcept {
         deallocateWide(object, alignment);
     }
-    // For constructors that throw after a nothrow new. These are not told the size either.
+    // Called if a constructor throws after a nothrow new. The compiler passes no size here either.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object, usual);
@@ -94,23 +94,23 @@ protected:
 private:
     static constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-    /// Called once, and out of the way of all the other calls.
+    /// Called once. Out of line, so that all other calls stay short.
     [[gnu::cold, gnu::noinline]] static PoolResource& makeResource() {
         PoolResourceOptions options;
         options.name = "Pooled";
-        // Never destroyed: objects may be deleted while the program's statics are.
+        // Never destroyed: objects may be deleted while the program destroys its static objects.
         alignas(PoolResource) static std::byte storage[sizeof(PoolResource)];
         return *::new (static_cast<void*>(storage))
             PoolResource(options, std::pmr::new_delete_resource());
     }
 
-    /// Null when there is no memory for the pools themselves.
+    /// Null if there is no memory for the pools themselves.
     static PoolResource* tryResource() noexcept {
         return detail::resultOrDefault([] { return &resource(); });
     }
 
-    /// Makes it before main(). A thread that made it later might do so while another one forks: the
-    /// child would have it half made, and wait for it for ever.
+    /// Makes the resource before main(). A later thread might make it while another thread forks:
+    /// the child would wait for the half-made resource for ever.
     inline static PoolResource* const fromTheStart_ = tryResource();
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {

@@ -64,7 +64,7 @@ public:
     /// Destroys the object now, then gives its units back. Does nothing when there is no object.
     void destroy() noexcept {
         if (T* const object = std::exchange(object_, nullptr)) {
-            // Read before, because the object may own this handle.
+            // Read first, because the object may own this handle.
             const Release release = release_;
             void* const arena = arena_;
             object->~T();
@@ -124,7 +124,7 @@ public:
                       detail::AssertionText("objects that outlive their StaticArena: ", objects_,
                                             "; destroy their handles before the arena")
                           .text);
-        // The memory goes back to the stack, or to whatever holds the arena.
+        // The memory goes back to the owner of the arena, such as the stack.
         detail::openMemory(storage_.bytes, Bytes);
     }
 
@@ -164,19 +164,17 @@ public:
 
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Bytes; }
 
-    /// The number of objects in the arena.
     [[nodiscard]] std::size_t objects() const noexcept { return objects_; }
 
 private:
-    /// Raw, so that an arena on the stack is not filled; with the char it can be constant-
-    /// initialised all the same.
+    /// Raw, so that an arena on the stack is not filled. The char allows constant initialisation.
     union Storage {
         constexpr Storage() noexcept : none(0) {}
         char none;
         alignas(Align) std::byte bytes[Bytes];
     };
 
-    /// Gives the units back unless the constructor got to its end.
+    /// Gives the units back if the constructor throws.
     struct Reservation {
         StaticArena& arena;
         std::size_t first;

@@ -17,7 +17,7 @@ namespace sluice {
 
 namespace detail {
 
-/// So many bytes can be counted, with all that stands beside them.
+/// The most bytes of all blocks of a pool, so that no sum of bytes overflows.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline std::size_t strideOf(const BlockPoolOptions& options) noexcept {
@@ -25,12 +25,12 @@ inline std::size_t strideOf(const BlockPoolOptions& options) noexcept {
     return (options.blockSize + unit - 1) / unit * unit;
 }
 
-/// As many as have bytes that can be counted.
+/// The most blocks that `mostBytes` allows.
 inline std::size_t mostBlocksOf(const BlockPoolOptions& options) noexcept {
     return mostBytes / strideOf(options);
 }
 
-/// The options, unless something in them cannot be had: that is refused, see setupError().
+/// Returns the options. Refuses (see setupError) settings that cannot work.
 inline BlockPoolOptions checkedOptions(const BlockPoolOptions& options) {
     requireAtLeast("block size of a BlockPool is too small", options.blockSize, 1);
     requireAtMost("block size of a BlockPool is too large", options.blockSize, mostBytes);
@@ -63,7 +63,8 @@ inline AssertionText noBlockAt(const void* block) noexcept {
     return {"no block of this pool begins at ", block, "; give it back to where it came from"};
 }
 
-/// Also in release builds, where it is seen when the block is to be used again or a slab is to go.
+/// Ends the program. A release build finds the misuse late: in trim(), or in a deallocation that
+/// finds more free blocks than the pool has blocks.
 [[noreturn, gnu::cold, gnu::noinline]] inline void failForeign() noexcept {
     failAssertion(
         {"",
@@ -83,7 +84,7 @@ inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexce
     }
 }
 
-/// No block is left for a caller that must have one.
+/// Called if there is no block for a caller that needs one.
 [[noreturn, gnu::cold, gnu::noinline]] inline void failToAllocate(const BlockPoolOptions& options) {
     allocationError("a BlockPool is exhausted; its block size and capacity are", options.blockSize,
                     options.capacity);

@@ -23,8 +23,8 @@ struct BufferLayout {
     std::size_t count;
 };
 
-/// The buffers of one pool, their holders, and the free ones: all in one allocation, this object
-/// included, so that buffers which outlive their pool can keep it.
+/// The buffers of one pool, their states, the list of free buffers and this object, in one
+/// allocation. The allocation stays if buffers outlive their pool.
 template <class Traits>
 class BufferCore {
     using Platform = typename Traits::Platform;
@@ -32,11 +32,11 @@ class BufferCore {
     using Atomic = typename Platform::template Atomic<U>;
 
 public:
-    /// The state of a buffer; apart from it, because devices want the buffer for themselves.
+    /// The state of a buffer. It is not in the buffer, because a device may own the buffer.
     struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) Slot {
         explicit Slot(BufferCore& owner) noexcept : core(&owner) {}
         BufferCore* core;
-        Atomic<std::uint32_t> holders{0};  // tokens on the buffer, or the writer; 0: free
+        Atomic<std::uint32_t> holders{0};  // number of tokens, or 1 for the writer; 0: free
         FreeListNext<Platform> next{0};
     };
 
@@ -49,7 +49,7 @@ public:
             BufferCore(layout, static_cast<std::byte*>(begin), memory);
     }
 
-    /// All buffers must be free. Waits for threads that are giving one back at this moment.
+    /// All buffers must be free. Waits for threads that are giving a buffer back.
     static void destroy(BufferCore& core) noexcept {
         BasicBackoff<Platform> backoff;
         while (core.free_.count() != core.layout_.count) {
@@ -67,7 +67,7 @@ public:
         memory->deallocate(begin, bytesOf(layout), alignmentOf(layout));
     }
 
-    /// The most buffers of this stride whose bytes can be counted, and which the list can number.
+    /// The most buffers of this stride that mostBytes and the numbers of the free list allow.
     static std::size_t mostBuffers(std::size_t stride) noexcept {
         return std::min<std::size_t>(mostFreeNodes<Platform>, mostBytes / (stride + sizeof(Slot)));
     }
@@ -79,7 +79,7 @@ public:
     Slot* acquire() noexcept {
         Slot* const slot = free_.take();
         if (__builtin_expect(slot == nullptr, 0)) {
-            exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a mere number
+            exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
             return nullptr;
         }
         // Relaxed: the slot is the caller's alone until it hands the buffer on.
@@ -88,7 +88,7 @@ public:
         return slot;
     }
 
-    /// One holder more; the caller is one already.
+    /// Adds a holder. The caller is a holder already.
     void share(Slot& slot) noexcept {
         // Relaxed: the caller's own hold keeps the count from reaching 0.
         const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
@@ -96,7 +96,7 @@ public:
                       "too many tokens on one buffer, or one that was released already");
     }
 
-    /// One holder less. The last one gives the buffer back.
+    /// Removes a holder. The last one gives the buffer back.
     void release(Slot& slot) noexcept {
         if (isLast(slot)) {
             toldOfDeallocation(this, dataOf(slot), layout_.size);
@@ -110,7 +110,7 @@ public:
 
     const BufferLayout& layout() const noexcept { return layout_; }
 
-    // ---- Figures. Relaxed: exact once the threads' work is done and known to be.
+    // ---- Figures. Relaxed: exact if the caller has synchronised with all users of the pool.
 
     std::size_t inUse() const noexcept {
         std::size_t sum = 0;
@@ -142,10 +142,10 @@ private:
         return std::launder(reinterpret_cast<Slot*>(slots));
     }
 
-    /// Edge E2: a reader's last look at the buffer -> holders release .. holders acquire, by the
-    /// last one, which gives the buffer back.
+    /// Edge E2: a reader's last use of the buffer -> holders release .. holders acquire by the last
+    /// holder, which gives the buffer back.
     static bool isLast(Slot& slot) noexcept {
-        // A sole holder needs no exchange: nobody else can share a buffer that nobody else holds.
+        // A sole holder needs no exchange, because only a holder can share the buffer.
         if (slot.holders.load(std::memory_order_acquire) == 1) {
             slot.holders.store(0, std::memory_order_relaxed);  // relaxed: for inUse() alone
             return true;

@@ -17,8 +17,8 @@
 
 namespace sluice::detail {
 
-/// Blocks of one size behind one free list. All of them are there from the start. Any thread and
-/// any interrupt gets each free block: no thread keeps some for itself.
+/// Blocks of one size and one list of the free blocks. The constructor allocates all blocks. Any
+/// thread and any interrupt can get each free block, because no thread keeps blocks for itself.
 ///
 /// Progress: lock-free, except the constructor and the destructor. So an interrupt may take and
 /// give blocks at any point of the program that it interrupts.
@@ -26,8 +26,8 @@ namespace sluice::detail {
 /// Edges: E1 free of TaggedHead: block given -> block taken.
 ///
 /// Invariant: the successor of a node is `used` from the time its block is taken until the block is
-/// given back. A thread that is late in pop() may read `used` there: its exchange then fails,
-/// because the head has changed since.
+/// given back. A slow thread in pop() may read `used` there. Its exchange then fails: the head has
+/// changed.
 ///
 /// Tests: tests/unit/memory/exact_object_pool_test.cpp.
 template <class Traits>
@@ -76,7 +76,7 @@ public:
         if (__builtin_expect(!isUsed(block), 0)) {
             failFreedTwice(block);
         }
-        // Before another thread can have the block: so the count is never above the capacity.
+        // Counts before another thread can take the block: the count never exceeds the capacity.
         inUse_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a figure
         free_.give(node);
     }
@@ -102,8 +102,7 @@ public:
 private:
     static constexpr Number used = std::numeric_limits<Number>::max();
 
-    /// The nodes, apart from the blocks: a thread that is late in pop() reads the node of a block
-    /// that another thread uses.
+    /// Not in the blocks: a slow thread in pop() may read the node of a block that is in use.
     struct Nodes {
         Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
             : memory(resource),

@@ -13,7 +13,7 @@
 
 namespace sluice::detail {
 
-/// A fixed number of free blocks, handed from thread to thread as a whole.
+/// Up to `Rounds` free blocks that threads hand over as a whole.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
     template <class U>
@@ -22,12 +22,11 @@ struct Magazine {
     bool isEmpty() const noexcept { return size() == 0; }
     bool isFull() const noexcept { return size() == Rounds; }
 
-    /// Relaxed, here and below: only the holder of a magazine changes it; others that look at its
-    /// size merely want to know roughly.
+    /// Relaxed, here and below: only the holder of a magazine changes it. Others need a rough size.
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
 
-    /// False when it is full. The count is read once: compilers repeat the load of an atomic. A
-    /// block that lies on top already ends the program: release builds make this check, too.
+    /// Returns false if the magazine is full. Ends the program if the block is on top already, also
+    /// in release builds. Reads the count once, because compilers repeat the load of an atomic.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         if (__builtin_expect(blocks[old] == block, 0)) {
@@ -40,7 +39,7 @@ struct Magazine {
         count.store(old + 1, std::memory_order_relaxed);
         return true;
     }
-    /// Null when it is empty. It looks at the block, not at the count: so a magazine can be closed.
+    /// Returns null if the magazine is empty. It tests the block, not the count, for close().
     void* tryPop() noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         void* const block = blocks[old];
@@ -51,7 +50,7 @@ struct Magazine {
         return block;
     }
 
-    /// Makes it a magazine that seems full to tryPush() and empty to tryPop(), for good.
+    /// From now on tryPush() finds the magazine full, and tryPop() finds it empty.
     void close() noexcept {
         blocks[Rounds] = nullptr;
         count.store(Rounds, std::memory_order_relaxed);
@@ -61,9 +60,9 @@ struct Magazine {
     auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
 
     Atomic<std::uint32_t> count{0};
-    std::uint32_t number = 0;  // its name in stacks: never 0, never changed
+    std::uint32_t number = 0;  // its number in stacks; at least 1, never changes
     Atomic<std::uint32_t> next{0};
-    /// Behind a null pointer, which tells tryPop() that the magazine is empty.
+    /// The blocks after a null pointer, which tells tryPop() that the magazine is empty.
     std::array<void*, Rounds + 1> blocks;
 
     Magazine() noexcept { blocks[0] = nullptr; }
@@ -85,7 +84,7 @@ public:
 
     ~MagazineStore() { clear(); }
 
-    /// Frees them all: nobody uses one any more.
+    /// Frees all magazines. The caller ensures that no thread uses one any more.
     void clear() noexcept {
         for (std::size_t group = 0; group < groupCount; ++group) {
             // Relaxed: the caller is alone.
@@ -97,7 +96,7 @@ public:
         }
     }
 
-    /// A new, empty one. Throws the exceptions of the memory resource; then nothing has happened.
+    /// Makes an empty magazine. If the memory resource throws, nothing has changed.
     Magazine& create() {
         std::uint32_t last = count_.load(std::memory_order_relaxed);
         do {
@@ -111,8 +110,7 @@ public:
         return at(last + 1);
     }
 
-    /// Acquire: the group of a magazine is there before its number is counted, so that at() finds
-    /// all of them.
+    /// The largest number of a magazine. Acquire: at() finds the group of each counted magazine.
     std::uint32_t count() const noexcept { return count_.load(std::memory_order_acquire); }
 
     Magazine& at(std::uint32_t number) const noexcept {
@@ -122,7 +120,7 @@ public:
     }
 
 private:
-    // Group g holds the magazines number 8 * 2^g - 7 and following, 8 * 2^g of them.
+    // Group g holds 8 * 2^g magazines. The first one has the number 8 * 2^g - 7.
     static constexpr std::size_t groupCount = 28;
     static std::size_t sizeOf(std::size_t group) noexcept { return std::size_t{8} << group; }
     static std::uint32_t firstOf(std::size_t group) noexcept {

@@ -1,8 +1,7 @@
 #pragma once
 
 /// \file
-/// Tells AddressSanitizer and Valgrind of the blocks of a pool. Nothing at all where
-/// neither is at work.
+/// Tells AddressSanitizer and Valgrind of the blocks of a pool. Without both, it does nothing.
 
 #include <cstddef>
 
@@ -25,29 +24,29 @@
 
 namespace sluice::detail {
 
-/// Blocks that different threads use must begin at multiples of this: AddressSanitizer notes 8
-/// bytes at a time which ones may be used, and not atomically.
+/// Blocks must begin at multiples of this, because threads use neighbouring blocks at once.
+/// AddressSanitizer has one state for 8 bytes, and does not change it atomically.
 #if defined(SLUICE_DETAIL_ASAN)
 inline constexpr std::size_t checkerGranule = 8;
 #else
 inline constexpr std::size_t checkerGranule = 1;
 #endif
 
-/// A pool begins, whose blocks can be told from one another by the address of the pool.
+/// Called when a pool begins. Its address names the pool in later calls.
 inline void toldOfPool([[maybe_unused]] const void* pool) noexcept {
 #if defined(SLUICE_DETAIL_VALGRIND)
     VALGRIND_CREATE_MEMPOOL(pool, 0, 0);
 #endif
 }
 
-/// The pool ends, before its slabs do.
+/// Called when a pool ends, before it frees its slabs.
 inline void toldOfPoolsEnd([[maybe_unused]] const void* pool) noexcept {
 #if defined(SLUICE_DETAIL_VALGRIND)
     VALGRIND_DESTROY_MEMPOOL(pool);
 #endif
 }
 
-/// None of this memory may be used from now on.
+/// From now on the program must not use this memory.
 inline void closeMemory([[maybe_unused]] const void* begin,
                         [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(SLUICE_DETAIL_ASAN)
@@ -58,7 +57,7 @@ inline void closeMemory([[maybe_unused]] const void* begin,
 #endif
 }
 
-/// This memory may be used again: its content is undefined.
+/// From now on the program may use this memory. Its content is undefined.
 inline void openMemory([[maybe_unused]] const void* begin,
                        [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(SLUICE_DETAIL_ASAN)
@@ -69,7 +68,7 @@ inline void openMemory([[maybe_unused]] const void* begin,
 #endif
 }
 
-/// A block of the pool may be used: `bytes` of it and no more.
+/// From now on the program may use the first `bytes` of the block.
 inline void toldOfAllocation([[maybe_unused]] const void* pool, const void* block,
                              std::size_t bytes) noexcept {
     openMemory(block, bytes);
@@ -78,7 +77,7 @@ inline void toldOfAllocation([[maybe_unused]] const void* pool, const void* bloc
 #endif
 }
 
-/// The block may not be used any more.
+/// From now on the program must not use the block.
 inline void toldOfDeallocation([[maybe_unused]] const void* pool, const void* block,
                                std::size_t bytes) noexcept {
     closeMemory(block, bytes);

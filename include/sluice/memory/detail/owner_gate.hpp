@@ -7,8 +7,8 @@
 
 namespace sluice::detail {
 
-/// A pointer to an object that one thread uses often. Another thread takes it away while the owner
-/// is idle.
+/// A pointer to an object that one thread, the owner, uses often. Another thread, a visitor, takes
+/// the object away while the owner is idle.
 ///
 /// The owner pays two stores for each use, and no atomic read-modify-write:
 ///
@@ -24,10 +24,10 @@ namespace sluice::detail {
 ///     }
 ///     gate.open(&closed, object);
 ///
-/// Edges: E1 left: owner's use -> leave() release .. isVisitors() acquire -> visitor's use.
-/// E2 opened: visitor's use -> open() release .. enter() acquire -> owner's use. E3 closed: by the
-/// pair of fences either the visitor sees that the owner has entered, or the owner sees the closed
-/// object (light() and heavy() of Platform::Fence).
+/// Edges: E1 left: owner's use -> leave() release .. isVisitors() acquire -> visitor's use. E2
+/// opened: visitor's use -> open() release .. enter() acquire -> owner's use. E3 closed: light() by
+/// the owner, heavy() by the visitor. Either the visitor sees the owner inside, or the owner sees
+/// the closed object.
 ///
 /// Tests: tests/model/owner_gate_model_test.cpp.
 template <class Platform, class T>
@@ -37,7 +37,7 @@ class OwnerGate {
     using Fence = typename Platform::Fence;
 
 public:
-    // ---- By the owner
+    // ---- For the owner
 
     /// The object, which the owner may use until leave().
     T* enter() noexcept {
@@ -51,25 +51,25 @@ public:
     }
     void leave() noexcept { isInside_.store(false, std::memory_order_release); }  // E1
 
-    /// Gives the owner another object. The owner is inside, or nobody else knows the gate.
+    /// Gives the owner another object. The owner is inside, or no other thread knows the gate.
     /// Release: a thread that reads the pointer for statistics finds the object complete.
     void set(T* object) noexcept { object_.store(object, std::memory_order_release); }
 
-    // ---- By a visitor
+    // ---- For a visitor
 
-    /// Whether gates can be closed at all: each owner would pay for a full fence otherwise.
+    /// Whether visitors may close gates. They may not if each owner would pay for a full fence.
     static bool canClose() noexcept { return !hasChoice || Fence::isAsymmetric(); }
 
-    /// The owner finds `closed` from now on, unless it has entered already. Returns the object,
-    /// which must not be used yet. Acquire: for statistics, see set().
+    /// From now on the owner finds `closed`, unless the owner has entered already. Returns the
+    /// object, which the visitor must not use before isVisitors(). Acquire: see set().
     T* close(T* closed) noexcept { return object_.exchange(closed, std::memory_order_acquire); }
-    /// After close() and a heavy fence: whether the visitor may use the object until open(). The
-    /// owner that is inside may have set another object: so the order of the two looks matters.
+    /// After close() and a heavy fence: whether the visitor may use the object until open(). Reads
+    /// isInside_ first, because an owner that is inside may set another object.
     bool isVisitors(const T* closed) const noexcept {
         return !isInside_.load(std::memory_order_acquire) &&       // E1
                object_.load(std::memory_order_relaxed) == closed;  // relaxed: E1 orders it
     }
-    /// Does nothing if the owner was inside and has set another object meanwhile.
+    /// Does nothing if the owner has set another object meanwhile.
     void open(T* closed, T* object) noexcept {
         object_.compare_exchange_strong(closed, object, std::memory_order_release,
                                         std::memory_order_relaxed);  // E2
@@ -79,7 +79,7 @@ public:
     T* peek() const noexcept { return object_.load(std::memory_order_acquire); }
 
 private:
-    // Such a fence asks at each light() which kind heavy() is. Here canClose() asks instead.
+    // AsymmetricFence asks at each light() which kind heavy() is. Here canClose() asks instead.
     static constexpr bool hasChoice =
         std::is_same_v<Fence, AsymmetricFence> && !std::is_same_v<AsymmetricFence, PortableFence>;
 

@@ -22,11 +22,11 @@ namespace sluice::detail {
 
 /// One pool: its slabs, its depot, and the caches of the threads that use it.
 ///
-/// The common cache, under the lock, belongs to nobody: it takes the blocks of threads that end,
-/// and serves calls without a cache. The memory resource is never called under the lock.
+/// The common cache belongs to no thread, and the lock guards it. It takes the blocks of threads
+/// that end, and serves threads without a cache. No call of the memory resource is under the lock.
 ///
-/// Lifetime: the pool is one user, each thread with a cache another. The slabs and magazines go
-/// with the pool, the caches with the last user.
+/// Lifetime: the users are the pool and each thread with a cache. The end of the pool frees the
+/// slabs and magazines. The last user frees the caches.
 template <class Traits>
 class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> {
     friend class SharedHome<PoolCore, typename Traits::Platform>;
@@ -43,13 +43,12 @@ class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> 
     using Refill = typename Depot::Refill;
 
 public:
-    /// The share of a thread in a pool. In front of the cache stands one spare block, the last one
-    /// freed: a call that frees and the next one that allocates pass it on without counting, which
-    /// takes a third off their time.
+    /// The cache of a thread, and one spare free block in front of it. A free and the next
+    /// allocation pass the spare on without counting, which saves a third of their time.
     struct alignas(std::max(line, alignof(Cache))) Slot {
-        Atomic<void*> spare{nullptr};  // relaxed, always: others merely look whether there is one
+        Atomic<void*> spare{nullptr};  // relaxed, always: others only compare it
         Cache cache;
-        bool isTaken = true;  // under the lock
+        bool isTaken = true;  // guarded by lock_
         Slot* next = nullptr;
     };
 
@@ -59,9 +58,9 @@ public:
         toldOfPool(this);
     }
 
-    // ---- As a home of threads
+    // ---- For ThreadTable
 
-    /// May throw std::bad_alloc, then nothing has happened.
+    /// If it throws, nothing has changed.
     Slot& enroll(const void*) {
         Slot* slot = unusedSlot();
         if (slot == nullptr) {
@@ -84,8 +83,8 @@ public:
         this->dropUser();
     }
 
-    /// The pool ends: nobody allocates or frees any more, though threads may still end. All that
-    /// came from the memory resource goes back there.
+    /// Called when the pool ends. No thread allocates or frees any more, but threads may still end.
+    /// Gives all memory back to the memory resource.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -99,9 +98,9 @@ public:
 
     // ---- Blocks
 
-    // A slot is null for a thread without a cache: then the common one serves.
+    // A thread without a cache passes a null slot. The common cache then serves the call.
 
-    /// A block of the slot's cache, without the depot; null when the cache has none.
+    /// Takes a block of the slot, without the depot. Returns null if the slot has none.
     static void* tryTake(Slot* slot) noexcept {
         if (__builtin_expect(slot == nullptr, 0)) {
             return nullptr;
@@ -113,7 +112,7 @@ public:
         slot->spare.store(nullptr, std::memory_order_relaxed);
         return spare;
     }
-    /// The same for giving one back; false when it cannot.
+    /// Gives a block to the slot, without the depot. Returns false if there is no room.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (__builtin_expect(slot == nullptr, 0)) {
             return false;
@@ -128,7 +127,7 @@ public:
         return true;
     }
 
-    /// A block, or null when there is none in the cache, in the depot or in the common cache.
+    /// A block, or null if there is none in the slot, in the depot or in the common cache.
     void* take(Slot* slot) noexcept {
         if (slot != nullptr) {
             if (void* const own = takeByOwn(*slot)) {
@@ -156,12 +155,10 @@ public:
         }
     }
 
-    /// Adds a slab of so many blocks, or as many as the capacity allows. If that is none, returns
-    /// whether another thread is about to add one. If the memory resource throws, nothing has
-    /// changed.
+    /// Adds a slab of `most` blocks, or of as many as the capacity allows. If it allows none,
+    /// returns whether another thread is about to add a slab. If it throws, nothing has changed.
     bool grow(std::size_t most) {
-        [[maybe_unused]] const ForkDelay
-            delay;  // in the child nobody would take a reservation back
+        [[maybe_unused]] const ForkDelay delay;  // a forked child could not end the reservation
         const std::size_t count = reserve(most);
         if (count == 0) {
             // Under the lock: a thread that gets the answer "no" finds the blocks of all earlier
@@ -170,7 +167,7 @@ public:
             return blocks_.load(std::memory_order_relaxed) != present_;
         }
         Reservation reservation{*this, count};
-        // Relaxed: our own are among them; threads that reserve more later provide for these, too.
+        // Relaxed: the sum includes this reservation. Later reservations provide for it, too.
         depot_.provideFor(blocks_.load(std::memory_order_relaxed));
         Slab& slab = Slab::create(layout_, count, memory_);
         reservation.count = 0;
@@ -185,11 +182,11 @@ public:
         exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
     }
 
-    /// Brings the blocks that lie with idle threads within reach of take(), and waits for a trim
-    /// that holds free blocks.
+    /// Moves blocks from the caches of idle threads to where take() finds them. Waits for the
+    /// trim() of another thread, which may hold free blocks.
     void reclaim() noexcept;
-    /// Gives slabs without a used block back, and first the blocks in this slot, if it is one, and
-    /// in those of idle threads; returns how many bytes.
+    /// Empties this slot, if it is not null, and the caches of idle threads. Then gives slabs
+    /// without a used block back, and returns their bytes.
     std::size_t trim(Slot* slot) noexcept;
 
     /// Whether the pool has a block at this address.
@@ -201,21 +198,21 @@ public:
 
     // ---- For debug builds
 
-    /// Notes that a block, which was free, is used from now on. False when it is no block at all.
+    /// Marks a free block as used. Returns false if there is no block at this address.
     bool noteTaken(const void* block) const noexcept {
         const Guard guard(lock_);
         Slab* const slab = slabOf(guard, block);
         return slab != nullptr && (slab->exchangeMark(block, layout_, false), true);
     }
 
-    /// Notes that a block is free from now on. False when it is free already, wherever it lies. The
-    /// mark alone would not tell, when it was allocated by code built without assertions.
+    /// Marks a block as free. Returns false if the block is free already. The mark alone cannot
+    /// tell: code without assertions allocates blocks without a mark.
     bool noteFreed(const void* block) const noexcept {
         const Guard guard(lock_);
         return !slabOf(guard, block)->exchangeMark(block, layout_, true) || !isFree(guard, block);
     }
 
-    /// Exact when nobody is at work.
+    /// Exact while no thread uses the pool.
     BlockPoolStatistics figures() const noexcept {
         const Guard guard(lock_);
         std::size_t cached = depot_.blocksIn(guard, common_);
@@ -231,12 +228,10 @@ public:
 
 private:
     struct TrimLock;
-    /// Closes the caches of other threads, and empties those whose
-    /// threads were not using them: such a thread opens its cache when it comes back. Its spare
-    /// block stays with it.
+    /// Closes the caches of other threads, and empties each cache that its thread is not using. A
+    /// thread that finds its cache closed opens it. Each thread keeps its spare block.
     void emptyIdleCaches(const TrimLock&) noexcept;
-    /// The lock is held for a magazine at a time, and once for a walk
-    /// along the slabs.
+    /// Holds the lock for a magazine at a time, and once for a walk along the slabs.
     Slab* withdrawUnusedSlabs(const TrimLock&) noexcept;
 
     /// Takes back the count of a reserve().
@@ -273,10 +268,10 @@ private:
         return *slot.release();
     }
 
-    /// By the thread that has the slot.
+    /// The thread of the slot calls it.
     void* takeByOwn(Slot& slot) noexcept {
         for (;;) {
-            // The spare first: a thread that has not found the slot at once has not looked there.
+            // Tries the spare, too: a call whose first search has missed the slot has not tried it.
             if (void* const block = tryTake(&slot)) {
                 return block;
             }
@@ -295,7 +290,7 @@ private:
         depot_.open(guard, slot.cache);
     }
 
-    /// How many blocks the next slab may have; they are counted already.
+    /// Reserves up to `most` blocks for the next slab, and returns their number.
     std::size_t reserve(std::size_t most) noexcept {
         std::size_t blocks = blocks_.load(std::memory_order_relaxed);
         std::size_t count = 0;
@@ -311,14 +306,14 @@ private:
         return depot_.blocksIn(guard, slot.cache) +
                (slot.spare.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
     }
-    /// Blocks that were freed into the slot beyond those allocated from it.
+    /// The number of blocks freed into the slot, less the blocks allocated from it; at least 0.
     std::uint64_t surplusOf(const Guard& guard, const Slot& slot) const noexcept {
         const std::int64_t surplus = slot.cache.given.load(std::memory_order_relaxed) +
                                      static_cast<std::int64_t>(blocksIn(guard, slot));
         return surplus > 0 ? static_cast<std::uint64_t>(surplus) : 0;
     }
 
-    /// Looks into every magazine.
+    /// Reads every magazine.
     bool isFree(const Guard& /*guard*/, const void* block) const noexcept {
         const Slot* slot = slots_;
         while (slot != nullptr && slot->spare.load(std::memory_order_relaxed) != block) {
@@ -350,7 +345,7 @@ private:
     Slab* slabOf(const Guard& /*guard*/, const void* address) const noexcept {
         return slabs_.find(address, layout_);
     }
-    /// Counts the block among the free ones of its slab.
+    /// Adds the block to the count of free blocks of its slab.
     void countFree(const Guard& guard, const void* block) noexcept {
         Slab* const slab = slabOf(guard, block);
         if (__builtin_expect(slab == nullptr, 0)) {
@@ -371,7 +366,7 @@ private:
     Cache common_;
     std::uint64_t remoteFrees_ = 0;  // of threads that have ended
     std::size_t present_ = 0;        // blocks in slabs
-    Atomic<std::size_t> blocks_{0};  // these, and those reserved for slabs on their way
+    Atomic<std::size_t> blocks_{0};  // present_, and blocks reserved for new slabs
     Atomic<std::uint64_t> exhausted_{0};
 };
 

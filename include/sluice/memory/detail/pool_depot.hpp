@@ -18,14 +18,15 @@ namespace sluice::detail {
 
 /// The free blocks that the caches of a pool share, a magazine at a time.
 ///
-/// A cache holds two magazines. A block comes from the loaded one and goes back to it. If the
-/// loaded one is empty or full, the two are swapped. If both are, one is exchanged with the depot,
-/// a full one for an empty one. So at least as many calls as a magazine has rounds lie between two
-/// exchanges of the same kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001; here the depot
-/// is two lock-free stacks instead of two lists under a lock.)
+/// A cache holds two magazines. A block comes from the loaded magazine and goes back to it. If an
+/// allocation finds it empty, or a deallocation finds it full, the cache swaps its magazines. If
+/// both are empty (or full), the cache exchanges one with the depot for a full (or empty) one. So
+/// at least as many calls as a magazine has rounds lie between two exchanges of the same kind. (J.
+/// Bonwick and J. Adams, "Magazines and Vmem", 2001; here the depot is two lock-free stacks instead
+/// of two lists under a lock.)
 ///
-/// Only full magazines are in the stack of full ones. There are as many magazines as the blocks
-/// would fill and two for each cache. So a cache with a full magazine always finds an empty one. No
+/// Only full magazines are in the stack of full magazines. Each cache has two magazines, and there
+/// are as many more as all blocks would fill. So a full cache always finds an empty magazine. No
 /// magazine is freed before the pool ends.
 template <class Traits>
 class PoolDepot {
@@ -39,7 +40,7 @@ class PoolDepot {
 
 public:
     using Magazine = detail::Magazine<Platform, rounds>;
-    /// Owns the lock of the pool.
+    /// Proves that the caller holds the lock of the pool.
     using Guard = std::lock_guard<PriorityMutex>;
 
     using Cache = ThreadCache<Platform, rounds>;
@@ -54,8 +55,8 @@ public:
         set(cache, &loaded, &store_.create());
     }
 
-    /// Makes magazines for `blocks` blocks, the number after the next blocks are added. If the
-    /// memory resource throws, the magazines made so far stay for the next call.
+    /// Makes magazines for `blocks` blocks, the number after the next slab. If the memory resource
+    /// throws, the magazines made so far stay for the next call.
     void provideFor(std::size_t blocks) {
         // Edge E3 provided: magazine pushed -> provided_ release .. acquire -> blocks added by a
         // thread that relies on it.
@@ -65,24 +66,23 @@ public:
         }
     }
 
-    /// Adds new blocks by way of a cache, which may be given `block(i)` for each i below `count`.
+    /// Adds the new blocks block(0) to block(count - 1) by way of a cache.
     template <class Block>
     void add(Cache& cache, std::size_t count, Block block) noexcept {
         for (std::size_t i = count; i != 0; --i) {
-            countOutside(1);  // unless give() puts them away
+            countOutside(1);  // give() subtracts blocks that it puts away
             give(cache, block(i - 1));
         }
     }
 
-    /// Frees the memory of all magazines: no cache is used any more.
+    /// Frees all magazines. The caller ensures that no thread uses a cache any more.
     void clear() noexcept { store_.clear(); }
 
-    // ---- By the user of the cache
+    // ---- For the user of the cache
 
-    // The work of a cache by itself is a few instructions; the rest is kept out of line, so that a
-    // caller saves no registers for it.
+    // These functions are out of line, so that the fast path of a cache saves no registers.
 
-    /// The loaded magazine has no block: makes it one that has some, if one can be had.
+    /// Called if the loaded magazine is empty. Loads a magazine with blocks, if there is one.
     enum class Refill { done, none, closed };
     [[gnu::noinline]] Refill refill(Cache& cache) noexcept {
         Magazine* const empty = cache.loaded.enter();
@@ -91,7 +91,7 @@ public:
         return result;
     }
 
-    /// The loaded magazine is full: makes it one with room. False when it is closed.
+    /// Called if the loaded magazine is full. Loads one with room. False if the cache is closed.
     [[gnu::noinline]] bool makeRoom(Cache& cache) noexcept {
         Magazine* const full = cache.loaded.enter();
         if (full != &closed_) {
@@ -101,7 +101,7 @@ public:
         return full != &closed_;
     }
 
-    // The same for a cache that is never closed.
+    // take() and give() are for a cache that is never closed.
 
     void* take(Cache& cache) noexcept {
         void* const block = cache.tryTake();
@@ -125,13 +125,13 @@ public:
             cache.loaded.open(&closed_, cache.shelved);
         }
     }
-    /// After a heavy fence: whether the user of a closed cache has stayed outside. Until open() the
-    /// caller excludes that thread.
+    /// After a heavy fence: whether the user of a closed cache has stayed outside. If so, the
+    /// caller excludes the user until open().
     bool isLeft(const Guard& /*guard*/, const Cache& cache) const noexcept {
         return cache.loaded.isVisitors(&closed_);
     }
 
-    /// By a thread that excludes the user of `from`.
+    /// The caller excludes the user of `from`.
     void emptyInto(Cache& to, Cache& from) noexcept {
         for (Magazine* magazine : {loadedOf(from), previousOf(from)}) {
             while (void* const block = magazine->tryPop()) {
@@ -160,7 +160,7 @@ public:
     Magazine* withdraw() noexcept {
         Magazine* held = nullptr;
         while (Magazine* const full = full_.pop(store_)) {
-            // Relaxed: a thread that is late in pop() may read it; its exchange then fails.
+            // Relaxed: a slow thread in pop() may read it. Its exchange then fails.
             full->next.store(held == nullptr ? 0 : held->number, std::memory_order_relaxed);
             held = full;
         }
@@ -171,8 +171,8 @@ public:
         return number == 0 ? nullptr : &store_.at(number);
     }
 
-    /// Takes the blocks out for good for which keep(block) is false; the others go back. What no
-    /// longer fills a magazine goes into the cache.
+    /// Removes the blocks for which keep(block) is false. Gives the other blocks back: as a
+    /// magazine if it is still full, otherwise through the cache.
     template <class Keep>
     void putBack(Magazine& magazine, Cache& cache, Keep keep) noexcept {
         if (filter(magazine, keep) == 0) {
@@ -198,7 +198,7 @@ public:
         }
     }
 
-    // ---- Figures. Relaxed, all: no data follows them.
+    // ---- Figures. Relaxed, all: they publish no other data.
 
     std::size_t blocksIn(const Guard& /*guard*/, const Cache& cache) const noexcept {
         // Edge E4 figures: magazine created -> set() release .. acquire -> its size read by a
@@ -210,13 +210,12 @@ public:
     std::size_t highWater() const noexcept { return highWater_.load(std::memory_order_relaxed); }
 
 private:
-    /// By a thread that excludes the user of the cache, or for figures.
+    /// The caller excludes the user of the cache, or reads figures.
     Magazine* loadedOf(const Cache& cache) const noexcept {
         Magazine* const loaded = cache.loaded.peek();
         return loaded == &closed_ ? cache.shelved : loaded;
     }
-    // Relaxed: the user of a cache has written it, or got the cache in a synchronised way. Others
-    // only want sizes, see blocksIn(), and magazines live as long as the caches.
+    // Relaxed: the caller has written it, or has got the cache in a synchronised way.
     static Magazine* previousOf(const Cache& cache) noexcept {
         return cache.previous.load(std::memory_order_relaxed);
     }
@@ -228,7 +227,7 @@ private:
     Refill refill(Cache& cache, Magazine& loaded) noexcept {
         Magazine* const previous = previousOf(cache);
         if (!loaded.isEmpty()) {
-            return Refill::done;  // closed meanwhile, and opened again
+            return Refill::done;  // the cache was closed, and is open again
         }
         if (!previous->isEmpty()) {
             set(cache, previous, &loaded);
@@ -248,7 +247,7 @@ private:
     void makeRoom(Cache& cache, Magazine& loaded) noexcept {
         Magazine* const previous = previousOf(cache);
         if (!loaded.isFull()) {
-            return;  // closed meanwhile, and opened again
+            return;  // the cache was closed, and is open again
         }
         if (!previous->isFull()) {
             set(cache, previous, &loaded);
@@ -269,7 +268,7 @@ private:
         storeMax(highWater_, outside);
     }
 
-    /// Returns how many it has taken out.
+    /// Returns the number of removed blocks.
     template <class Keep>
     static std::size_t filter(Magazine& magazine, Keep& keep) noexcept {
         const std::size_t size = magazine.size();
@@ -289,7 +288,7 @@ private:
     // Written by each exchange.
     alignas(Traits::cacheLineSize) alignas(Stack) Stack full_;
     Stack empties_;
-    Atomic<std::size_t> provided_{0};  // magazines that belong to no cache
+    Atomic<std::size_t> provided_{0};  // magazines from provideFor()
     Atomic<std::size_t> outside_{0};
     Atomic<std::size_t> highWater_{0};
 };

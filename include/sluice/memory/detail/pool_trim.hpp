@@ -9,7 +9,7 @@
 
 namespace sluice::detail {
 
-/// Owns trimMutex_, while lock_ comes and goes.
+/// Holds trimMutex_ while the caller locks and unlocks lock_ several times.
 template <class Traits>
 struct PoolCore<Traits>::TrimLock {
     explicit TrimLock(Lock& lock) noexcept : guard(lock) {}
@@ -55,7 +55,7 @@ void PoolCore<Traits>::emptyIdleCaches(const TrimLock& /*lock*/) noexcept {
     if (isAnyClosed) {
         Platform::Fence::heavy();
     }
-    // The lock is free between two slots. Slots are added in front of the first one only.
+    // lock_ may be free between two slots, because new slots come only in front of `first`.
     for (Slot* slot = first; isAnyClosed && slot != nullptr; slot = slot->next) {
         const Guard guard(lock_);
         if (depot_.isLeft(guard, slot->cache)) {
@@ -74,7 +74,7 @@ Slab* PoolCore<Traits>::withdrawUnusedSlabs(const TrimLock& /*lock*/) noexcept {
             countFree(guard, block);
         }
     }
-    // From now on the blocks of unused slabs are those that the tree does not find.
+    // After takeUnused() the tree finds no block of an unused slab.
     const auto isKeptBy = [this](const Guard& guard) {
         return [this, &guard](void* block) { return slabOf(guard, block) != nullptr; };
     };

@@ -23,18 +23,18 @@ using FreeListHead = TaggedHead<Platform, typename Platform::WideWord, mostFreeN
 template <class Platform>
 using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Platform>::Number>;
 
-/// Which nodes of an array are free: several stacks ("shards") that any thread pushes to and pops
-/// from. A node has a member `next`, a FreeListNext.
+/// The free nodes of an array, in several stacks ("shards"). Any thread gives and takes nodes. A
+/// node has a member `next`, a FreeListNext.
 ///
-/// A thread begins with its home shard, and a pop that finds it empty goes on to the others. The
+/// A thread begins with its home shard. If this is empty, a pop goes on to the other shards. The
 /// address of a variable of the thread chooses its home. A thread that loses an exchange to another
-/// one moves its home to the next shard, so the two use different shards.
+/// thread moves its home to the next shard, so the two use different shards.
 ///
 /// take() finds nothing only if all shards were empty at one moment during the call. One look at
 /// each shard is not enough: a node may move to a shard that take() has already seen. So take()
-/// looks twice, and finds nothing only if no head has changed in between. For this the heads seen
-/// must be a state that the list can have been in, also when threads work on different shards. Edge
-/// E2 of TaggedHead ensures this.
+/// looks twice, and finds nothing only if no head has changed in between. Then the list had all
+/// these heads at one moment. Edge E2 of TaggedHead ensures this, even if threads use different
+/// shards.
 ///
 /// On machines without atomic words of 64 bits a list has at most 4,095 nodes, so that the tag of a
 /// head keeps 20 bits; TaggedHead says for how long a thread or the main program may be stopped.
@@ -62,7 +62,7 @@ public:
     ShardedFreeList& operator=(const ShardedFreeList&) = delete;
 
     /// Edge hand-over (E1 of TaggedHead): the giver's use of the node comes before the taker's.
-    /// Afterwards the call does not touch the list any more.
+    /// After the push, give() does not touch the list any more.
     void give(Node& node) noexcept { push(shards_[home()], node); }
 
     /// A free node, or null when there was none at some moment during the call.
@@ -72,7 +72,7 @@ public:
         return __builtin_expect(node != nullptr, 1) ? node : takeAnywhere();
     }
 
-    /// How many nodes are free. Exact while no thread takes one.
+    /// The number of free nodes. Exact while no thread takes one.
     std::size_t count() const noexcept {
         std::size_t sum = 0;
         for (const Shard& shard : shards_) {
@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    // Where cacheLineSize is less than a head needs, the latter holds.
+    // If cacheLineSize is smaller than a head needs, the alignment of the head holds.
     struct alignas(std::max(Traits::cacheLineSize, alignof(Head))) Shard {
         Head head{0};
     };
@@ -98,7 +98,7 @@ private:
         }
     }
 
-    /// An exchange was lost to another thread.
+    /// Called if this thread lost an exchange to another one.
     static void moveHome() noexcept {
         if constexpr (hasHomes) {
             ++moves_;
@@ -113,7 +113,7 @@ private:
         target.head.push(static_cast<Number>(&node - nodes_ + 1), nextOf(), moveHome);
     }
 
-    /// When the shard is empty: null, and adds to `changes` how often its head has changed so far.
+    /// If the shard is empty, returns null and adds the number of changes of its head to `changes`.
     Node* pop(Shard& source, std::uint32_t& changes) noexcept {
         const auto top = source.head.pop(nextOf(), moveHome);
         if (top.isEmpty()) {
@@ -129,7 +129,7 @@ private:
         for (bool isSure = false; node == nullptr && !isSure;) {
             const std::uint32_t before = changes;
             node = takeFromFirst(changes);
-            // Counts only rise: equal sums mean that each of them is equal (modulo 2^tagBits).
+            // Counts only rise, so equal sums mean equal counts (modulo 2^tagBits).
             isSure = changes == before;
         }
         return node;
@@ -145,7 +145,7 @@ private:
         return node;
     }
 
-    // Threads without a mark of their own, and those with one shard, have one home.
+    // On a platform without threads, or with one shard, the home is always the first shard.
     static constexpr bool hasHomes = Traits::Platform::hasThreads && shardCount != 1;
     // How often this thread has moved its home, in all lists.
     inline static thread_local std::uint32_t moves_ = 0;

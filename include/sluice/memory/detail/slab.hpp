@@ -21,10 +21,9 @@ struct SlabLayout {
     bool hugePages;
 };
 
-/// A run of blocks with this head behind them, and a mark for each block behind that, from one
-/// allocation.
+/// One allocation: a run of blocks, then this head, then a mark for each block.
 ///
-/// Only debug builds use the marks; they are there in all builds, which may share a pool.
+/// Only debug builds use the marks. All builds have marks, because they may share a pool.
 class Slab {
 public:
     /// Throws the exceptions of the memory resource.
@@ -74,8 +73,8 @@ public:
         return offsetOf(block) / layout.stride;
     }
 
-    /// Marks the block at this address as free or as used; returns how it was marked before. A new
-    /// slab's are all marked as free.
+    /// Marks the block at this address as free or as used. Returns whether it was marked as free.
+    /// All blocks of a new slab are marked as free.
     bool exchangeMark(const void* block, const SlabLayout& layout, bool isFree) noexcept {
         const std::size_t index = indexOf(block, layout);
         Marks& marks = this->marks()[index / marksInOne];
@@ -85,13 +84,13 @@ public:
         return before;
     }
 
-    /// With huge pages: a whole number of them.
+    /// The bytes of a slab. With huge pages: a whole number of huge pages.
     static std::size_t bytesOf(const SlabLayout& layout, std::size_t count) noexcept {
         const std::size_t bytes =
             headOffset(layout, count) + sizeof(Slab) + marksFor(count) * sizeof(Marks);
         return layout.hugePages ? (bytes + hugePage - 1) / hugePage * hugePage : bytes;
     }
-    /// How many blocks fill so many bytes, which are at least a huge page. At least 1.
+    /// The number of blocks in a slab of `bytes`, at least 1. `bytes` is at least a huge page.
     static std::size_t blocksIn(const SlabLayout& layout, std::size_t bytes) noexcept {
         const std::size_t room = bytes - alignof(Slab) - sizeof(Slab) - sizeof(Marks);
         const std::size_t blocks = room / layout.stride;
@@ -131,7 +130,7 @@ private:
         return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(begin_);
     }
 
-    /// A wish: a kernel without free huge pages gives ordinary ones.
+    /// A request only: a kernel without free huge pages gives ordinary pages.
     static void askForHugePages([[maybe_unused]] std::byte* begin,
                                 [[maybe_unused]] std::size_t bytes) noexcept {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)

@@ -8,16 +8,16 @@
 
 namespace sluice::detail {
 
-/// The slabs of a pool, found by the address of a block. One thread at a time.
+/// Finds the slab of a pool that has a block. One thread at a time uses it.
 ///
 /// Cost: find() and insert() are logarithmic in the number of slabs, on average. takeUnused() is
 /// linear. No allocation: the slabs have the links.
 ///
 /// Origin: the treap of R. Seidel and C. Aragon (1996). It is a search tree by address, and a heap
-/// by a mix of the address, instead of random numbers.
+/// by a hash of the address instead of random numbers.
 ///
-/// Invariants: slabs do not overlap, and the head of a slab lies behind its blocks. So the slab of
-/// a block is the one whose head is the first behind the block, if any slab has it.
+/// Invariants: slabs do not overlap, and the head of a slab lies behind its blocks. So if a slab
+/// has the block, it is the slab with the first head behind the block.
 ///
 /// Tests: tests/unit/memory/slab_tree_test.cpp.
 class SlabTree {
@@ -32,7 +32,7 @@ public:
     }
 
     /// Takes out the slabs whose `freeBlocks` are all of their blocks, linked by `next`. Sets
-    /// `freeBlocks` of the others to 0.
+    /// `freeBlocks` of the other slabs to 0.
     Slab* takeUnused() noexcept {
         Slab* unused = nullptr;
         for (Slab** link = &first_; *link != nullptr;) {
@@ -85,7 +85,7 @@ private:
         return mixed * 0xD6E8FEB86659FD93u;
     }
 
-    /// Shares a tree out to the slabs before and behind another slab.
+    /// Splits a tree into the slabs before `at` and the slabs behind it.
     static void split(Slab* tree, const Slab& at, Slab*& before, Slab*& behind) noexcept {
         Slab** low = &before;
         Slab** high = &behind;
@@ -104,7 +104,7 @@ private:
         *high = nullptr;
     }
 
-    /// One tree of two; all slabs of the first one are before those of the second one.
+    /// Joins two trees. All slabs of the first tree are before all slabs of the second tree.
     static Slab* merged(Slab* before, Slab* behind) noexcept {
         Slab* tree = nullptr;
         Slab** link = &tree;

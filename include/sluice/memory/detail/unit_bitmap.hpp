@@ -7,8 +7,8 @@
 
 namespace sluice::detail {
 
-/// Which of `Count` equal units are taken: one bit each, worked on 64 at a time. All bits are zero
-/// at first, so that a static map lies in .bss.
+/// Tells which of `Count` equal units are taken, with a bit for each. All bits are zero at first,
+/// so that a static map lies in .bss.
 template <std::size_t Count>
 class UnitBitmap {
 public:
@@ -26,8 +26,8 @@ public:
         forEachWord(first, end, [](Word& word, Word mask) { word &= ~mask; });
     }
 
-    /// The first of the lowest `units` free ones in a row, or Count when there are none. Cost: at
-    /// most two looks at each word and each gap.
+    /// The first unit of the lowest `units` free units in a row, or Count if there are none. Cost:
+    /// at most two looks at each word and each gap.
     std::size_t find(std::size_t units) const noexcept {
         std::size_t first = nextFree(0);
         while (Count - first >= units) {
@@ -51,7 +51,7 @@ private:
     /// The first free unit from `from` on, or Count.
     std::size_t nextFree(std::size_t from) const noexcept { return nextSet(from, Count, ~Word{0}); }
 
-    /// The first bit in [from, end) that differs from those of `background`, or `end`.
+    /// The first bit in [from, end) that differs from `background`, or `end`.
     std::size_t nextSet(std::size_t from, std::size_t end, Word background) const noexcept {
         Word ignored = (Word{1} << from % bits) - 1;
         for (std::size_t at = from - from % bits; at < end; at += bits) {

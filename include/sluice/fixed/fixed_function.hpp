@@ -15,7 +15,7 @@ class FixedFunction;
 
 namespace detail {
 
-/// How to move and destroy a target. A null function stands for "copy the bytes" and "nothing".
+/// How to move and destroy a target. Null `relocate`: copy the bytes. Null `destroy`: do nothing.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -46,13 +46,13 @@ inline constexpr bool comparesWithNull<
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const F&>() == nullptr), bool>>> =
     true;
 
-/// Pointers, and wrappers such as std::function that can be made from a nullptr. A lambda compares
-/// with nullptr, too, as it converts to a function pointer, but is never empty.
+/// True of pointers, and of wrappers such as std::function that can be made from nullptr. A lambda
+/// is never empty, but it compares with nullptr because it converts to a function pointer.
 template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
 
-/// Whether there is nothing in it to be called.
+/// Whether the callable is an empty wrapper or a null pointer.
 template <class F>
 bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     if constexpr (canBeEmpty<F>) {
@@ -62,8 +62,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Whether Self takes this argument as a callable F. Asked step by step: the traits of F must not
-/// be asked of Self while its own constructors are being looked up.
+/// Whether Self takes this argument as a callable F. It tests step by step, because the traits of
+/// Self must not be tested while the compiler looks up the constructors of Self.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -96,8 +96,8 @@ constexpr bool storable() noexcept {
 ///
 /// A FixedFunction is empty if it was built without a callable, from nullptr, from a null pointer
 /// or from an empty wrapper such as std::function, or if it was moved from. Calling an empty one is
-/// misuse: it ends the program through the assertion handler, also in release builds, because this
-/// costs nothing.
+/// misuse: it ends the program through the assertion handler, also in release builds, because the
+/// check costs nothing.
 ///
 /// Cost: a call is one call through a pointer. Arguments by value are moved once more than in a
 /// direct call; scalars and references are not. Trivially copyable callables move as bytes.
@@ -141,7 +141,7 @@ public:
     FixedFunction(FixedFunction&& other) noexcept : none_(0) { takeFrom(other); }
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
-            const FixedFunction old(std::move(*this));  // its end may assign to this one
+            const FixedFunction old(std::move(*this));  // its destructor may assign to *this
             takeFrom(other);
         }
         return *this;
@@ -163,7 +163,6 @@ public:
     }
     friend void swap(FixedFunction& left, FixedFunction& right) noexcept { left.swap(right); }
 
-    /// Whether there is a callable.
     [[nodiscard]] explicit operator bool() const noexcept { return operations_ != nullptr; }
 
     friend bool operator==(const FixedFunction& function, std::nullptr_t) noexcept {

@@ -38,7 +38,7 @@ using EnableTextComparison =
     std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
                      bool>;
 
-/// An array is read up to its first NUL but never beyond its end; a null pointer is no text.
+/// Reads an array up to its first NUL, never beyond its end. A null pointer gives the empty text.
 template <class Source>
 constexpr std::string_view textOf(const Source& source) noexcept {
     if constexpr (std::is_array_v<Source>) {
@@ -51,7 +51,7 @@ constexpr std::string_view textOf(const Source& source) noexcept {
     }
 }
 
-/// The ranges may overlap as long as `to` is not behind `from`.
+/// The ranges may overlap if `to` is not behind `from`.
 constexpr void copyText(char* to, const char* from, std::size_t count) noexcept {
     if (__builtin_is_constant_evaluated()) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -62,9 +62,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// Where to cut a text of `size` bytes that `next` would have followed: at the end, or up to 3
-/// bytes earlier when that leaves out the begin of a UTF-8 character. Bytes that are not UTF-8
-/// stay.
+/// Where to cut a text of `size` bytes, if the next byte of the source is `next`: at the end, or up
+/// to 3 bytes earlier if a UTF-8 character would be cut in two. Bytes that are not UTF-8 stay.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -105,8 +104,8 @@ public:
 
     constexpr FixedString() noexcept = default;
 
-    /// From a literal or a char array, up to its first NUL. An array of N + 1 chars must contain a
-    /// NUL: this is asserted, and in a release build its last char is cut.
+    /// Copies a literal or a char array up to its first NUL. An array of N + 1 chars must contain a
+    /// NUL: otherwise it asserts, and a release build cuts the last char.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
@@ -117,13 +116,13 @@ public:
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
-    /// From a shorter FixedString, which always fits; it stays marked as truncated if it was.
+    /// Copies a shorter FixedString, which always fits. truncated() is then as for `other`.
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);
     }
 
-    /// From any text. A text that does not fit is cut, and truncated() is then true.
+    /// Copies any text. Cuts a text that does not fit; truncated() is then true.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
@@ -166,7 +165,7 @@ public:
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
     /// The text, valid until this object changes. NULs that came from a std::string_view are part
-    /// of it; readers of c_str() stop at the first one.
+    /// of it. Readers of c_str() stop at the first NUL.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
         return std::string_view(data_, size_);
     }
@@ -195,10 +194,10 @@ private:
     constexpr bool add(std::string_view text) noexcept {
         const std::size_t room = N - size_;
         const bool fits = text.size() <= room;
-        const char next = fits ? '\0' : text[room];  // before the text is written over
+        const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // The character that is cut may have begun in an earlier piece.
+        // An earlier append may have begun the character that is cut.
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';

@@ -24,10 +24,10 @@ namespace sluice {
 /// plus their count.
 ///
 /// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
-/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase. So
-/// pointers and iterators stay valid until their element, or an element before it, is inserted or
-/// erased, or until all are assigned. `v.pushBack(v[0])` is allowed. An element of the target must
-/// not own the source of an assignment: `nodes = std::move(*nodes[0].children)` reads freed memory.
+/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase. So a
+/// pointer or an iterator stays valid until an insert or erase at its element or before it, or
+/// until an assignment. `v.pushBack(v[0])` is allowed. An element of the target must not own the
+/// source of an assignment: `nodes = std::move(*nodes[0].children)` reads freed memory.
 ///
 /// It is trivially copyable exactly if T is. Then a copy copies all its bytes, and a move leaves
 /// the source unchanged. Otherwise elements are copied or moved one by one, and a move leaves the
@@ -35,8 +35,8 @@ namespace sluice {
 ///
 /// Exceptions: if a copy constructor throws, there is no vector. If an element throws in a copy
 /// assignment, the target is unchanged, provided that moving a T cannot throw. If copying can
-/// throw, this takes a second vector on the stack. Any other operation whose element throws leaves
-/// a valid vector.
+/// throw, the assignment needs a second vector on the stack. Any other operation whose element
+/// throws leaves a valid vector.
 ///
 /// Wrong indices and positions are misuse, and assert. Not synchronised: several threads may read
 /// one object, or one thread may change it.
@@ -267,7 +267,7 @@ template <class T, std::size_t N, std::size_t M>
     return !(left == right);
 }
 
-/// In the order of the first elements that differ. If there are none, the shorter vector is less.
+/// Compares the first elements that differ. If there are none, the shorter vector is less.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator<(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());

@@ -8,12 +8,12 @@
 
 namespace sluice::detail {
 
-/// Scalars travel by value, in registers; everything else is built once by the caller and then
-/// passed on by reference until the target takes it.
+/// Scalars are passed by value, in registers. The caller builds any other argument once. It is then
+/// passed by reference until the target takes it.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The part that all forms of a signature share. Target is `F&` or `const F&`: the form decides.
+/// The part that all forms of a signature share. Target is `F&` or, if IsConst, `const F&`.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -21,7 +21,7 @@ struct SignatureForm {
     template <class F>
     using Target = std::conditional_t<IsConst, const F, F>&;
 
-    /// Whether F can be called that way; a result that would refer to a temporary is refused.
+    /// Whether F can be called with this signature. Refuses a result that refers to a temporary.
     template <class F>
     static constexpr bool accepts() noexcept {
         if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
@@ -29,7 +29,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // To itself, its base or its const self: any other conversion makes a temporary.
+            // A conversion makes a temporary unless it is to the same type, to a base or to const.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -39,7 +39,7 @@ struct SignatureForm {
         }
     }
 
-    // A class, because clang takes no address of a function template whose noexcept depends.
+    // A class: clang takes no address of a function template with a dependent noexcept.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -52,7 +52,7 @@ struct SignatureForm {
         }
     };
 
-    /// The target of an empty function: a call costs no test for it.
+    /// The target of an empty function, so that a call needs no test.
     [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
         failAssertion({"call of a FixedFunction",
                        "the FixedFunction is empty; assign a callable, or ask its bool first",
@@ -60,7 +60,7 @@ struct SignatureForm {
     }
 };
 
-/// Turns a signature into its form and the operator() that goes with it. Self is the FixedFunction.
+/// Turns a signature into its form and its operator(). Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,

@@ -9,21 +9,21 @@
 
 namespace sluice::detail {
 
-/// The bytes of N elements and how many of them live. Knows nothing about copying.
+/// The bytes of N elements, and the number of elements that live.
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
     // The union lets a constexpr constructor leave the elements alone.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
-    // No std::launder: g++ vectorises no loop over v[i] with it. It is not needed either, as every
-    // element is built where it is read, by placement new, with the same type.
+    // No std::launder, because with it g++ vectorises no loop over v[i]. It is not needed:
+    // placement new has built each element at this address and with this type.
     T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
     const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
 
     std::size_t count() const noexcept { return size_; }
 
-    /// There must be room. If building throws, nothing has changed.
+    /// Builds an element at the end. There must be room. If it throws, nothing has changed.
     template <class... Args>
     void build(Args&&... args) {
         buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
@@ -50,18 +50,17 @@ private:
     SizeFor<N> size_;
 };
 
-/// Adds copying, moving and destruction: by bytes when T allows it, so that the vector can travel
-/// where its elements can, ...
+/// Adds copying, moving and destruction. If T is trivially copyable, the vector is so, too.
 template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
 class VectorStorage : protected VectorBytes<T, N> {};
 
-/// ... element by element otherwise.
+/// For any other T: copies, moves and destroys the elements one by one.
 template <class T, std::size_t N>
 class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // Both delegate, so that the destructor clears up when an element throws.
+    // Both delegate, so that the destructor runs if an element throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {
@@ -106,7 +105,7 @@ private:
     }
 };
 
-/// An empty base that takes away copying or moving where T has none.
+/// An empty base that takes away copying or moving if T has none.
 template <bool Copyable, bool Movable>
 struct EnableCopy {};
 template <>

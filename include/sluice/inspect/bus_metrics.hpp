@@ -11,7 +11,7 @@
 namespace sluice {
 
 /// One bus of a page of metrics: its name, its counts, and the names of its types in the order of
-/// its Messages. It refers to all three.
+/// its Messages. All three must outlive it.
 class BusMetrics {
 public:
     template <std::size_t TypeCount>
@@ -23,12 +23,11 @@ public:
           counts_(statistics.counts.data()),
           times_(statistics.times),
           highWater_(statistics.highWater) {}
-    /// Refused: temporary counts. They must live as long as this object.
+    /// Refused: temporary counts.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
                const std::string_view (&)[TypeCount]) = delete;
-    /// Refused: names in braces. They must live as long as this object, so put them into a
-    /// variable.
+    /// Refused: names in braces. Put them into a variable that outlives this object.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
                std::initializer_list<std::string_view>) = delete;

@@ -127,9 +127,9 @@ private:
         }
     }
 
-    /// With leading zeros up to so many digits.
+    /// Writes at least `digits` digits, with leading zeros.
     void number(std::uint64_t value, std::size_t digits) {
-        std::array<char, 20> text{};  // as many as the largest one has
+        std::array<char, 20> text{};  // the digits of the largest number
         const char* const end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
         const auto length = static_cast<std::size_t>(end - text.data());
         sink_(std::string_view("00000000").substr(0, digits > length ? digits - length : 0));

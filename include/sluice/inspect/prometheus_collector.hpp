@@ -152,7 +152,7 @@ public:
         return true;
     }
 
-    /// For prometheus-cpp.
+    /// Called by prometheus-cpp.
     [[nodiscard]] std::vector<prometheus::MetricFamily> Collect() const override {
         const std::lock_guard lock(mutex_);
         std::vector<BusMetrics> metrics;
@@ -166,7 +166,7 @@ public:
     }
 
 private:
-    /// A bus of whatever type.
+    /// A bus of any type.
     class Shown {
     public:
         explicit Shown(std::string name) noexcept : name_(std::move(name)) {}
@@ -175,7 +175,7 @@ private:
         virtual ~Shown() = default;
 
         [[nodiscard]] const std::string& name() const noexcept { return name_; }
-        /// Its present counts, which are valid until it is read again.
+        /// The present counts of the bus, valid until the next read().
         [[nodiscard]] virtual BusMetrics read() = 0;
 
     private:

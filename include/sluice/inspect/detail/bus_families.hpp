@@ -20,8 +20,8 @@ enum class MetricKind : unsigned char { counter, gauge, summary };
 using MetricLabel = std::pair<std::string_view, std::string_view>;
 using MetricLabels = std::initializer_list<MetricLabel>;
 
-/// The families of metrics that the counts of buses make. It tells the backend of each family,
-/// and then of the samples in that family:
+/// Turns the counts of buses into families of metrics. It calls family() of the backend for each
+/// family, and then one of the other functions for each sample in the family:
 ///
 ///     void family(std::string_view name, MetricKind, std::string_view unit,
 ///                 std::string_view help);
@@ -29,7 +29,7 @@ using MetricLabels = std::initializer_list<MetricLabel>;
 ///     void value(MetricLabels, std::chrono::nanoseconds);
 ///     void summary(MetricLabels, std::uint64_t count, std::chrono::nanoseconds sum);
 ///
-/// Names are those of OpenMetrics: that of a counter lacks the `_total` which its values have.
+/// Names are those of OpenMetrics: the name of a counter lacks the `_total` of its samples.
 template <class Buses, class Backend>
 class BusFamilies {
 public:

@@ -67,11 +67,11 @@ struct AnyNumber {
 /// Progress: a wait ends when the other side acts or the queue is closed. With Park no thread spins
 /// for long, and there is no system call while the other side is awake. A message wakes one
 /// consumer, and room wakes one producer. With MpscLanes each producer has its own room, so room
-/// wakes them all.
+/// wakes all producers.
 ///
 /// Memory promise, capacity, allocation, exceptions: those of the queue inside. An exception of a
-/// constructor or handler passes through. The other side is then woken for all that was done before
-/// it. If the move of a message throws, pop(), popFor() and tryPop() leave the message in the
+/// constructor or handler passes through. Before that, the other side is woken for all that was
+/// done. If the move of a message throws, pop(), popFor() and tryPop() leave the message in the
 /// queue. With MpscLanes and MpmcRing these calls do not compile for such a message; consume()
 /// does.
 ///
@@ -84,11 +84,10 @@ struct AnyNumber {
 ///
 /// Invariant: every change that can end a wait is followed by a notification of the side that may
 /// wait for it. Messages and slots become available out of order: a woken thread may find nothing,
-/// and one change may then serve two. So a thread that waited, and leaves a message or room, wakes
-/// the next one.
+/// and one change may then be enough for two threads. So a thread that waited, and leaves a message
+/// or room, wakes the next one.
 ///
-/// Edges: none of its own: data travels by those of the queue, wake-ups by those of the wait
-/// strategy.
+/// Edges: none of its own. The queue has the edges of data, the wait strategy those of wake-ups.
 ///
 /// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
 ///
@@ -274,12 +273,12 @@ private:
         }
     };
 
-    /// Wakes a thread that waits for a message, or for this very push to be over: the consumers and
-    /// drain() do so once the queue is closed. Nobody when it was full, which changes nothing: the
-    /// two sides could keep waking each other.
+    /// Wakes one consumer for an accepted message. If the queue was closed or the constructor
+    /// threw, it wakes all threads, because some may wait for the end of this push. If the queue
+    /// was full, it wakes no thread: otherwise the two sides could keep waking each other.
     struct EndOfPush {
         BlockingQueue& queue;
-        PushResult result = PushResult::closed;  // unless it returns: a constructor threw
+        PushResult result = PushResult::closed;  // stays so if a constructor throws
         ~EndOfPush() {
             if (result == PushResult::ok) {
                 notifyOneOf(queue.arrived_);
@@ -339,7 +338,7 @@ private:
                         deadline, target, std::forward<Args>(args)...);
     }
 
-    /// Waits until attempt(), which takes messages or sees the end; at most until `deadline`.
+    /// Repeats attempt(), which takes messages or sees the end, until it is true or `deadline`.
     template <class Attempt, class... Deadline>
     void awaitMessage(Attempt attempt, Deadline... deadline) {
         bool hasWaited = false;
@@ -358,7 +357,7 @@ private:
         }
     }
 
-    // Not by assigning the result of tryPop(): a message may be movable without being assignable.
+    // Does not assign the result of tryPop(): a message may be movable but not assignable.
     bool popAttempt(std::optional<value_type>& value) {
         std::size_t count = 0;
         return harvest(count, [&]() -> std::size_t {
@@ -381,7 +380,7 @@ private:
         });
     }
 
-    /// `take` consumes and returns how many. Whether the wait for messages is over.
+    /// Consumes by take(), which returns a number. Returns whether the wait for messages is over.
     template <class Take>
     bool harvest(std::size_t& count, Take&& take) {
         const EndOfHarvest end{*this};
@@ -398,18 +397,18 @@ private:
         return count;
     }
 
-    // Atomics of its own: the flag is about threads that wait, not about the queue inside.
+    // It uses StdPlatform, because it checks threads that wait, not the queue inside.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     static constexpr std::size_t line = cacheLineSize;
-    static constexpr unsigned mostPauses = 8;  // of a producer in front of a full queue
+    static constexpr unsigned mostPauses = 8;  // of a producer that finds the queue full
     static constexpr bool mayKeepMessage =
         !std::is_nothrow_move_constructible_v<value_type> && detail::hasFront<Queue>;
 
     alignas(line) alignas(Wait) Wait arrived_;   // waits of consumers
     alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers
     Wait consumed_;                              // waits of drain
-    // Behind the waits: when its last messages are destroyed, a destructor may call this object.
+    // Destroyed before the waits, because a destructor of a message may call this object.
     alignas(line) alignas(Queue) Queue queue_;
     Pacing pacing_;
     RoleCheck consumerRole_;

@@ -31,8 +31,8 @@ namespace sluice {
 /// the functions of T. The reader calls update(). One thread at a time is the reader, and may pass
 /// the role on by a synchronised hand-over. Debug builds notice overlapping calls of update(). A
 /// constructor or a destructor of T may call set() on the same Latest: it then counts as one more
-/// writer. A destructor of T must not call update() on the same Latest, and while the Latest is
-/// destroyed also not set().
+/// writer. A destructor of T must not call update() on the same Latest. While the Latest is
+/// destroyed, it must not call set() either.
 ///
 /// Progress: apart from the functions of T, update() is wait-free: one load, and one exchange if
 /// there is a new value. set() is lock-free: a writer repeats a step only if another writer has
@@ -42,16 +42,16 @@ namespace sluice {
 ///   one of the `Writers + 2` slots.
 /// - A stopped reader delays no other thread. It keeps the value that it holds.
 ///
-/// Memory promise: the reader that gets a value sees the writes of its writer before set().
-/// The writer that reuses a slot sees the reader's work with the value before.
+/// Memory promise: the reader that gets a value sees the writes of its writer before set(). The
+/// writer that reuses a slot sees the reader's work with the slot's earlier value.
 ///
 /// Order: linearizable. The newest value is the one whose set() exchanged last. The reader never
 /// gets a value and later an older one.
 ///
 /// Capacity: set() returns false if it finds `Writers` other calls of set() running. The arguments
-/// are then untouched. If no more than `Writers` threads ever write, and no function of T
-/// writes, set() is always true. There are Writers + 2 slots in place, each on cache lines of its
-/// own. Nothing is allocated.
+/// are then untouched. If no more than `Writers` threads ever write, and no function of T writes,
+/// set() is always true. The object holds Writers + 2 slots, each on cache lines of its own.
+/// Nothing is allocated.
 ///
 /// Exceptions: if a constructor of T throws, nothing has changed. A destructor of T must not throw.
 ///
@@ -130,9 +130,9 @@ public:
 
     // ---- Reader
 
-    /// The newest value. If there is no newer one, it is the same value as before; if there was
-    /// never a value, nullptr. It stays valid until the next update(). The reader may change it or
-    /// move from it.
+    /// Returns the newest value: the same one as before if there is no newer one, nullptr if there
+    /// was never a value. The value stays valid until the next update(). The reader may change it
+    /// or move from it.
     [[nodiscard]] T* update() noexcept {
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {
@@ -166,7 +166,7 @@ private:
     static constexpr bool isNew(Word word) noexcept { return (word & 1U) != 0; }
     static constexpr Slot slotOf(Word word) noexcept { return static_cast<Slot>(word >> 1U); }
 
-    /// A slot that a writer has; given back at the end, also when a constructor throws.
+    /// A slot that a writer has. The destructor gives it back, also when a constructor throws.
     struct Taken {
         FreeSlots& free;
         Slot slot;

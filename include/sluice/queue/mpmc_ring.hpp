@@ -44,8 +44,8 @@ namespace sluice {
 /// message as removed, by sizeApprox() or isDrained().
 ///
 /// Order: linearizable. If one push returned before another began, its message is taken first.
-/// Handlers of two consumers may run at the same time. `full` is returned only if at some moment
-/// during the call the slot of the message `capacity()` pushes before was still in use.
+/// Handlers of two consumers may run at the same time. A push returns `full` only if the message
+/// `capacity()` pushes earlier still had its slot at some moment during the call.
 ///
 /// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
 /// of two, at least 2. With the capacity in the type nothing is allocated; with dynamicCapacity the
@@ -57,12 +57,12 @@ namespace sluice {
 /// Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
 /// slots, and closing.
 ///
-/// Invariants, on unbounded positions: passed <= head <= tail <= head + capacity. Those of
-/// RingIntake hold. Each position below head belongs to one consumer. It alone reads the message
-/// and writes the sequence after that. sequence(p) becomes filled(p) or skipped(p), then free(p).
-/// Position p is claimed by a producer only after sequence(p - capacity) became free(p - capacity).
-/// Claims are made in order, so all earlier positions up to p - capacity are free too, among them
-/// the last one in the slot of p.
+/// Invariants, on unbounded positions: passed <= head <= tail <= head + capacity. The invariants of
+/// RingIntake hold too. Each position below head belongs to one consumer. Only this consumer reads
+/// the message, and then writes the sequence. sequence(p) becomes filled(p) or skipped(p), then
+/// free(p). Position p is claimed by a producer only after sequence(p - capacity) became free(p -
+/// capacity). Claims are made in order, so all earlier positions up to p - capacity are free too,
+/// among them the last one in the slot of p.
 ///
 /// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> sequence release .. sequence
 /// acquire -> slot written, by way of E4 if another producer saw the sequence. E5 passed: handlers
@@ -135,7 +135,7 @@ public:
     /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
     [[nodiscard]] bool hasArrival() const noexcept {
         // Relaxed, both: consume() looks again. A consumer that passes a skipped slot between the
-        // two and takes no message tells those that wait.
+        // two loads, and takes no message, wakes the waiting threads.
         const Index head = this->head();
         const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
         return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
@@ -150,8 +150,8 @@ protected:
         return head_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// As consume(), but ends when mayTake(position) is false for the oldest message. If it is true
-    /// once for a position, it must stay true until that message is taken.
+    /// As consume(), but ends when mayTake(position) is false for the oldest message. Once true for
+    /// a position, mayTake() must stay true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t most = std::min(max, capacity());
@@ -163,8 +163,7 @@ protected:
                 continue;
             }
             Slot& slot = slotAt(head);
-            // Relaxed: findOldest() has acquired this sequence, and it is this thread's to change
-            // now.
+            // Relaxed: findOldest() has acquired this sequence. Only this thread may change it now.
             if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
                 const Taken oldest{*this, head, &slot.cell};
@@ -180,8 +179,8 @@ protected:
 private:
     static constexpr std::size_t line = Traits::cacheLineSize;
 
-    /// A position while its consumer deals with it. At the end the message is destroyed and the
-    /// slot given back.
+    /// A position while its consumer deals with it. The end destroys the message and frees the
+    /// slot.
     struct Taken {
         MpmcRing& ring;
         Index position;
@@ -198,11 +197,10 @@ private:
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
-    /// The sequence when the consumer of position `p` has given its slot back: the position that
-    /// comes to this slot next.
+    /// The sequence after the consumer has freed the slot of `p`: the slot's next position.
     Index free(Index p) const noexcept { return plus(p, slots_.count()); }
 
-    /// Moves `head` on to the newest position. Whether there is a message, or a slot to skip.
+    /// Moves `head` on to the newest position. Returns whether there is a message or slot to skip.
     bool findOldest(Index& head, bool isFirstLook) noexcept {
         for (;;) {
             Slot& slot = slotAt(head);
@@ -213,7 +211,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirstLook) {
-                    // So a lonely message comes in the time of one line, not of two.
+                    // The first message then costs the time of one line, not of two.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;
@@ -235,8 +233,8 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return passed_; }
 
-    // Written by consumers: the position of the next message to take; and, as a position, how many
-    // messages and skipped slots have been dealt with.
+    // Written by consumers. `head_` is the position of the next message to take. `passed_` is the
+    // number of messages and skipped slots that have been dealt with, as a position.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
     Atomic<Index> passed_{first};
 

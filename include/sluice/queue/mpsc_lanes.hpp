@@ -24,8 +24,8 @@ namespace sluice {
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use it if producers live for a while and order per producer is enough, or if messages have a
-/// key, such as a time stamp, to merge by. Use MpscRing if all messages need one order, or if
+/// Use it if producers live for a while and order per producer is enough. It can also merge
+/// messages by a key, such as a time stamp. Use MpscRing if all messages need one order, or if
 /// producers cannot keep a handle. Use BlockingQueue around it if a side must wait.
 ///
 /// Threads: any thread calls producer(). One thread at a time uses a Producer. The consumer, one
@@ -39,9 +39,9 @@ namespace sluice {
 /// lane whose producer has gone. producer(), this removal, and the members for any thread share a
 /// lock with priority inheritance. A stopped consumer lets each lane become full.
 ///
-/// Cost: a harvest visits the lanes that have had messages lately. Idle lanes cost nothing: after
-/// 4,096 visits to empty lanes the consumer stops visiting the empty ones, if its round has at
-/// least 16 lanes. This takes one heavy fence, some microseconds.
+/// Cost: a harvest visits the lanes that have had messages lately. With 16 lanes or more, the
+/// consumer stops visiting empty lanes after 4,096 visits to them. This takes one heavy fence, some
+/// microseconds.
 ///
 /// Memory promise: the handler of a message sees the writes of its producer before the push. The
 /// producer that reuses a slot sees the writes of the consumer before the slot was freed.
@@ -67,9 +67,9 @@ namespace sluice {
 /// Edges: those of SpscRing per lane; E4 list: lane built or announced -> list released .. acquired
 /// -> consumer visits it. E5 unref: last use by one owner -> owners acq_rel .. owners acq_rel ->
 /// the other frees. E6 unlist: push published, light fence, state read -- against -- state made
-/// idle, heavy fence, lane read: either the producer announces the lane, or the consumer sees
-/// its message. Its release and acquire hand the link to the producer. E7 announced: list built ->
-/// released .. acquired -> consumer takes them.
+/// idle, heavy fence, lane read: either the producer announces the lane, or the consumer sees its
+/// message. The release and acquire of the state hand the link to the producer. E7 announced: list
+/// built -> released .. acquired -> consumer takes them.
 ///
 /// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/unit/queue/mpsc_lanes_idle_test.cpp,
 /// tests/model/mpsc_lanes_model_test.cpp, tests/conformance, tests/stress.
@@ -137,7 +137,7 @@ public:
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // A limit from the start: else a fast producer could keep the call from ever returning.
+        // The limit is set first. Otherwise a fast producer could keep the call from returning.
         const std::size_t most = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < most) {
@@ -179,15 +179,14 @@ public:
     /// The room of each producer.
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
-    /// The number of lanes: those of producers, and those of gone producers with messages that are
-    /// not consumed yet.
+    /// The number of lanes. A gone producer's lane counts until the consumer has found it empty.
     [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
 
     /// The room of all lanes together.
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
-    /// Takes the message at the front out after its handler, whether that returns or throws.
+    /// Takes the oldest message out when its handler returns or throws.
     struct PopFront {
         typename Lane::Ring& ring;
         ~PopFront() { ring.popFront(); }
@@ -198,7 +197,7 @@ private:
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
-        bool isAbandoned;  // asked before: then a lane that is empty after the visit stays empty
+        bool isAbandoned;  // before the visit: then a lane that is empty after it stays empty
         ~Visit() {
             if (isAbandoned && lane.ring.front() == nullptr) {
                 lanes.round_.removeCurrent();

@@ -52,12 +52,11 @@ namespace sluice {
 /// queue is destroyed. isDrained() is exact, whichever thread called close().
 ///
 /// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
-/// writes a slot but gives room back through one counter, so that it takes no line away from the
-/// producers.
+/// writes a slot. It frees slots by one counter, so it takes no line away from the producers.
 ///
-/// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. Those of
-/// RingIntake hold. sequence(p) becomes filled(p) or skipped(p), differs from both before, and is
-/// not written again before head has passed p.
+/// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. The
+/// invariants of RingIntake hold too. sequence(p) becomes filled(p) or skipped(p), differs from
+/// both before, and is not written again before head has passed p.
 ///
 /// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> head release .. head acquire
 /// -> [headCopy release .. headCopy acquire ->] slot written.
@@ -142,7 +141,7 @@ public:
                 const Consumed nothing{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // So a lonely message comes in the time of one line, not of two.
+                    // The first message then costs the time of one line, not of two.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -160,7 +159,7 @@ public:
         return oldestOrNull();
     }
 
-    /// Whether consume() would find a message, or a slot to skip. By the consumer.
+    /// Whether consume() would find a message, or a slot to skip. The consumer calls it.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
     /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
@@ -169,9 +168,8 @@ public:
         return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
     }
 
-    /// Whether there is a message, or a slot to skip, behind the oldest one. By the consumer. It
-    /// reads the slot that the consumer takes next, and not the line that producers write for each
-    /// message.
+    /// Whether there is a message, or a slot to skip, behind the oldest one. The consumer calls it.
+    /// It reads the next slot, and not the line that producers write for each message.
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
     }
@@ -189,8 +187,7 @@ public:
 private:
     static constexpr std::size_t line = Traits::cacheLineSize;
 
-    /// The oldest position while it is dealt with; its message destroyed and its slot given back at
-    /// the end.
+    /// The oldest position while it is dealt with. The end destroys the message and frees the slot.
     struct Consumed {
         MpscRing& ring;
         Index head;
@@ -233,7 +230,7 @@ private:
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
-    /// By the copy of head if that leaves enough room, otherwise by head itself.
+    /// Uses the copy of head if it shows enough room, otherwise head itself.
     template <class Most>
     std::size_t roomAt(Index tail, Most most) noexcept {
         const std::size_t used = Positions::distance(headCopy_.load(std::memory_order_acquire),
@@ -241,10 +238,10 @@ private:
         return used < capacity() - (most - 1) ? std::size_t{most} : roomByHead(tail, most);
     }
 
-    // Apart, so that a push is short enough to be compiled into its caller.
+    // Out of line, so that a push is short enough to be compiled into its caller.
     [[gnu::noinline]] std::size_t roomByHead(Index tail, std::size_t most) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // An older head may overwrite a newer one here: the next producer just looks at head again.
+        // An older head may overwrite a newer one. Then the next producer reads head again.
         headCopy_.store(head, std::memory_order_release);  // E2, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < capacity() ? std::min(most, capacity() - used) : 0;
@@ -252,7 +249,7 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return head_; }
 
-    // Written by producers, beside the tail.
+    // A lower bound of head, beside the tail; written by producers.
     Atomic<Index> headCopy_{first};
 
     // Written by the consumer.

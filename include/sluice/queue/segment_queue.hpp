@@ -55,10 +55,10 @@ struct SegmentQueueTraits : QueueTraits {
 ///
 /// Capacity: unlimited, or the limit given to the constructor. The limit is exact. It counts
 /// messages that are queued or being pushed, and not those that were handed over. Segments come
-/// from a memory resource and are reused. There are at most as many as the largest backlog needs
-/// and one, and one more for each producer that found none at the same moment. The consumer keeps
-/// at most keptBytes of unused segments, and returns the others to the resource. trim() returns all
-/// unused segments. So several threads may call the resource at the same time.
+/// from a memory resource and are reused. Their number is at most what the largest backlog needs,
+/// plus one, plus one for each producer that found no free segment at the same moment. The consumer
+/// keeps at most keptBytes of unused segments, and returns the others to the resource. trim()
+/// returns all unused segments. So several threads may call the resource at the same time.
 ///
 /// Exceptions: if a constructor of T throws, its slot is skipped, and counts until the consumer
 /// passes it. A throwing handler has consumed exactly its message. If the memory resource throws,
@@ -71,7 +71,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// position below tail belongs to exactly one push, which alone writes its slot. The chain from the
 /// consumer's segment to the producers' one holds exactly the positions from head to tail. A
 /// segment is reused only when all its slots have been read and the reader has stepped on to the
-/// next one, so never the last of the chain.
+/// next one. So the last segment of the chain is never reused.
 ///
 /// Edges: E1 publish: message written -> state release .. state acquire -> message read. E2 reuse:
 /// message destroyed -> passed acq_rel .. lock of the free list .. lock of the claim -> slot
@@ -212,8 +212,7 @@ public:
     /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
     /// true. Messages that were handed over do not count.
     [[nodiscard]] bool isDrained() const noexcept {
-        // With the closed flag seen, all claims are over, because a claim and close() take the same
-        // lock.
+        // A claim and close() take the same lock, so no claim follows the closed flag.
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
@@ -258,14 +257,14 @@ private:
         unsigned char skipped = 0;
     };
 
-    /// Tells the consumer about a claimed slot, whatever happens to the constructor.
+    /// Tells the consumer about a claimed slot, also when the constructor throws.
     struct Publication {
         Atomic<unsigned char>& word;
         unsigned char state;
         ~Publication() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// The oldest slot while it is handled. The end destroys its message and passes the slot.
+    /// The oldest slot while it is handled. The end destroys the message and passes the slot.
     struct Passed {
         Cursor& reader;
         typename Segment::Cell* cell;
@@ -304,8 +303,8 @@ private:
                     return PushResult::ok;
                 }
             }
-            // A memory resource is foreign code, so it is called without the lock. Another producer
-            // may get here as well; the segment that is not needed now will be later.
+            // The memory resource is user code, so it is called without the lock. If several
+            // producers get here at once, later claims use the other segments.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -314,7 +313,7 @@ private:
 
     bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
         if (Positions::distance(headCopy_, tail) >= limit_) {
-            // Relaxed: it is the number that matters; slots are reused by E2, not by this.
+            // Relaxed: only the number matters. E2 orders the reuse of slots.
             headCopy_ = head_.load(std::memory_order_relaxed);
         }
         return Positions::distance(headCopy_, tail) < limit_;
@@ -360,7 +359,7 @@ private:
         ++freeCount_;
     }
 
-    /// Keeps a segment that has been read to its end, or returns it when enough are kept.
+    /// Keeps a segment that has been read to its end. If enough are kept, returns it instead.
     void recycle(Segment* segment) noexcept {
         {
             const Guard guard(lock_);
@@ -377,7 +376,7 @@ private:
     }
 
     Batch handOver(const Guard& /*guard*/, std::size_t positions, Index tail) noexcept {
-        // The batch goes on where the reader is, and the reader where the batch will end.
+        // The batch begins at the reader's position. The reader goes on where the batch ends.
         Batch batch(*this, reader_, positions);
         reader_ = Cursor(tailSegment_, tailIndex_);
         head_.store(tail, std::memory_order_release);
@@ -394,7 +393,7 @@ private:
     Segment* tailSegment_;
     std::size_t tailIndex_ = 0;
     Segment* free_ = nullptr;    // segments that hold nothing, linked by nextFree
-    std::size_t freeCount_ = 0;  // their number
+    std::size_t freeCount_ = 0;  // the number of free segments
 
     // Written by the consumer.
     alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{first};

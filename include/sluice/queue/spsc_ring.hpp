@@ -27,7 +27,7 @@ namespace sluice {
 /// Threads: the producer pushes; the consumer calls tryPop, consume, front and popFront; any thread
 /// calls the other members. One thread at a time has a role, and may pass it on by a synchronised
 /// hand-over. Debug builds notice overlapping calls in one role. A handler may push into its own
-/// queue if its thread is also the producer. It may not consume from it.
+/// queue if its thread is also the producer. No handler may consume from its own queue.
 ///
 /// Progress: every operation is wait-free, with two exceptions: user code, and isDrained(), which
 /// takes a heavy fence from close() until it has been true. A stopped producer delays no thread. A
@@ -47,9 +47,8 @@ namespace sluice {
 /// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
 ///
 /// Invariants, on unbounded positions: head <= tail <= head + capacity. The slots of [head, tail)
-/// hold messages; all others are empty. headCopy <= head and tailCopy <= tail. announced == tail,
-/// except from before the producer's look at `closed` until the push is done or given up: then it
-/// is one ahead.
+/// hold messages; all others are empty. headCopy <= head and tailCopy <= tail. Between two pushes
+/// announced == tail. A push sets announced one ahead before it reads `closed`.
 ///
 /// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse:
 /// message destroyed -> head release .. head acquire -> slot written. E3 close: announced written,
@@ -160,7 +159,7 @@ public:
         return oldestOrNull();
     }
 
-    /// Whether consume() would find a message. By the consumer.
+    /// Whether consume() would find a message. The consumer calls it.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
     /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
@@ -172,7 +171,7 @@ public:
         };
     }
 
-    /// Whether there is a message behind the oldest one. By the consumer.
+    /// Whether there is a message behind the oldest one. The consumer calls it.
     [[nodiscard]] bool hasSecond() const noexcept {
         // Relaxed, both: own variable, and consume() looks again.
         return Positions::distance(head_.load(std::memory_order_relaxed),
@@ -216,12 +215,12 @@ public:
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // Announced first: equal to the tail read after it, no push was under way in between.
+        // Announced is read first. If it equals the later tail, no push was under way in between.
         const Index announced = announced_.load(std::memory_order_acquire);
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // Kept: a later push, refused as it will be, announces itself for a moment.
+            // Keeps the answer, because a later push announces itself before it is refused.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;
@@ -243,9 +242,9 @@ public:
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
-            // Acquire: the next look at head is no older than the producer's before this tail.
+            // Acquire: the next load of head sees at least what the producer saw before this tail.
             const Index tail = tail_.load(std::memory_order_acquire);
-            // Relaxed: the same value has told all that it can tell.
+            // Relaxed: the first load has acquired this value.
             if (head_.load(std::memory_order_relaxed) == head) {
                 return Positions::distance(head, tail);
             }
@@ -269,13 +268,13 @@ private:
     static constexpr Index first = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
 
-    /// Messages of about a line: ask for the line so many slots ahead, or taking it from the
-    /// consumer's cache costs more than writing it. Measured to pay for these sizes only.
+    /// How many slots ahead a push prefetches. Otherwise taking the line from the consumer's cache
+    /// costs more than writing it. Measured to pay only for messages of about a line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
 
-    /// One push: admission on construction; undone by the destructor unless published.
+    /// One push. The constructor announces it. The destructor undoes this unless published.
     struct Push {
         SpscRing& ring;
         Index tail;
@@ -302,7 +301,7 @@ private:
         }
     };
 
-    /// The oldest message during its handling; destroyed and its slot given back at the end.
+    /// The oldest message while it is handled. The destructor destroys it and frees the slot.
     struct Consumed {
         SpscRing& ring;
         Index head;
@@ -337,7 +336,7 @@ private:
         if (!hasRoom(tail)) {
             return isClosed() ? PushResult::closed : PushResult::full;
         }
-        // Relaxed, all: E3's fences order the announcement before the look.
+        // Relaxed, all: E3's fences order the announcement before the load of `closed_`.
         announced_.store(Positions::next(tail), std::memory_order_relaxed);
         Platform::Fence::light();
         if (closed_.load(std::memory_order_relaxed)) {
@@ -354,7 +353,7 @@ private:
             used = Positions::distance(headCopy_, tail);
         }
         if constexpr (prefetchDistance != 0) {
-            // Only slots that the consumer has freed. Others lie in lines that it is about to read.
+            // Only free slots: the consumer is about to read the lines of the others.
             if (used + prefetchDistance < capacity()) {
                 constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
                 prefetchForWrite(&slotAt(static_cast<Index>(tail + ahead)));
@@ -373,8 +372,8 @@ private:
     // Written by the producer, read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{first};
 
-    // Written by the producer and hardly ever read by anybody else. It reads its own position from
-    // here, not from tail_, whose line the consumer keeps taking away.
+    // Written by the producer, rarely read by other threads. The producer reads its position here
+    // and not in tail_, because the consumer keeps taking the line of tail_ away.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{first};
     Index headCopy_{first};
     RoleCheck producerRole_;

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// A producer's handle of the queue inside. Its pushes are those of BlockingQueue.
+/// A producer's handle of the queue inside, with the push functions of BlockingQueue.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
@@ -54,7 +54,7 @@ public:
     void close() noexcept {
         if (handle_.isOpen()) {
             handle_.close();
-            // The consumer takes the lane of the producer out. It may be asleep without messages.
+            // Wakes a sleeping consumer: only the consumer takes out this producer's lane.
             queue_->arrived_.notifyAll();
         }
     }

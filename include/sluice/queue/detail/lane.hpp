@@ -9,7 +9,7 @@
 
 namespace sluice::detail {
 
-/// Makes an object in memory of a resource. Gives the memory back when its constructor throws.
+/// Makes an object in memory of a resource. Gives the memory back if the constructor throws.
 template <class Object, class... Args>
 Object* makeIn(std::pmr::memory_resource* memory, Args&&... args) {
     struct Unused {
@@ -35,8 +35,8 @@ void destroyIn(std::pmr::memory_resource* memory, Object* object) noexcept {
 template <class T, class Traits>
 struct Lane;
 
-/// The lanes that the consumer has yet to begin to visit. Producers add to it, and the consumer
-/// takes all. The queue and its lanes own it together, since a producer may outlive the queue.
+/// The lanes that the consumer has yet to add to its round. Producers add lanes, and the consumer
+/// takes all. The queue and its lanes own the list, because a producer may outlive the queue.
 template <class T, class Traits>
 struct AnnouncedLanes {
     using Lane = detail::Lane<T, Traits>;
@@ -53,16 +53,16 @@ struct AnnouncedLanes {
     }
 
     void add(Lane& lane) noexcept {
-        Lane* first = newest.load(std::memory_order_relaxed);  // relaxed: nobody looks into it here
+        Lane* first = newest.load(std::memory_order_relaxed);  // relaxed: the lane is not read
         do {
             lane.setLink(first);
         } while (!newest.compare_exchange_weak(first, &lane, std::memory_order_release,  // E4 list
                                                std::memory_order_relaxed));
     }
 
-    /// All that were added, the newest first.
+    /// Takes all lanes out, the newest first.
     Lane* takeAll() noexcept {
-        // Relaxed: most of the time there is none, and the exchange looks again.
+        // Relaxed: mostly there is no lane, and the exchange looks again.
         return newest.load(std::memory_order_relaxed) == nullptr
                    ? nullptr
                    : newest.exchange(nullptr, std::memory_order_acquire);  // E4 list
@@ -73,10 +73,10 @@ struct AnnouncedLanes {
     std::pmr::memory_resource* memory;
 };
 
-/// Whether the consumer visits a lane, or is about to.
+/// A lane is listed while it is announced or in the consumer's round.
 enum class LaneState : unsigned char { idle, listed };
 
-/// A producer's ring. Its producer handle and the queue own it together.
+/// The ring of one producer. The producer's handle and the queue own the lane together.
 template <class T, class Traits>
 struct Lane {
     using Ring = SpscRing<T, dynamicCapacity, Traits>;
@@ -100,7 +100,7 @@ struct Lane {
         }
     }
 
-    /// By the thread that registers it, before any other thread knows it.
+    /// Called once, before any other thread knows the lane.
     void join(Announced& list) noexcept {
         announced = &list;
         announced->ref();
@@ -114,7 +114,7 @@ struct Lane {
     }
     static void destroy(Lane* lane) noexcept { destroyIn(lane->memory, lane); }
 
-    /// By the producer, after each push: has the consumer visit this lane.
+    /// The producer calls it after each push, so that the consumer visits this lane.
     void announce() noexcept {
         Fence::light();  // E6 unlist
         // Relaxed: the fence orders it behind the push.
@@ -123,14 +123,14 @@ struct Lane {
         }
     }
 
-    /// By the producer: ends its side.
+    /// The producer gives up the lane.
     void leave() noexcept {
         isLeaving.store(true, std::memory_order_relaxed);  // relaxed: the fence orders it
         announce();
         unref(this, producerGone);
     }
 
-    /// Adds the lane to the announced ones unless it is there, or the consumer visits it already.
+    /// Announces the lane, unless it is listed already.
     [[gnu::noinline]] void list() noexcept {
         // Acquire: E6 unlist.
         if (state.exchange(LaneState::listed, std::memory_order_acquire) == LaneState::idle) {
@@ -141,25 +141,25 @@ struct Lane {
     Lane* linked() noexcept { return link.get(); }
     void setLink(Lane* lane) noexcept { link.get() = lane; }
 
-    /// By the consumer: whether a visit finds something to do.
+    /// Whether a visit of the consumer finds a message or a leaving producer.
     bool hasNews() noexcept {
         return ring.front() != nullptr || isLeaving.load(std::memory_order_relaxed);
     }
 
-    /// Whether the producer has gone. Then all that it pushed is visible.
+    /// Whether the producer has gone. If so, the caller sees all its messages.
     bool isAbandoned() const noexcept { return owners.load(std::memory_order_acquire) != 0; }  // E5
 
-    // Neighbours in the list of all lanes; under its lock.
+    // Neighbours in the list of all lanes; guarded by the lock of the list.
     Lane* previous = nullptr;
     Lane* next = nullptr;
 
-    // The next lane among the announced ones or in the consumer's round. The thread that makes the
-    // lane listed owns it until the consumer makes it idle.
+    // The next lane among the announced lanes or in the consumer's round. The thread that lists the
+    // lane writes the link first. Then the consumer writes it.
     typename Traits::Platform::template Cell<Lane*> link;
-    Lane* nextIdle = nullptr;                  // by the consumer, during a sweep
-    Atomic<LaneState> state{LaneState::idle};  // among the announced ones or in the round
-    Atomic<bool> isLeaving{false};             // set by the producer: about to go
-    Atomic<unsigned char> owners{0};           // the sides that have gone
+    Lane* nextIdle = nullptr;                  // the next lane of a sweep; the consumer writes it
+    Atomic<LaneState> state{LaneState::idle};  // listed while announced or in the round
+    Atomic<bool> isLeaving{false};             // the producer sets it when it begins to leave
+    Atomic<unsigned char> owners{0};           // the sides that have gone; each adds its own
     Announced* announced = nullptr;
     std::pmr::memory_resource* memory;
     Ring ring;

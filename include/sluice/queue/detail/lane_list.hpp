@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// All lanes of a queue. Producers register under its lock, and the consumer removes under it.
+/// All lanes of a queue. Producers add lanes and the consumer removes them, under one lock.
 template <class T, class Traits>
 class LaneList {
     using Lane = detail::Lane<T, Traits>;
@@ -56,7 +56,7 @@ public:
         }
     }
 
-    /// By the consumer: takes out a lane whose producer has gone and which is empty.
+    /// Takes out an empty lane whose producer has gone. Only the consumer calls it.
     void remove(Lane& lane) noexcept {
         Owner<Announced> last;
         {
@@ -68,15 +68,15 @@ public:
             setSize(guard, size() - 1);
             if (first_ == nullptr) {  // without lanes the queue holds no memory
                 last.reset(announced());
-                // Relaxed: the consumer reads it.
+                // Relaxed: only this thread reads it without the lock.
                 announced_.store(nullptr, std::memory_order_relaxed);
             }
         }
         Lane::unref(&lane, Lane::queueGone);
     }
 
-    /// The lanes that have something new. Null while there is no lane. Only the consumer may use it
-    /// without the lock, since only the consumer removes the last lane.
+    /// The announced lanes; null while there is no lane. Only the consumer may use them without the
+    /// lock, because only the consumer removes the last lane.
     Announced* announced() const noexcept {
         return announced_.load(std::memory_order_acquire);  // E7 announced
     }
@@ -90,21 +90,21 @@ public:
         areLanesClosed_.store(true, std::memory_order_release);
     }
 
-    /// Whether the list is closed, nothing is in a lane, and no push is under way: for good.
+    /// Whether the list is closed, all lanes are empty, and no push is under way. Stays true.
     bool isDrained() const noexcept {
         if (!areLanesClosed_.load(std::memory_order_acquire)) {
             return false;
         }
-        // Once for all lanes, and without the lock: it is a system call.
+        // One fence for all lanes, without the lock, because the fence is a system call.
         Traits::Platform::Fence::heavy();
         return all([](const Lane& lane) { return lane.ring.isDrainedAfterFence(); });
     }
 
     bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
-    /// Relaxed: a reader without the lock wants a number, no data.
+    /// Relaxed: a reader without the lock needs only the number.
     std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-    /// Whether `holds` is true for each lane, up to the first for which it is not.
+    /// Whether holds(lane) is true for each lane. Ends at the first lane for which it is false.
     template <class Predicate>
     bool all(Predicate holds) const noexcept {
         const Guard guard(lock_);
@@ -124,7 +124,7 @@ private:
         lane.join(*announced());
         if (isClosed()) {
             lane.ring.close();
-            (void)lane.ring.isDrained();  // notes that it is: for good from the start
+            (void)lane.ring.isDrained();  // the ring notes that it is drained
         }
         lane.next = std::exchange(first_, &lane);
         if (lane.next != nullptr) {
@@ -139,13 +139,13 @@ private:
         size_.store(size, std::memory_order_relaxed);
     }
 
-    // Guarded by lock_; threads read the atomic ones without it.
+    // Guarded by lock_. Threads read the atomics without the lock.
     mutable Lock lock_;
     Lane* first_ = nullptr;                  ///< the newest lane, linked by Lane::next
     Atomic<Announced*> announced_{nullptr};  ///< null without lanes
-    Atomic<bool> closed_{false};          ///< whether lanes are closed when added; set by close()
-    Atomic<bool> areLanesClosed_{false};  ///< whether all lanes are closed; set by close()
-    Atomic<std::size_t> size_{0};         ///< number of lanes
+    Atomic<bool> closed_{false};             ///< whether new lanes are closed; set by close()
+    Atomic<bool> areLanesClosed_{false};     ///< whether all lanes are closed; set by close()
+    Atomic<std::size_t> size_{0};            ///< number of lanes
 };
 
 }  // namespace sluice::detail

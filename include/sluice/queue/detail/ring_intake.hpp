@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// A slot of a ring with several producers: the message, and beside it a word that says for which
-/// position the slot holds one.
+/// A slot of a ring with several producers: the message and its sequence. The sequence tells for
+/// which position the slot holds a message.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -23,14 +23,14 @@ struct SequenceSlot {
     Sequence sequence;
     Cell cell;
 
-    /// The sequence when the message of position `p` is in the slot: odd, all other sequences are
+    /// The sequence when the message of position `p` is in the slot. It is odd, all others are
     /// even.
     static constexpr Index filled(Index p) noexcept {
         return static_cast<Index>(p | RingPositions<Index>::mark);
     }
-    /// The sequence when the producer of position `p` gave up: its constructor threw, for example.
+    /// The sequence when the producer of position `p` gave up, as when a constructor threw.
     static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
-    /// Whether it is one of the two, by one comparison: the second follows the first.
+    /// One comparison is enough, because skipped(p) is filled(p) + 1.
     static constexpr bool isFilledOrSkipped(Index sequence, Index p) noexcept {
         return static_cast<Index>(sequence - filled(p)) <= Index{1};
     }
@@ -147,9 +147,9 @@ public:
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index passed = ring().passed().load(std::memory_order_acquire);
-            // E4 order: the next look is no older than the one of these claims.
+            // E4 order: the next load of `passed` sees at least what these claims saw.
             const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
-            // Relaxed: the same value has told all that it can tell.
+            // Relaxed: the first load has acquired this value.
             if (ring().passed().load(std::memory_order_relaxed) == passed) {
                 return std::min(Positions::distance(passed, tail), ring().capacity());
             }
@@ -171,7 +171,7 @@ protected:
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// By the constructor of the ring: no slot has a message.
+    /// Marks all slots as empty. The constructor of the ring calls it.
     void initialiseSequences(std::size_t slots) noexcept {
         Index position = first;
         for (std::size_t i = 0; i < slots; ++i, position = Positions::next(position)) {
@@ -186,11 +186,11 @@ protected:
     }
 
 private:
-    /// A compare-exchange waits until all earlier writes have left the processor; so each push asks
-    /// for the lines of a slot that will be written some pushes later.
+    /// A compare-exchange waits until all earlier writes have left the processor. So each push
+    /// prefetches a slot that will be written this many pushes later.
     static constexpr std::size_t lookAhead = 8;
 
-    /// Tells the consumer about a claimed slot, whatever happens to the constructor.
+    /// Tells the consumer about a claimed slot, also when the constructor throws.
     struct Publication {
         Atomic<Index>& word;
         Index sequence;
@@ -200,10 +200,10 @@ private:
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }
     const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
 
-    /// In place of a number of slots, so that the usual claim is compiled for one.
+    /// A number of slots as a type, so that the usual claim is compiled for one slot.
     using One = std::integral_constant<std::size_t, 1>;
 
-    /// Claims at most `most` positions: `slots` of them, from `position` on. Sets both.
+    /// Claims at most `most` positions. Sets `position` to the first one, `slots` to their number.
     template <class Most>
     PushResult claim(Index& position, std::size_t& slots, Most most) noexcept {
         Index tail = tail_.load(std::memory_order_acquire);  // E4 order

@@ -13,9 +13,9 @@
 
 namespace sluice::detail {
 
-/// The slots of a ring: a power of two of them, so that a mask finds the slot of a position, of
-/// which `capacity` are in use at once. With the capacity in the type they lie in the object
-/// itself. There are at least `MinSlots` slots, a power of two.
+/// The slots of a ring. Their number is a power of two, at least `MinSlots`, so a mask finds the
+/// slot of a position. At most `capacity` slots are in use at once. With the capacity in the type,
+/// the slots lie in the object itself.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;
@@ -35,7 +35,7 @@ private:
     Slot slots_[slotCount];
 };
 
-/// With the capacity chosen at run time they come from a memory resource, once, in the constructor.
+/// With a capacity chosen at run time, the constructor takes the slots from a memory resource.
 template <class Slot, class Index, std::size_t MinSlots>
 class RingStorage<Slot, dynamicCapacity, Index, MinSlots> {
     using Positions = RingPositions<Index>;

@@ -6,15 +6,15 @@
 
 namespace sluice::detail {
 
-/// When the consumer stops to visit lanes that are idle. A sweep costs a heavy fence, some
-/// microseconds. It pays when the visits to empty lanes have cost as much since the last one.
+/// The limits from which on a sweep pays. A sweep takes idle lanes out. It costs a heavy fence,
+/// some microseconds. The visits to empty lanes since the last sweep have then cost as much.
 template <class Traits>
 struct SweepLimits {
     static constexpr std::size_t fewestLanes = 16;
     static constexpr std::size_t emptyVisits = 4096;
 };
 
-/// The lanes that the consumer visits in turn: a ring of links. By the consumer alone.
+/// The lanes that the consumer visits in turn, as a ring of links. Only the consumer uses it.
 template <class T, class Traits>
 class RoundRobin {
     using Lane = detail::Lane<T, Traits>;
@@ -92,8 +92,8 @@ private:
         }
         Traits::Platform::Fence::heavy();  // E6 unlist
         for (Lane* lane = idle; lane != nullptr; lane = lane->nextIdle) {
-            // A producer that has not seen the change leaves its message to this look. Relaxed: if
-            // it is idle, this thread wrote that.
+            // A producer that has not seen `idle` does not announce its lane: this loop finds it.
+            // Relaxed: only this thread writes `idle`.
             if (lane->hasNews() &&
                 lane->state.exchange(LaneState::listed, std::memory_order_relaxed) ==
                     LaneState::idle) {

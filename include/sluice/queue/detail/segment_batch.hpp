@@ -60,7 +60,7 @@ private:
 
     Batch(SegmentQueue& queue, const Cursor& reader, std::size_t positions) noexcept
         : queue_(&queue), reader_(reader), positions_(positions) {
-        // Relaxed: counted down with release, checked with acquire.
+        // Relaxed: the decrement releases, and the check acquires.
         queue.batches_.fetch_add(1, std::memory_order_relaxed);
     }
 
@@ -76,7 +76,7 @@ private:
         }
     };
 
-    /// Whether the slot holds a message, as opposed to one whose constructor threw.
+    /// Waits for the producer of the slot. Returns false if the constructor of the message threw.
     bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
         BasicNappingBackoff<Platform> backoff;
         for (;;) {

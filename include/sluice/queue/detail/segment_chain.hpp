@@ -9,10 +9,10 @@
 
 namespace sluice::detail {
 
-/// A fixed run of slots in a chain of such runs.
+/// A fixed number of slots. Segments form a chain.
 ///
-/// Each reuse is another lap, told apart by one bit: a slot's state is either of this lap (filled
-/// or skipped) or left over from the lap before, so nothing needs to be cleared in between.
+/// Each reuse begins another lap, and one bit tells two laps apart. So a slot's state is from this
+/// lap (filled or skipped) or from the lap before, and a reuse need not clear it.
 template <class T, class Traits>
 struct Segment {
     using Platform = typename Traits::Platform;
@@ -42,8 +42,8 @@ struct Segment {
     /// The next segment of the chain. Written by the producer that appends that segment.
     Atomic<Segment*> next{nullptr};
     Segment* nextFree = nullptr;  ///< the next one in the free list; guarded by the queue's lock
-    /// Slots read in this lap, plus 1 when a reader moved on. Written by the readers, and set to 0
-    /// by the producer that reuses the segment.
+    /// Slots read in this lap, plus 1 after a reader has stepped to the next segment. Written by
+    /// the readers, and set to 0 by the producer that reuses the segment.
     Atomic<std::size_t> passed{0};
     unsigned char lap = 0;  ///< 0 or 1; changed by the producer that reuses the segment
     alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
@@ -57,10 +57,9 @@ struct Segment {
     }
 };
 
-/// A reader's position in the chain. Several readers share a chain one behind the other: each
-/// begins where the one before it ends, so exactly one of them steps from a segment to the next. A
-/// segment is given to `recycle` when all its slots have been passed and that step has been made,
-/// by the last of its readers.
+/// A reader's position in the chain. Several readers may share a chain. Each begins where the
+/// reader before it ends, so exactly one reader steps from a segment to the next. The last reader
+/// of a segment gives it to `recycle`: all its slots are passed, and the step has been made.
 template <class T, class Traits>
 class SegmentCursor {
     using Segment = detail::Segment<T, Traits>;
@@ -71,7 +70,7 @@ public:
     explicit SegmentCursor(Segment* segment = nullptr, std::size_t index = 0) noexcept
         : segment_(segment), index_(index), from_(index) {}
 
-    /// The slot at this position, which has been claimed: hence its segment is linked.
+    /// The slot at this position. A producer has claimed it, so its segment is linked.
     template <class Recycle>
     Slot& slot(Recycle recycle) noexcept {
         if (index_ == Segment::slotCount) {
@@ -82,13 +81,13 @@ public:
         return segment_->slots[index_];
     }
 
-    /// The slot's state: filled, skipped, or (neither) still under construction.
+    /// If the state is neither filled nor skipped, the message is still under construction.
     bool isFilled(unsigned char state) const noexcept { return state == segment_->filled(); }
     bool isSkipped(unsigned char state) const noexcept { return state == segment_->skipped(); }
 
     void advance() noexcept { ++index_; }
 
-    /// Ends this reader for good; another one goes on from here.
+    /// Ends this reader. Another reader goes on from here.
     template <class Recycle>
     void end(Recycle recycle) noexcept {
         account(index_ - from_, recycle);
@@ -99,7 +98,7 @@ public:
 private:
     template <class Recycle>
     void account(std::size_t steps, Recycle recycle) noexcept {
-        // Acquire and release: the last one goes on to reuse the slots that the others have read.
+        // Acquire and release: the last reader gives slots to reuse that other readers have read.
         if (steps != 0 && segment_->passed.fetch_add(steps, std::memory_order_acq_rel) + steps ==
                               Segment::slotCount + 1) {  // E2 reuse
             recycle(segment_);

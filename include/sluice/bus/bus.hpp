@@ -44,7 +44,7 @@ namespace sluice {
 /// consumer, one thread at a time, calls process, processWith, processUntil, run, runWith, waitFor,
 /// waitUntil and discard. Any thread calls the other members. A handler may call all members,
 /// except those of the consumer of its own bus, and may not destroy the bus. A signal handler may
-/// call nothing. The child of a fork may not use, unsubscribe from or destroy the buses of its
+/// call no member. The child of a fork may not use, unsubscribe from or destroy the buses of its
 /// parent, because the threads that were in them do not exist in the child.
 ///
 /// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
@@ -66,8 +66,8 @@ namespace sluice {
 /// constructor threw counts until the consumer has passed it. With dropOldest, messages being
 /// handled do not count. A refusal is exact: the room was full at some moment during the call.
 ///
-/// Memory promise: the handlers of a message see all that its publisher wrote before publishing. A
-/// thread that sees the message removed also sees the writes of its handlers.
+/// Memory promise: the handlers of a message see the writes of its publisher before the
+/// publication. A thread that sees the message removed also sees the writes of its handlers.
 ///
 /// Capacity: slots for all rooms lie in the object, so give it static storage or a place on the
 /// heap. The constructor allocates the registry of the counts. attachThread(), or otherwise the
@@ -80,7 +80,7 @@ namespace sluice {
 /// exception of a visitor passes through; its message counts as delivered and failed.
 ///
 /// Shutdown: close() refuses later messages. Accepted messages stay until the consumer handles or
-/// discards them. The bus destroys the rest at its end.
+/// discards them. The destructor of the bus destroys the rest.
 ///
 /// Origin: slots and compile-time types as in D. Liu's MCCC bus.
 ///
@@ -152,7 +152,7 @@ public:
                       "a handler's captures take more than handlerSize of the traits: capture a "
                       "pointer, or raise it");
         if constexpr (!isListed || !takesIt || !isUnconverted ||
-                      !fits) {  // or there would be other errors besides
+                      !fits) {  // avoids follow-up errors
             return {};
         } else if (detail::isEmptyCallable<H>(handler)) {
             SLUICE_ASSERT(false, "an empty handler is to be subscribed, which nobody could call");
@@ -195,7 +195,7 @@ public:
     template <class IsOver, class Visitor>
     std::size_t processUntil(IsOver isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return core_.harvest(max, [&](auto& delivery) {
-            delivery.isFailed = true;  // if isOver() throws
+            delivery.isFailed = true;  // stays true if isOver() throws
             if (__builtin_expect(isOver(), 0)) {
                 delivery.isDiscarded = true;
             } else {
@@ -271,10 +271,11 @@ public:
     bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
 
     /// Whether drain() also waits until the calls that published the handled messages have
-    /// returned. If so, a publisher whose last call published a handled message need not be joined
-    /// before the bus is destroyed. Join the others: a publisher whose last call was refused or
-    /// threw, one for whose counters attachThread() finds no memory, and one that publishes while
-    /// the destructors of its thread_local objects run. Without statistics, join all publishers.
+    /// returned. If it is false, join all publishers before the bus is destroyed. Otherwise join:
+    /// - a publisher whose last call was refused or threw;
+    /// - a publisher for whose counters attachThread() finds no memory;
+    /// - a publisher that publishes while the destructors of its thread_local objects run.
+    ///
     /// Join the consumer in any case. Debug builds notice a bus that is destroyed while a thread
     /// publishes.
     static constexpr bool drainAwaitsPublishers =
@@ -299,10 +300,10 @@ public:
         return detail::roomOf<Traits>(priority);
     }
 
-    /// The counts.
+    /// The counts so far.
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
-        if constexpr (Traits::statistics) {  // or there would be other errors besides
+        if constexpr (Traits::statistics) {  // avoids follow-up errors
             return core_.statistics();
         } else {
             return {};
@@ -360,7 +361,7 @@ private:
     template <class Delivery, class Visitor>
     [[gnu::always_inline]] static void show(Delivery& delivery, Visitor& visitor) {
         QueuedMessage& queued = delivery.queued;
-        delivery.isFailed = true;  // if it throws
+        delivery.isFailed = true;  // stays true if the visitor throws
         queued.visit(
             [&](auto& message) { detail::callVisitor(visitor, message, queued.header()); });
         delivery.isFailed = false;

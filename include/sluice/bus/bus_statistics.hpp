@@ -54,7 +54,7 @@ struct MessageCounts {
 /// handlers that ran before its publication, because the stamp is the last reading of the clock.
 struct QueueTimes {
     std::uint64_t count = 0;          ///< messages
-    std::chrono::nanoseconds sum{0};  ///< of the times of these messages
+    std::chrono::nanoseconds sum{0};  ///< the sum of the times of these messages
     std::chrono::nanoseconds max{0};  ///< the longest of these times
 
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {

@@ -17,11 +17,10 @@ namespace sluice {
 /// Where the time stamp of a message comes from.
 enum class TimeStamp : unsigned char {
     none,    ///< there is none, and it takes no room
-    cached,  ///< while messages flow, the time of the consumer's last look for messages; otherwise
-             ///< the time of the publication. Costs one load while messages flow. Messages flow
-             ///< from a harvest of 8 messages on, until the consumer waits, finds nothing 64
-             ///< times, or finds few after 100 us. If the consumer stops looking, the stamp gets
-             ///< old
+    cached,  ///< while messages flow, the time of the consumer's last look for messages, at the
+             ///< cost of one load; otherwise the time of the publication. Messages flow from a
+             ///< harvest of 8 messages on, until the consumer waits, finds nothing 64 times, or
+             ///< finds fewer than 8 after 100 us. If the consumer stops looking, the stamp gets old
     exact,   ///< the time of the publication; costs a reading of the clock
 };
 

@@ -30,9 +30,9 @@ namespace sluice {
 ///
 /// The last member of a class is destroyed first, and a final class has no derived part that would
 /// be destroyed before. So the owner must be final, which the compiler checks. The Component must
-/// be the last member, which the constructor checks, in release builds too. (If the owner has a
-/// larger alignment than a pointer, a small member in the padding behind the Component is not
-/// noticed.)
+/// be the last member. The constructor checks this, in release builds too. (If the owner has a
+/// larger alignment than a pointer, the check misses a small member in the padding behind the
+/// Component.)
 ///
 /// Use it for handlers that belong to an object. Use Subscription for a single handler. Use
 /// StaticComponent if the handled types are known when the program is compiled.
@@ -42,9 +42,9 @@ namespace sluice {
 ///
 /// End: when the destructor has returned, no handler of the owner runs or will run. One exception:
 /// the handler that called the destructor may go on, without its owner. The destructor also waits
-/// for a handler that has ended its own subscription. While the body of the owner's own destructor
-/// runs, handlers may still run on other threads: begin this body with unsubscribeAll() if it uses
-/// members. Do not destroy the owner while holding a lock that one of its handlers takes.
+/// for a handler that has ended its own subscription. Handlers may still run on other threads while
+/// the body of the owner's destructor runs. If this body uses members, begin it with
+/// unsubscribeAll(). Do not destroy the owner while holding a lock that one of its handlers takes.
 ///
 /// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. A subscription that has
 /// ended in its own handler counts until the handler returns. The buses must outlive the Component.
@@ -98,10 +98,10 @@ public:
     /// Ends all subscriptions. When it has returned, no handler of the owner runs or will run,
     /// except the handler that called it.
     void unsubscribeAll() noexcept {
-        // Out of this object first: the captures of a handler may keep the owner alive.
+        // Takes the subscriptions out first: the captures of a handler may own the owner.
         auto ending = std::move(subscriptions_);
-        // Except the one whose handler calls this: it goes on, and if another thread destroys the
-        // owner then, that must wait for it.
+        // Keeps the subscription whose handler calls this. That handler still runs, and a thread
+        // that destroys the owner must wait for it.
         for (Subscription& each : ending) {
             if (each.end(detail::UnsubscribeCaller::ownHandler) ==
                 detail::UnsubscribeResult::atReturn) {
@@ -118,7 +118,7 @@ public:
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return MaxSubscriptions; }
 
 private:
-    /// Nothing but padding lies between the end of this object and that of its owner.
+    /// Whether only padding lies between the end of this object and the end of its owner.
     [[nodiscard]] bool isLastMember() const noexcept {
         const auto end = reinterpret_cast<std::uintptr_t>(std::addressof(owner_) + 1);
         const auto endOfThis = reinterpret_cast<std::uintptr_t>(this + 1);
@@ -148,7 +148,7 @@ private:
                     constexpr bool takesIt = std::is_invocable_v<Handler, Owner&, const T&>;
                     static_assert(takesIt, "a handler of the owner takes (const T&) or (const T&, "
                                            "const Header&)");
-                    if constexpr (takesIt) {  // or there would be other errors besides
+                    if constexpr (takesIt) {  // avoids follow-up errors
                         (owner.*handler)(message);
                     } else {
                         static_cast<void>(&owner), static_cast<void>(handler);

@@ -78,7 +78,7 @@ public:
         bool isFirst = true;
         const auto build = [&](QueuedMessage& queued) {
             if (!std::exchange(isFirst, false)) {
-                ++first;  // before the message is there: it may throw
+                ++first;  // before the message is built: ++ may throw
             }
             queued.template build<T>(*first);
         };

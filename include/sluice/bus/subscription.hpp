@@ -87,8 +87,8 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler itself and one other thread may be in here at once. The other one waits for the
-    /// handler, so the handler leaves it everything but a flag.
+    /// The handler itself and one other thread may run this at once. The other thread waits for the
+    /// handler, so the handler writes nothing but hasEnded_.
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
         using detail::UnsubscribeCaller;
         using detail::UnsubscribeResult;
@@ -104,7 +104,7 @@ private:
         if (result != UnsubscribeResult::refused || caller == UnsubscribeCaller::ownHandler) {
             return result;
         }
-        // Before the end: the captures of the handler may own this object, and are destroyed.
+        // Before the end, which destroys the handler's captures: they may own this object.
         bus_.store(nullptr, std::memory_order_relaxed);
         return remove_(bus, slot_, generation_, UnsubscribeCaller::anybody);
     }
@@ -117,7 +117,7 @@ private:
     }
 
     std::atomic<void*> bus_{nullptr};
-    std::atomic<bool> hasEnded_{false};  ///< in its own handler, which may still run
+    std::atomic<bool> hasEnded_{false};  ///< its own handler has ended it, and may still run
     Remove remove_ = nullptr;
     std::uint64_t generation_ = 0;
     std::uint32_t slot_ = 0;

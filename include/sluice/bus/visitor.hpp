@@ -10,8 +10,8 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// The callables are of class type. A callable that takes the header has precedence, even a generic
-/// one over a callable that names the type.
+/// The callables are of class type. A callable that takes the header has precedence, even if it is
+/// generic and another one names the type.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -22,8 +22,8 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that takes only some of the types. Messages of other types are delivered to nobody,
-/// also messages that the visitor would have to convert.
+/// A visitor that takes only some of the types. Messages of other types are skipped, also messages
+/// that the visitor would have to convert.
 template <class Visitor>
 struct Partial {
     Visitor visitor;
@@ -68,7 +68,7 @@ template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
 
-/// Calls visitor(message, header) or visitor(message), whichever it understands.
+/// Calls visitor(message, header) if the visitor takes the header, otherwise visitor(message).
 template <class Visitor, class Message, class Header>
 void callVisitor(Visitor& visitor, Message& message, const Header& header) {
     using Plain = std::remove_const_t<Visitor>;
@@ -89,7 +89,7 @@ void callVisitor(Visitor& visitor, Message& message, const Header& header) {
                                "overload, or wrap it in sluice::partial()");
         static_assert(isUnconverted, "the visitor takes a message only by converting it: add an "
                                      "overload for its type, or wrap it in sluice::partial()");
-        if constexpr (!takesIt || !isUnconverted) {  // or there would be other errors besides
+        if constexpr (!takesIt || !isUnconverted) {  // avoids follow-up errors
         } else if constexpr (takesHeader) {
             static_cast<void>(std::invoke(visitor, message, header));
         } else {

@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// Whether the bus can call an observer. Other parameters would hide the member of BusObserver.
+/// Whether the bus can call an observer. A member with other parameters would hide the default.
 template <class Observer, class = void>
 inline constexpr bool canBeTold = false;
 template <class Observer>
@@ -21,8 +21,8 @@ inline constexpr bool
                                     decltype(std::declval<Observer&>().pressureChanged(
                                         Pressure::normal, Pressure::normal))>> = true;
 
-/// Refuses traits that cannot work. A function: a class that refuses leaves compilers without its
-/// members, and tells of each.
+/// Refuses traits that cannot work. It is a function, because a class that fails an assertion makes
+/// compilers report each missing member too.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

@@ -27,8 +27,8 @@ namespace sluice::detail {
 /// from a slot to a handler. The public class adds the types of messages and handlers.
 ///
 /// Edges: E1 counted: publication counted -> commit release .. commit acquire -> delivery counted:
-/// so no message is delivered that was not published. E2 inside: a publisher marked -> commit
-/// release .. drained acquire -> mark read by drain(): so drain() knows of all that have not left.
+/// so the counts show no delivered message that was not published. E2 inside: a publisher marked ->
+/// commit release .. drained acquire -> mark read by drain(): so it waits for marked publishers.
 /// Tests: tests/stress/bus_stress_test.cpp, tests/model/bus_core_model_test.cpp.
 template <class MessageList, class Traits>
 class BusCore {
@@ -61,15 +61,14 @@ public:
 
     // ---- Publishers
 
-    /// Publishes at least one message of this type, which build(queued) makes, or none.
-    /// Afterwards the counts know of those that were accepted or, if none was, of all that were
-    /// offered.
+    /// Publishes at most `count` messages of this type, which build(queued) makes. Counts the
+    /// accepted messages. If none was accepted, it counts all offered messages as rejected.
     template <class Count, class Waiting, class Build>
     PublishAnswer publish(std::size_t type, Priority wanted, OptionFields<Traits> fields,
                           Count count, const Waiting& waiting, const Build& build) {
         SLUICE_ASSERT(indexOf(wanted) < priorityCount,
                       "there is no such priority: publish with low, medium or high");
-        // Without priorities: the one that the counts know.
+        // Without priorities, all messages count as medium.
         const Priority priority = Traits::priorities ? wanted : Priority::medium;
         return rings_.at(
             priority, [&](auto& ring) __attribute__((always_inline)) {
@@ -93,7 +92,7 @@ public:
                 }
                 if (notifier_.isAbove(pressureOf<Traits>(priority)) &&
                     ring.sizeExact() >= roomOf<Traits>(priority)) {
-                    const typename Counts::Staying observing(counts_);  // it may publish
+                    const typename Counts::Staying observing(counts_);  // the observer may publish
                     const CallCheck::Scope call(publishers_);
                     notifier_.tell(rings_, observer_);
                 }
@@ -103,12 +102,12 @@ public:
 
     // ---- The consumer
 
-    /// Hands at most `max` messages, and at most one for each slot, to handle(). Returns how many.
+    /// Hands at most `max` messages, and at most one for each slot, to handle(); returns how many.
     /// See bus_harvest.hpp.
     template <class Handle>
     std::size_t harvest(std::size_t max, Handle&& handle);
 
-    /// Waits for a message, for the end, for the deadline, or until isOver().
+    /// Waits for a message, the end, the deadline or isOver(). Returns whether a message was there.
     template <class IsOver>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
         std::optional<typename RoleCheck::Scope> role;
@@ -124,8 +123,8 @@ public:
         (void)waits_.arrived.waitUntil(isReady, deadline);
         waits_.drained.notifyAll();  // a publisher that gives up tells only the consumer
         waits_.notifyAllForRoom();
-        // Not asked again: a publisher may have dropped the message. False would mean that the
-        // strategy has found nothing, after which an event loop goes to sleep.
+        // The answer of the wait: a publisher may have dropped the message since. If this returned
+        // false, an event loop would go to sleep.
         return hasMessage;
     }
 
@@ -160,11 +159,11 @@ public:
 
 private:
     static constexpr std::size_t slots = allRooms<Traits>();
-    /// After so many messages a harvest looks at the clock and at the pressure.
+    /// The number of messages after which a harvest looks at the clock and at the pressure.
     static constexpr std::size_t chunk = 64;
 
-    /// Wakes the consumer after everything that a publisher did, also when a constructor threw: the
-    /// consumer must pass the slot. Unless a message came last, it may have been the end.
+    /// Wakes the consumer at the end of a publication, also when a constructor threw, because the
+    /// consumer must pass the slot. If no message came last, the bus may be drained: it wakes all.
     template <class Ring>
     struct Announcement {
         BusCore& bus;
@@ -176,7 +175,7 @@ private:
 
         [[gnu::always_inline]] ~Announcement() {
             if constexpr (canDropOldest<Ring>) {
-                if (done != 0) {  // not if the first constructor has thrown
+                if (done != 0) {  // only behind a message of its own
                     bus.dropExcess(ring, priority);
                 }
             }
@@ -201,7 +200,7 @@ private:
         }
         const CallCheck::Scope call(publishers_);
         Announcement<Ring> announcement{*this, ring, priority};
-        // As many slots as there are, in one step where the ring can do that.
+        // As many slots as are free, in one step if the ring can.
         auto claim = [&]() __attribute__((always_inline)) {
             if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
                 return ring.tryReserve(count);
@@ -213,7 +212,7 @@ private:
         if (__builtin_expect(!claim, 0)) {
             const bool isClosed = claim.result() == PushResult::closed;
             if constexpr (Traits::producers == Producers::one) {
-                announcement.isDue = isClosed;  // an SpscRing was not drained during the attempt
+                announcement.isDue = isClosed;  // an attempt keeps an SpscRing undrained
             }
             return {isClosed ? PublishResult::closed : refusal(priority), 0};
         }
@@ -256,8 +255,8 @@ private:
         }
     }
 
-    /// For publishers that may drop. Destructors of messages may publish, and with the end of their
-    /// publication the thread would leave.
+    /// Keeps the thread inside while it drops. Destructors of messages may publish, and the thread
+    /// would leave at the end of their publication.
     template <class Ring>
     using Staying =
         std::conditional_t<canDropOldest<Ring>, typename Counts::Staying, NoBusCounts::Staying>;
@@ -266,24 +265,24 @@ private:
     static constexpr bool canMakeRoom =
         canDropOldest<Ring> || canBlock<Traits> || !std::is_same_v<Waiting, WaitByPolicy>;
 
-    /// There was no room, or the bus is closed: does as the overflow policy says, or the call.
+    /// Follows the overflow policy, or the timeout of the call, when a publication was refused.
     template <class Ring, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom([[maybe_unused]] Ring& ring, Priority priority,
                                     PublishAnswer& answer, [[maybe_unused]] const Waiting& waiting,
                                     const Attempt& attempt) {
         if constexpr (canDropOldest<Ring>) {
             for (bool isMore = true; isMore && answer.isRefused(); answer = attempt()) {
-                isMore = dropExcess(ring, priority);  // if not, another thread may have made room
+                isMore = dropExcess(ring, priority);  // if false, another thread may have made room
             }
         }
         if (answer.isRefused()) {
             const auto deadline = waitLimit<Traits, Clock>(waiting, priority);
-            // Not if the thread would wait for itself.
+            // A thread does not wait for itself.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
                 const auto isOver = [&] { return answer = attempt(), !answer.isRefused(); };
-                // A publisher that is stopped in a DropOldestRing tells nobody when it goes on.
+                // A publisher that was stopped in a DropOldestRing wakes no thread when it goes on.
                 waits_.awaitRoom(priority, isOver, deadline,
                                  canBlock<Traits> && !canDropOldest<Ring>);
             }
@@ -293,7 +292,7 @@ private:
         }
     }
 
-    /// Whether a message or a skipped slot has gone.
+    /// Returns whether it took out a message or a skipped slot.
     template <class Ring>
     bool dropExcess(Ring& ring, Priority priority) {
         const auto drop = [&](QueuedMessage& queued) noexcept {
@@ -303,7 +302,7 @@ private:
         };
         const bool hasPassed = ring.dropExcess(drop);
         if (hasPassed) {
-            waits_.notifyAll();  // all later ones may have been handled meanwhile
+            waits_.notifyAll();  // the bus may be drained now
         }
         return hasPassed;
     }
@@ -322,7 +321,7 @@ private:
     void endChunk(std::size_t served) noexcept;
     void endHarvest(const Consuming& consuming) noexcept;
 
-    // Read by all, seldom written.
+    // Read by all threads, seldom written.
     alignas(Traits::cacheLineSize) alignas(Observer*) Observer* observer_;
     PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
@@ -334,12 +333,12 @@ private:
         time_;
     Rings rings_;
 
-    // The consumer's.
+    // Written by the consumer.
     alignas(Traits::cacheLineSize) alignas(Consumer) Consumer consumer_;
     std::size_t emptyHarvests_ = 0;
     RoleCheck consumerRole_;
 
-    // The producer's, with Producers::one.
+    // Whether a message is being built; written by the producer, with Producers::one.
     alignas(Traits::cacheLineSize) bool isBuilding_ = false;
 };
 

@@ -22,12 +22,12 @@ namespace sluice::detail {
 enum class PublishOutcome : std::size_t { published, full, refused, closed, dropped };
 inline constexpr std::size_t publishOutcomeCount = 5;
 
-/// The end of a message in the hands of the consumer: the index of a counter.
+/// How the consumer ended a message: the index of a counter.
 enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t consumeOutcomeCount = 3;
 
-/// The counts of a bus. Publishers write to counters of their own thread, the consumer to its own:
-/// no counter has two writers.
+/// The counts of a bus. Publishers write counters of their own thread, the consumer writes its own.
+/// So no counter has two writers.
 template <class Platform, std::size_t TypeCount>
 class BusCounts {
     using Count = SingleWriterCounter<Platform>;
@@ -38,11 +38,11 @@ public:
 
     // ---- Publishers
 
-    /// A publisher, from its first message on until its call ends.
+    /// Marks a publisher as inside, from its first message until its call ends.
     using Inside = typename Tally::Inside;
 
     bool attachThread() noexcept { return tally_.attach(); }
-    /// While one exists, its thread is inside.
+    /// Marks its thread as inside while it exists.
     struct Staying : Tally::Staying {
         explicit Staying(BusCounts& counts) noexcept : Tally::Staying(counts.tally_) {}
     };
@@ -65,12 +65,12 @@ public:
         add(counter(type, priority, which), n, which == PublishOutcome::closed ? 0 : room);
     }
 
-    /// To be called with the messages in the bus.
+    /// `used` is the number of messages of one priority in the bus.
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
 
-    /// Waits until no publisher is inside, for those whose messages have been handled. False when
-    /// the deadline came first. A thread that is inside itself does not wait: another one that is
-    /// inside may be waiting for it. It polls: a leaving publisher must not touch the bus any more.
+    /// Waits until no other publisher is inside. Returns false if the deadline came first. A caller
+    /// that is inside does not wait, because another thread inside may wait for the caller. It
+    /// polls, because a leaving publisher must not touch the bus any more.
     template <class Wait, class Point>
     bool awaitPublishers(Wait& wait, Point deadline) const {
         using Clock = typename Platform::Clock;
@@ -94,7 +94,7 @@ public:
         Times& times = times_[indexOf(priority)];
         times.count.add(count);
         times.sum.set(times.sum.get() + notNegative(sum));
-        if (notNegative(max) > times.max.get()) {  // seldom, so seldom a write
+        if (notNegative(max) > times.max.get()) {  // seldom true, so seldom a write
             times.max.set(notNegative(max));
         }
     }
@@ -103,7 +103,7 @@ public:
 
     [[nodiscard]] Statistics get() const {
         Statistics statistics;
-        // First the messages that left the bus, then those that came: so none left that never came.
+        // Messages that left are read first. Otherwise more could seem to leave than came.
         forEachCounts(statistics,
                       [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
                           const Own& own = own_[type][priority];
@@ -129,7 +129,7 @@ private:
     using Own = std::array<Count, consumeOutcomeCount>;
     struct Times {
         Count count;
-        SingleWriterNumber<Platform> sum;  // in nanoseconds: 4 billion in 4 seconds
+        SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
 
@@ -138,7 +138,7 @@ private:
         tally_.add(counter, n);
     }
 
-    /// A stamp may have been taken by another thread, a moment after this one looked.
+    /// A time is negative if another thread took the stamp after this thread read the clock.
     template <class Duration>
     static std::uint64_t notNegative(Duration time) noexcept {
         const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
@@ -160,7 +160,7 @@ private:
         }
     }
 
-    /// Adds the counts of all publishers, one publisher after the other: each has them in a row.
+    /// Adds the counts of all publishers. One after the other: each has its counters in a row.
     template <PublishOutcome What>
     void addUp(Statistics& statistics, std::uint64_t MessageCounts::*sum) const {
         tally_.forEach([&](const auto& counters) {
@@ -172,10 +172,10 @@ private:
         });
     }
 
-    // Read by all, written once.
+    // Read by all threads, written once.
     Tally tally_;
 
-    // Seldom written, by publishers.
+    // Seldom written, by publishers and the consumer.
     typename Platform::template Atomic<std::size_t> highWater_{0};
 
     // Written by the consumer.

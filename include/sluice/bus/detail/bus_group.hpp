@@ -7,7 +7,7 @@
 
 namespace sluice::detail {
 
-/// So many buses with a consumer each: the common part of BroadcastBus and PartitionedBus.
+/// A number of buses with a consumer each: the common part of BroadcastBus and PartitionedBus.
 template <class Bus, std::size_t Count>
 class BusGroup {
 public:
@@ -20,7 +20,7 @@ public:
     [[nodiscard]] const Bus& operator[](std::size_t index) const noexcept { return buses_[index]; }
 
     /// Allocates the counters of the calling thread in each bus, so that its publications allocate
-    /// nothing. Returns false if there was no memory. See Bus::attachThread.
+    /// nothing. Returns false if there is no memory. See Bus::attachThread.
     bool attachThread() noexcept {
         bool isAttached = true;
         for (Bus& bus : buses_) {
@@ -35,9 +35,9 @@ public:
         }
     }
 
-    /// Closes all, and waits until the consumers have handled all accepted messages. Returns false
-    /// if the deadline came first. In a handler of any of the buses it does not wait: the consumers
-    /// of the others may be the same thread, or in a handler that waits in turn.
+    /// Closes all buses, and waits until the consumers have handled all accepted messages. Returns
+    /// false if the deadline came first. In a handler of any of the buses it does not wait, because
+    /// the other consumers may be the same thread, or wait in a handler too.
     bool drain(typename Clock::time_point deadline) {
         close();
         const bool isHandler = std::any_of(buses_.begin(), buses_.end(),

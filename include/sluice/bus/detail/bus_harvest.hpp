@@ -29,7 +29,7 @@ struct BusCore<MessageList, Traits>::Consuming {
     std::size_t untilLook = 1;  ///< messages until the next lookAround()
 };
 
-/// A message while it is handled. Its end enters it in the counts, and destroys it.
+/// A message while it is handled. The destructor counts it and destroys it.
 template <class MessageList, class Traits>
 template <Priority P>
 struct BusCore<MessageList, Traits>::Delivery {
@@ -38,7 +38,7 @@ struct BusCore<MessageList, Traits>::Delivery {
     bool isFailed = false;
     bool isDiscarded = false;
 
-    /// A handler has thrown.
+    /// Counts a handler that has thrown.
     void countFailure() noexcept {
         consuming.bus.counts_.count(queued.typeIndex(), P, ConsumeOutcome::failed);
     }
@@ -59,15 +59,15 @@ struct BusCore<MessageList, Traits>::Delivery {
         queued.destroy();
         if constexpr (looksAround) {
             if (__builtin_expect(--consuming.untilLook == 0, 0)) {
-                bus.lookAround(consuming);  // the slot has not come back yet
+                bus.lookAround(consuming);  // the slot still counts as used
             }
         }
     }
 };
 
-/// After the first message of a harvest and then after each chunk. Not earlier: the first
-/// message would wait for it. The slot of the message still counts as used. After a lonely
-/// message the consumer leaves the line alone that the next publisher would have to fetch back.
+/// Runs after the first message of a harvest, then after each chunk. Not earlier, because the first
+/// message would wait for it. If there is no second message, it does not read the line that the
+/// next publisher would have to fetch back.
 template <class MessageList, class Traits>
 [[gnu::noinline]] void BusCore<MessageList, Traits>::lookAround(Consuming& consuming) noexcept {
     if constexpr (Traits::statistics) {
@@ -92,8 +92,7 @@ inline void BusCore<MessageList, Traits>::endHarvest(const Consuming& consuming)
         emptyHarvests_ = 0;
         endChunk(chunk - consuming.untilLook);
     } else if (++emptyHarvests_ % chunk == 0) {
-        // After most empty harvests the publishers' lines are left alone: a consumer that polls
-        // should not slow them down.
+        // Not after each empty harvest: a consumer that polls must not slow the publishers down.
         time_.suspend();
         notifier_.tell(rings_, observer_);
     }

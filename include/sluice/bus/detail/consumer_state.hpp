@@ -6,7 +6,7 @@
 namespace sluice::detail {
 
 /// Which thread consumes, and in which handler it is. An unsubscriber waits for the end of that
-/// handler, and a publisher must not wait in it.
+/// handler. A publisher inside the handler must not wait.
 ///
 /// Edges: E1 left: handler written, light fence, awaiting read -- against -- awaiting written,
 /// heavy fence, handler read: either the consumer wakes the thread that waits, or that thread does
@@ -18,15 +18,15 @@ struct ConsumerState {
 
     static constexpr std::size_t nobody = ~std::size_t{0};
 
-    /// The consumer while it consumes; null otherwise.
+    /// The consuming thread, which writes it; null while no thread consumes.
     Atomic<const void*> thread{nullptr};
-    /// The number of the thread that consumed last. 0: none has. `nobody`: none has, and publishers
-    /// do not wait.
+    /// The number of the thread that consumed last. 0: no thread has consumed. `nobody`: no thread
+    /// has consumed, and publishers do not wait.
     Atomic<std::size_t> lastNumber{0};
-    /// The handler that is about to run or runs; null between handlers.
+    /// The handler that is about to run or runs; null between messages. Written by the consumer.
     Atomic<const void*> handler{nullptr};
 
-    /// Threads that wait until a handler has ended.
+    /// The number of threads that wait until a handler has ended.
     Atomic<unsigned> awaiting{0};
     Wait left;
 
@@ -34,8 +34,8 @@ struct ConsumerState {
     [[nodiscard]] bool isHere() const noexcept {
         return thread.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Whether the calling thread consumes, or was the last one to do so: if it waits for the
-    /// consumer, it waits for itself. Or nobody consumes yet, and publishers were told not to wait.
+    /// Whether the calling thread consumes or was the last to do so. It would wait for itself. Also
+    /// true if no thread has consumed yet and publishers were told not to wait.
     [[nodiscard]] bool isMine() const noexcept {
         const std::size_t last = lastNumber.load(std::memory_order_relaxed);
         return last == Platform::threadNumber() || last == nobody;
@@ -53,7 +53,7 @@ struct ConsumerState {
         tellIfAwaited();
     }
 
-    /// After a change of `handler` and a light fence.
+    /// To be called after a change that await() waits for, and a light fence.
     [[gnu::always_inline]] void tellIfAwaited() noexcept {
         // Relaxed: the fence orders it.
         if (__builtin_expect(awaiting.load(std::memory_order_relaxed) != 0, 0)) {
@@ -61,13 +61,13 @@ struct ConsumerState {
         }
     }
 
-    /// Waits until hasEnded() holds, which the consumer brings about.
+    /// Waits until hasEnded(), which the consumer makes true.
     template <class HasEnded>
     void await(HasEnded hasEnded) {
         if (hasEnded()) {
             return;
         }
-        // Relaxed, both: a count, and the fence orders its rise.
+        // Relaxed, both: it is only a count, and the fence orders its increment.
         awaiting.fetch_add(1, std::memory_order_relaxed);
         Platform::Fence::heavy();  // E1 left; the strategy may have no fence of its own
         left.wait(hasEnded);

@@ -10,21 +10,20 @@
 namespace sluice::detail {
 
 /// The ring of a priority whose publishers make room by dropping the oldest message: they consume
-/// it. The interface is that of MpscRing, as far as the bus uses it.
+/// it. It has the functions of MpscRing that the bus uses.
 ///
-/// A publisher drops after its own message is there. So a dropped message is followed by a newer
-/// one, and a publication that is refused, or throws, has dropped nothing.
+/// A publisher drops after its own message is there, so a newer message follows each dropped one. A
+/// publisher that finds no slot drops only what other publishers have yet to drop.
 ///
-/// The consumer moves each message out before its handler runs. So a handler that takes long keeps
-/// no slot, and publishers go on dropping behind it. T has moveFrom(T&), which leaves nothing to
-/// destroy in the source.
+/// The consumer moves each message out before its handler runs. So a slow handler keeps no slot,
+/// and publishers go on dropping. T has moveFrom(T&), which also destroys the source.
 ///
 /// Threads: publishing and consume() by any thread; consumeWhile() by one thread.
 ///
 /// Progress: as MpmcRing. A thread that is stopped while it takes a message out costs the others
-/// the room of one message. The ring has twice the slots: when publishers come round to the slot of
-/// that thread, they get `full`. Messages beyond the room are those whose publishers have not
-/// dropped others yet.
+/// the room of one message. The ring has twice as many slots as the room. When publishers reach the
+/// slot of that thread again, they get `full`. Messages beyond the room are those whose publishers
+/// have not dropped others yet.
 ///
 /// Edges: those of MpmcRing. E1 taken: message taken -> passed release .. passed acquire -> taken
 /// read: so isDrained() misses no message between ring and handler. E2 gone: handler returned ->
@@ -43,11 +42,11 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Takes out the oldest messages while the ring has more than the room, and hands them to
-    /// drop(T&). After each commit. Returns whether the head has moved, if only past skipped slots.
+    /// Hands the oldest messages to drop(T&) while the ring holds more than the room. Returns
+    /// whether the head has moved, also if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // It holds until the message is taken: the tail only moves on.
+        // Stays true until the message is taken, because the tail only grows.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -90,7 +89,7 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// The message that is handled counts.
+    /// The message that is being handled counts.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         const std::size_t queued = Ring::sizeExact();
         const std::size_t taken = isTaken_.load(std::memory_order_acquire) ? 1 : 0;  // E2 gone

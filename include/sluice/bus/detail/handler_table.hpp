@@ -22,15 +22,15 @@ namespace sluice::detail {
 /// The handlers of one type of message, in a table of fixed size, called in the order in which they
 /// were added.
 ///
-/// The consumer calls from a list of its own, and renews it when the table has changed. So no
-/// handler runs under a lock. If a handler adds or removes handlers, only later messages see the
+/// The consumer calls from a copy of the list, and renews the copy when the table has changed. So
+/// no handler runs under a lock. If a handler adds or removes handlers, only later messages see the
 /// change.
 ///
 /// A slot that is being filled counts as ending, until its callable is there.
 ///
-/// Invariants: each subscription has a number of its own, its generation, so that one which takes
-/// the slot of another is never taken for it. A slot is filled while it is free, under the lock;
-/// its callable is destroyed when it is ending and no call of it runs or can begin.
+/// Invariants: each subscription has a generation of its own, so no subscription is mistaken for an
+/// earlier one in its slot. A free slot is reserved under the lock, and then filled. A callable is
+/// destroyed when its slot is ending and no call of it runs or can begin.
 ///
 /// Edges: E1 change: table and callable written, lock released .. lock taken -> the consumer copies
 /// the list. The version only tells the consumer when to do that. The change happens before each
@@ -57,13 +57,13 @@ class HandlerTable<void(Args...), Traits> {
 public:
     using Callable = FixedFunction<void(Args...), Traits::handlerSize>;
 
-    /// Names one subscription, also when its slot has been taken by a later one.
+    /// Names one subscription, also when a later one has taken its slot.
     struct Id {
         std::size_t slot = 0;
         CounterWord generation = 0;  ///< 0 is none
     };
 
-    /// Adds a handler; no generation when the table is full.
+    /// Adds a handler. The generation is 0 if the table is full.
     Id add(Callable&& callable) {
         Slot* const slot = reserve();
         if (slot == nullptr) {
@@ -74,17 +74,17 @@ public:
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;
         slot->generation.store(generation, std::memory_order_relaxed);  // relaxed: E1 is the lock
-        (void)order_.pushBack(Entry{slot, generation});  // as long as there are slots
+        (void)order_.pushBack(Entry{slot, generation});  // it has an entry for each slot
         version_.add(1);
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription. When it returns, the handler does not run and will not run again,
-    /// unless it is the caller itself, or a caller of the caller: then it ends with the present
-    /// call. If only its handler may end it, nothing happens when somebody else calls.
+    /// Ends a subscription. When it returns, the handler does not run and will not run again. One
+    /// exception: if the handler calls it, directly or not, the subscription ends when the handler
+    /// returns. With `ownHandler`, the calls of others change nothing.
     UnsubscribeResult remove(Id id, UnsubscribeCaller caller, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
-        // Relaxed: its own store.
+        // Relaxed: this thread stored it.
         const bool isItself =
             consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &slot;
         if (caller == UnsubscribeCaller::ownHandler && !isItself) {
@@ -95,7 +95,7 @@ public:
             if (isItself && !isOver()) {
                 return UnsubscribeResult::atReturn;
             }
-            consumer.await(isOver);  // it may have ended itself before, and its handler still run
+            consumer.await(isOver);  // the handler may have ended itself and still run
             return UnsubscribeResult::alreadyOver;
         }
         if (isItself) {
@@ -114,15 +114,15 @@ public:
         return UnsubscribeResult::done;
     }
 
-    /// Ends all that are left, and refuses others. By the destructor of the bus.
+    /// Ends all subscriptions and refuses new ones. The destructor of the bus calls it.
     void endAll() noexcept {
         isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
             Slot& slot = slots_[i];
-            // Relaxed: nobody else is here.
+            // Relaxed: no other thread uses the bus.
             const CounterWord generation = slot.generation.load(std::memory_order_relaxed);
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // It is over before its captures go, which may own this very subscription.
+                // The subscription ends before its captures are destroyed, which may own it.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }
@@ -134,8 +134,8 @@ public:
         return order_.size();
     }
 
-    /// Calls each handler. Tells failed(exception) when one has thrown, and goes on with the next.
-    /// By the consumer.
+    /// Calls each handler. If one throws, calls failed(exception) and goes on with the next. For
+    /// the consumer.
     template <class Failed>
     void callAll(Consumer& consumer, const Failed& failed, Args... args) noexcept {
         if (version_.get() != seenVersion_) {
@@ -144,10 +144,10 @@ public:
         const Entry* entry = mine_.begin();
         for (std::size_t left = mine_.size(); left != 0; --left, ++entry) {
             Slot& slot = *entry->slot;
-            // Release: a thread that waits for the end of the handler before acquires this store.
+            // Release: a thread that waits for the previous handler acquires this store.
             consumer.handler.store(&slot, std::memory_order_release);  // E3
             Platform::Fence::light();                                  // E2
-            consumer.tellIfAwaited();  // the handler before has ended
+            consumer.tellIfAwaited();  // the previous handler has ended
             // Relaxed: E1 has brought the callable, and E2's fence orders this load.
             if (slot.generation.load(std::memory_order_relaxed) == entry->generation) {
                 call(slot.callable, failed, args...);
@@ -161,15 +161,15 @@ public:
     }
 
 private:
-    // What the generation of a slot may be besides the number of the subscription that lives there:
-    // free, or that number marked as ending, or, while it is being filled, no number so marked.
+    // The generation of a slot is `free`, the number of its subscription, or that number with the
+    // mark `ending`. While the slot is being filled, it is `ending` without a number.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
 
     struct Slot {
         Atomic<CounterWord> generation{free};
-        bool endsWithCall = false;  ///< the consumer's own
+        bool endsWithCall = false;  ///< set by the consumer when the handler ends itself
         Callable callable;
     };
     struct Entry {
@@ -178,7 +178,7 @@ private:
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
-    /// A free slot, which is nobody else's from now on; null when there is none.
+    /// Reserves a free slot for the caller; null if there is none.
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {
@@ -191,7 +191,7 @@ private:
         return nullptr;
     }
 
-    /// Out of line, as finish() is: so the loop over the handlers has more registers.
+    /// Out of line, like finish(), so that the loop over the handlers has more registers.
     [[gnu::cold, gnu::noinline]] void renew() {
         const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.get();
@@ -226,7 +226,7 @@ private:
         return true;
     }
 
-    /// Whether its end has begun and its callable is still there.
+    /// Whether the subscription's end has begun and its callable still exists.
     static bool isEnding(const Slot& slot, Id id) noexcept {
         return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
     }
@@ -242,10 +242,10 @@ private:
     std::array<Slot, Traits::maxHandlers> slots_;
     Order order_;
     CounterWord lastGeneration_ = 0;
-    bool isOver_ = false;                    ///< the destructor of the bus has been here
+    bool isOver_ = false;                    ///< set by the destructor of the bus
     SingleWriterCounter<Platform> version_;  ///< changes of the table; written under the lock
 
-    // The consumer's own.
+    // Used by the consumer alone.
     std::uint64_t seenVersion_ = 0;
     Order mine_;
 };

@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// Tells the observer of each change of the pressure once, by the thread that notices it first.
+/// Tells the observer of each change of the pressure once, on the thread that notices it first.
 ///
 /// Edges: E1 told: message there, light fence, told_ loaded -- against -- told_ exchanged, heavy
 /// fence, rooms looked at: either the publisher sees the old pressure, or the other thread sees the
@@ -20,7 +20,7 @@ class PressureNotifier {
     static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
 
 public:
-    /// Whether this pressure would be news as a rise. A hint.
+    /// Whether this pressure is above the last one that was told. A hint.
     [[nodiscard]] bool isAbove(Pressure pressure) const noexcept {
         if constexpr (isSilent) {
             return false;
@@ -34,7 +34,7 @@ public:
         if constexpr (isSilent) {
             return;
         }
-        // Again if it has changed meanwhile. Otherwise the last call could tell an old one.
+        // Repeats if the pressure has changed. Otherwise the last call could tell an old one.
         Pressure now = Pressure::normal;
         do {
             now = rings.pressure();

@@ -16,7 +16,7 @@ namespace sluice::detail {
 /// Without priorities there is one ring to serve.
 template <class Traits>
 class StrictOrder {
-    /// Each look may take the line away that a publisher is writing.
+    /// Each look may take away the line that a publisher is writing.
     static constexpr std::size_t patience = 16;
 
 public:
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    /// One message, if this priority has a message and credit.
+    /// Serves one message, if this priority has a message and credit.
     template <Priority P, class Rings, class Handle, class Released>
     std::size_t serveOne(Rings& rings, const Handle& handle, const Released& released) {
         std::size_t& credit = credit_[indexOf(P)];

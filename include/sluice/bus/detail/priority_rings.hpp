@@ -15,7 +15,7 @@
 
 namespace sluice::detail {
 
-/// The ring of one priority: it holds the messages, and its capacity is the room of the priority.
+/// The ring of one priority. Its capacity is the room, and with dropOldest twice the room.
 template <class QueuedMessage, class Traits, Priority P>
 using RingFor =
     std::conditional_t<Traits::priorities &&
@@ -31,13 +31,13 @@ inline constexpr bool canDropOldest = false;
 template <class QueuedMessage, std::size_t Room, class Traits>
 inline constexpr bool canDropOldest<DropOldestRing<QueuedMessage, Room, Traits>> = true;
 
-/// A priority known to the compiler, so that no index is computed for it.
+/// A priority as a type, so that no index is computed for it.
 template <Priority P>
 using Fixed = std::integral_constant<Priority, P>;
 
 /// The messages of a bus: a ring for each priority, or the ring of medium priority alone. No
-/// priority can take room from another, and a publisher that is stopped in the middle delays only
-/// its own priority.
+/// priority can take room from another, and a publisher that is stopped in a publication delays
+/// only its own priority.
 template <class QueuedMessage, class Traits>
 class PriorityRings {
     struct NoRing {};
@@ -46,7 +46,7 @@ class PriorityRings {
                                     RingFor<QueuedMessage, Traits, P>, NoRing>;
 
 public:
-    /// f(ring), with the ring of this priority.
+    /// Calls f(ring) with the ring of this priority.
     template <class F>
     [[gnu::always_inline]] decltype(auto) at([[maybe_unused]] Priority priority, F&& f) {
         if constexpr (Traits::priorities) {
@@ -59,8 +59,8 @@ public:
 
     // ---- The consumer
 
-    /// Hands messages of one priority to handle(queued, Fixed<P>()), as long as goOn(Fixed<P>()),
-    /// as consumeWhile().
+    /// As consumeWhile() of the ring of one priority, with handle(queued, Fixed<P>()) and
+    /// goOn(Fixed<P>()).
     template <Priority P, class Handle, class GoOn>
     [[gnu::always_inline]] std::size_t serveOne(const Handle& handle, std::size_t max,
                                                 const GoOn& goOn) {
@@ -70,9 +70,9 @@ public:
             max, [&]() __attribute__((always_inline)) { return goOn(Fixed<P>()); });
     }
 
-    /// Hands messages, at most `max`, to handle(queued, Fixed<P>()), in the order that the
-    /// traits name. Calls released(Fixed<P>()) after each message, when its slot has been given
-    /// back. Returns how many were handled.
+    /// Hands messages, at most `max`, to handle(queued, Fixed<P>()), in the order that the traits
+    /// name. Calls released(Fixed<P>()) after each message, when its slot is free. Returns how
+    /// many.
     template <class Handle, class Released>
     [[gnu::always_inline]] std::size_t serve(const Handle& handle, std::size_t max,
                                              const Released& released) {
@@ -82,12 +82,12 @@ public:
     /// Whether high priority has an arrival, as a function object: see MpscRing::arrival().
     [[nodiscard]] auto highArrival() const noexcept { return high_.arrival(); }
 
-    /// Whether the consumer would find a message, or a slot to skip. By the consumer.
+    /// Whether the consumer would find a message, or a slot to skip. The consumer calls it.
     [[nodiscard]] bool hasArrival() const noexcept {
         return any([](const auto& ring) { return ring.hasArrival(); });
     }
 
-    /// By the consumer, while it handles a message: false if no room holds more than one.
+    /// False if no room holds a second message. The consumer asks while it handles a message.
     [[nodiscard]] bool hasSecond() const noexcept {
         return any([](const auto& ring) { return ring.hasSecond(); });
     }
@@ -100,24 +100,24 @@ public:
     [[nodiscard]] bool isClosed() const noexcept {
         return !any([](const auto& ring) { return !ring.isClosed(); });
     }
-    /// Whether the bus is closed, and everything accepted has been handled: for good.
+    /// Whether the bus is closed and all accepted messages have left it. Once true, it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         return !any([](const auto& ring) { return !ring.isDrained(); });
     }
-    /// How many messages there are, those included that are being published or handled.
+    /// The number of messages. Messages that are being published or handled count.
     [[nodiscard]] std::size_t size() const noexcept {
         std::size_t sum = 0;
         forEach(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
         return sum;
     }
-    /// The most messages in one of the rooms.
+    /// The number of messages in the room that holds the most.
     [[nodiscard]] std::size_t highest() const noexcept {
         std::size_t most = 0;
         forEach(*this,
                 [&](const auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
         return most;
     }
-    /// That of the highest priority whose room is full.
+    /// The pressure of the highest priority whose room is full.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEach(*this, [&](const auto& ring, Priority priority) {
@@ -140,7 +140,7 @@ private:
         }
     }
 
-    /// f(ring, priority), from the highest priority down.
+    /// Calls f(ring, priority) for each ring, the highest priority first.
     template <class Rings, class F>
     static void forEach(Rings& rings, const F& f) {
         if constexpr (Traits::priorities) {
@@ -162,7 +162,7 @@ private:
     Ring<Priority::high> high_;
     Ring<Priority::medium> medium_;
     Ring<Priority::low> low_;
-    OrderFor<Traits> order_;  // the consumer's
+    OrderFor<Traits> order_;  // used by the consumer alone
 };
 
 }  // namespace sluice::detail

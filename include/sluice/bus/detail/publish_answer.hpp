@@ -11,7 +11,7 @@
 
 namespace sluice::detail {
 
-/// Instead of a number of messages, so that the usual publication is compiled for one.
+/// A number of messages as a type, so that the usual publication is compiled for one message.
 using One = std::integral_constant<std::size_t, 1>;
 
 /// The answer to a publisher.
@@ -19,16 +19,16 @@ struct PublishAnswer {
     PublishResult result;
     std::size_t count;  ///< how many messages were accepted
 
-    /// There was no room.
+    /// Whether there was no room.
     [[nodiscard]] constexpr bool isRefused() const noexcept {
         return result == PublishResult::full || result == PublishResult::refused;
     }
 };
 
-/// Instead of a duration.
+/// In place of a timeout: the overflow policy decides.
 struct WaitByPolicy {};
 
-/// Until when a publisher waits for room. A time that has passed: the publisher does not wait.
+/// Returns the time until which a publisher waits for room; time_point::min() if it does not wait.
 template <class Traits, class Clock>
 typename Clock::time_point waitLimit(WaitByPolicy, Priority priority) {
     const BusOverflow policy = Traits::overflow[static_cast<std::size_t>(priority)];

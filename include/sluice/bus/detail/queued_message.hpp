@@ -17,7 +17,7 @@ struct MessageStorage {
     alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
 };
 
-/// Whether T{args...} is a T.
+/// Whether T{args...} compiles.
 template <class T, class Void, class... Args>
 inline constexpr bool canBeBraced = false;
 template <class T, class... Args>
@@ -29,13 +29,13 @@ template <class T, class... Args>
 inline constexpr bool isBuildable =
     std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
 
-/// A message in its slot: the message itself, header, and index of the type. In the order in which
-/// they are written; and a message at the front is not split between cache lines without need.
-/// Trivial to make and to drop: the caller that builds a message in it also destroys it.
+/// A message in its slot: the message itself, the header, and the index of the type. They are
+/// written in this order. At the front, a message is not split between cache lines without need. No
+/// destructor destroys the message: the caller that builds it also destroys it.
 template <class MessageList, class Traits>
 class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
 public:
-    /// Leaves everything as it is.
+    /// Initialises nothing.
     QueuedMessage() noexcept {}
     QueuedMessage(const QueuedMessage&) = delete;
     QueuedMessage& operator=(const QueuedMessage&) = delete;
@@ -49,7 +49,7 @@ public:
         static_assert(isBuildable<T, Args&&...>,
                       "the message cannot be made from these arguments: does it have "
                       "such a constructor, or was it to be moved?");
-        if constexpr (isBuildable<T, Args&&...>) {  // or there would be other errors besides
+        if constexpr (isBuildable<T, Args&&...>) {  // avoids follow-up errors
             buildAt<T>(this->storage, std::forward<Args>(args)...);
         }
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
@@ -73,7 +73,7 @@ public:
         typeIndex_ = other.typeIndex_;
         other.visit([this](auto& message) noexcept {
             using Message = std::decay_t<decltype(message)>;
-            if constexpr (MessageList::areNothrowMovable) {  // or there would be other errors
+            if constexpr (MessageList::areNothrowMovable) {  // avoids follow-up errors
                 ::new (static_cast<void*>(this->storage)) Message(std::move(message));
             }
         });

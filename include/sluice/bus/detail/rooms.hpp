@@ -26,9 +26,9 @@ template <class Traits>
 inline constexpr bool canBlock =
     hasPolicy<Traits>(BusOverflow::block) || hasPolicy<Traits>(BusOverflow::blockFor);
 
-/// How many messages of this priority the bus has room for. Without a room in the traits, low and
-/// high get a quarter of the depth each, and medium gets the rest; each gets at least one. Without
-/// priorities, medium gets the depth.
+/// The room of this priority, in messages. Without a room in the traits, low and high get a quarter
+/// of the depth each, and medium gets the rest; each gets at least one. Without priorities, medium
+/// gets the depth.
 template <class Traits>
 constexpr std::size_t roomOf(Priority priority) noexcept {
     if (!Traits::priorities) {
@@ -43,14 +43,14 @@ constexpr std::size_t roomOf(Priority priority) noexcept {
                                          : 1;
 }
 
-/// The rooms together.
+/// The sum of all rooms.
 template <class Traits>
 constexpr std::size_t allRooms() noexcept {
     return roomOf<Traits>(Priority::low) + roomOf<Traits>(Priority::medium) +
            roomOf<Traits>(Priority::high);
 }
 
-/// The pressure when the room of this priority is full, and none of a higher one.
+/// The pressure when the room of this priority is the highest that is full.
 template <class Traits>
 constexpr Pressure pressureOf(Priority fullRoom) noexcept {
     return !Traits::priorities || fullRoom == Priority::high ? Pressure::full

@@ -29,7 +29,7 @@ class TimeKeeper {
     static constexpr Rep none = 0;  // publishers read the clock
 
 public:
-    /// By publishers.
+    /// The time stamp for a message. Publishers call it.
     [[nodiscard]] Point stamp() const noexcept {
         if constexpr (isCached) {
             const Rep cached = cached_.load(std::memory_order_relaxed);  // no data follows it
@@ -40,7 +40,7 @@ public:
         return Clock::now();
     }
 
-    /// A message has been handled.
+    /// Counts the waiting time of a handled message.
     void handled(Point stamp, Priority priority, Counts& counts) noexcept {
         if constexpr (isCached && Traits::statistics) {
             Pending& pending = pending_[static_cast<std::size_t>(priority)];
@@ -55,7 +55,7 @@ public:
         }
     }
 
-    /// Reads the clock for all that has been handled since the last time, `served` messages.
+    /// Reads the clock once for the `served` messages that were handled since the last call.
     void settle(std::size_t served, Counts& counts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
@@ -77,7 +77,7 @@ public:
         }
     }
 
-    /// The consumer sleeps, or finds nothing.
+    /// Withdraws the time when the consumer sleeps or finds nothing.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -85,25 +85,24 @@ public:
     }
 
 private:
-    /// From so many messages at a time on, the consumer leaves the time for publishers.
+    /// If it has served this many messages, the consumer leaves the time for publishers.
     static constexpr std::size_t batch = 8;
-    /// With fewer messages at a time, the consumer leaves the time only if it has left one so
-    /// recently. Otherwise messages do not flow.
+    /// With fewer messages, it leaves the time only if the last one is not older than this.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
-        Point stamp = Point::max();   ///< of the current run of messages with one stamp
-        std::uint64_t run = 0;        ///< how many these are; they are not yet in the other members
+        Point stamp = Point::max();   ///< the stamp of the current run of messages
+        std::uint64_t run = 0;        ///< messages of the run, not yet in the members below
         std::uint64_t count = 0;      ///< messages since the last reading of the clock
         std::uint64_t stamps = 0;     ///< the sum of their stamps, modulo 2^64, as `count * now` is
-        Point oldest = Point::max();  ///< of the stamps
+        Point oldest = Point::max();  ///< the oldest of these stamps
     };
 
     static std::uint64_t ticks(Point point) noexcept {
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds the messages of one stamp: nearly all that are handled between two readings.
+    /// Adds the current run of messages. Mostly one run lies between two readings of the clock.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -117,8 +116,8 @@ private:
         }
     }
 
-    // Two lines apart: processors fetch lines in pairs, and the line that the consumer writes for
-    // each message would go away with the one that publishers fetch. Measured.
+    // Two lines apart, because processors fetch lines in pairs. Otherwise publishers would also
+    // fetch the line that the consumer writes for each message. Measured.
     static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
 
     // Written by the consumer, read by publishers.

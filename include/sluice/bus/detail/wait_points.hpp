@@ -11,14 +11,14 @@
 
 namespace sluice::detail {
 
-/// Where the threads wait that use a bus.
+/// The places where the threads of a bus wait.
 template <class Wait>
 struct WaitPoints {
     Wait arrived;                          ///< the consumer, for a message or the end
     Wait drained;                          ///< threads that drain
     std::array<Wait, priorityCount> room;  ///< publishers
 
-    /// Until isOver(). When the consumer does not tell of each slot, it looks itself now and then.
+    /// Waits until isOver(). Without `isToldOfEach`, it checks isOver() again each millisecond.
     template <class IsOver, class Point>
     void awaitRoom(Priority priority, const IsOver& isOver, Point deadline, bool isToldOfEach) {
         using Clock = typename Point::clock;
@@ -34,7 +34,7 @@ struct WaitPoints {
             each.notifyAll();
         }
     }
-    /// After everything after which the bus may be drained.
+    /// To be called when the bus may be drained.
     void notifyAll() noexcept {
         arrived.notifyAll();
         drained.notifyAll();

@@ -16,7 +16,7 @@ namespace sluice {
 
 /// An EventQueue with a thread of its own that calls the listeners.
 ///
-/// Its handlers may come and go while the program runs.
+/// Listeners may come and go while the program runs.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
@@ -55,7 +55,7 @@ public:
     }
 
     /// Starts the thread. Returns false if it was started before, or if the queue was stopped. A
-    /// refusal by the system is a set-up error: then the queue is unchanged.
+    /// refusal by the system is a set-up error, and leaves the queue unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -85,7 +85,7 @@ public:
         if (!this->drainFor(timeout)) {
             stop();
         }
-        // Relaxed: the same thread knows already how the queue became empty.
+        // Relaxed: drainFor() has acquired the step that emptied the queue.
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 

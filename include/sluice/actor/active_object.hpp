@@ -46,7 +46,7 @@ namespace sluice {
 /// start(), when the calls of all other threads have returned. An own handler never calls the
 /// destructor: see Running.
 ///
-/// Progress: posting is publishing to a bus. stop() waits for a start() that another thread is in.
+/// Progress: posting is publishing to a bus. stop() waits for a running start() of another thread.
 /// If the object was never started, stop() also waits for the posts of other threads. It waits for
 /// nothing else. The thread ends after the running handler. If a handler never returns, join()
 /// never returns; stopAfterDrain() has a deadline.
@@ -102,7 +102,7 @@ public:
     // ---- The thread
 
     /// Starts the thread. Returns false if it was started before, or if the object was stopped. A
-    /// refusal by the system is a set-up error: then the object is unchanged.
+    /// refusal by the system is a set-up error, and leaves the object unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -193,7 +193,7 @@ public:
 
 protected:
     ActiveObject() = default;
-    /// The members of Derived are destroyed before this, so the thread must have ended.
+    /// The members of Derived are already destroyed here, so the thread must have ended.
     ~ActiveObject() {
         if (!lifecycle_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
@@ -239,7 +239,7 @@ private:
 
     void close() noexcept {
         mailbox_.close();
-        lifecycle_.changed().notifyAll();  // a thread that waits before a restart
+        lifecycle_.changed().notifyAll();  // wakes a wait before a restart
     }
 
     bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
@@ -248,14 +248,13 @@ private:
         });
     }
 
-    /// Ends a closed object without a thread: discards the queued messages. False if it has a
-    /// thread, or if another thread ends it. It waits for a start() of another thread, which the
-    /// system may refuse.
+    /// Ends a closed object that has no thread: discards the queued messages. Returns false if it
+    /// has a thread, or if another thread ends it. Waits for a running start() of another thread.
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
         }
-        // Relaxed: a flag for other threads that drain, which acquire `ended`.
+        // Relaxed: other threads that drain acquire `ended` first.
         isDiscarding_.store(true, std::memory_order_relaxed);
         while (!mailbox_.isDrained()) {
             if (mailbox_.discard() == 0) {
@@ -329,7 +328,7 @@ private:
     }
 
 #if defined(__cpp_exceptions)
-    /// Called while the exception is caught.
+    /// Called in the catch block.
     void failed() noexcept {
         failures_.add(1);
         detail::tellFailure(derived());

@@ -36,7 +36,7 @@ public:
     AwaitedFuture& operator=(const AwaitedFuture&) = delete;
     ~AwaitedFuture() { detach(); }
 
-    // The names that the language wants.
+    // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)
     bool await_ready() const noexcept { return future_.isReady(); }
     bool await_suspend(std::coroutine_handle<> /*coroutine*/) noexcept {
@@ -55,7 +55,7 @@ public:
 private:
     bool isDone() override { return true; }
     bool giveUp() override { return detach(); }
-    /// False if another thread has woken it.
+    /// Returns false if another thread has woken the coroutine.
     bool detach() { return !std::exchange(isAttached_, false) || future_.detach(*this); }
 
     BasicFuture<Traits, Reply> future_;
@@ -76,7 +76,7 @@ public:
     AwaitedPost& operator=(const AwaitedPost&) = delete;
     ~AwaitedPost() { detach(); }
 
-    // The names that the language wants.
+    // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)
     bool await_ready() { return isPosted(); }
     bool await_suspend(std::coroutine_handle<> /*coroutine*/) {
@@ -93,12 +93,12 @@ public:
     // NOLINTEND(readability-identifier-naming)
 
 private:
-    /// Whether there is a result, or room.
+    /// Posts the message. Returns false if there was no room.
     bool isPosted() {
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
     }
-    /// False if there is a result.
+    /// Attaches to room(). Returns false if a post has a result meanwhile.
     bool waitsForRoom() {
         do {
             room_.emplace(post_.object.room());
@@ -122,7 +122,7 @@ private:
 #endif
     }
     bool giveUp() override { return detach(); }
-    /// False if another thread has woken it.
+    /// Returns false if another thread has woken the coroutine.
     bool detach() { return !std::exchange(isAttached_, false) || room_->detach(*this); }
 
     PostToAwait<Target, T> post_;
@@ -218,7 +218,7 @@ public:
     explicit CoroutinePromise(Object& object, Any&&...) noexcept
         : CoroutineFrame{&goOnHere, &destroyHere}, object_(object) {}
 
-    // The names that the language wants.
+    // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)
     Coroutine get_return_object() noexcept { return Coroutine(*this, &scheduler()); }
     std::suspend_always initial_suspend() noexcept { return {}; }
@@ -269,7 +269,7 @@ private:
 
 template <class Object, class... Args>
 struct std::coroutine_traits<sluice::Coroutine, Object&, Args...> {
-    // The language wants this name.
+    // The language requires this name.
     // NOLINTNEXTLINE(readability-identifier-naming)
     using promise_type = sluice::detail::CoroutinePromise<Object, Args...>;
 };

@@ -126,9 +126,8 @@ public:
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
     [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
 
-    /// While one lives, its thread runs a task of this executor. Each object makes one while it
-    /// runs, because a shared library may have variables of its own, which the code of the executor
-    /// does not know.
+    /// While it exists, its thread runs a task of this executor. The running object makes it,
+    /// because a shared library may have a `current_` that the executor's code does not know.
     class Current {
     public:
         explicit Current(Executor& executor) noexcept
@@ -170,8 +169,8 @@ private:
     inline static thread_local Executor* current_ = nullptr;
 
     BlockPool messages_;
-    /// The objects that have started and not ended. Relaxed, all: the thread that destroys the
-    /// executor has seen their ends.
+    /// The number of objects that have started and not ended. Relaxed, all: the thread that
+    /// destroys the executor has seen their ends.
     std::atomic<std::size_t> objects_{0};
 };
 

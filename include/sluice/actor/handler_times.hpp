@@ -14,17 +14,17 @@ namespace sluice {
 /// object reads the clock before and after each handler. Otherwise the times are zero. The figures
 /// of a running object may belong to different moments.
 struct HandlerTimes {
-    std::uint64_t handled = 0;  ///< handlers that have run, with those of timers
+    std::uint64_t handled = 0;  ///< handlers that have run, also for timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
-    /// From the time stamp of a message to its handler. Zero if the header has no time stamp.
+    /// The time from a message's stamp to its handler. Zero if the header has no time stamp.
     std::chrono::nanoseconds inQueue{0};
     std::chrono::nanoseconds longestInQueue{0};
 };
 
 namespace detail {
 
-/// A sum of durations and the longest of them. One thread adds.
+/// The sum of durations and the longest of them. One thread calls add().
 template <class Platform>
 class DurationBook {
     using Nanoseconds = std::chrono::nanoseconds;

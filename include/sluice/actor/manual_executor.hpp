@@ -42,7 +42,7 @@ public:
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
     void beforeWait() override { (void)runAll(); }
 
-    /// Begins at zero. Only runFor() moves it.
+    /// The clock begins at zero. Only runFor() moves it.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -56,7 +56,7 @@ public:
         if (ready_.empty()) {
             return false;
         }
-        // No distribution of the standard library: each library has another one.
+        // No standard distribution, because libraries implement it differently.
         ExecutorTask* const task = std::exchange(ready_[random_() % ready_.size()], ready_.back());
         ready_.pop_back();
         task->run();

@@ -29,7 +29,7 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr std::uint32_t depth = 256;
     /// The number of messages that the object handles before other objects run.
     static constexpr std::size_t batch = 32;
-    // The same as in ActorTraits.
+    // See ActorTraits.
     static constexpr std::size_t maxTimers = 0;
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
@@ -55,8 +55,8 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 ///
 /// Threads: any thread and the object's own handlers may call every function. Inside a handler
 /// stopAfterDrain() and join() do not wait. One thread calls start() and the destructor. It calls
-/// the destructor after join() or before start(), when the calls of all other threads have
-/// returned, and never inside an own handler: see Running.
+/// the destructor after join() or before start(). By then the calls of all other threads have
+/// returned. An own handler never calls the destructor: see Running.
 ///
 /// Progress: post() never waits. A message without room is refused, so objects that post to each
 /// other cannot wait for each other. The object handles at most Traits::batch messages, then other
@@ -103,7 +103,7 @@ public:
     using Posting::isHere;
 
     struct Statistics {
-        std::uint64_t handled = 0;    ///< handlers that have run, with those of timers
+        std::uint64_t handled = 0;    ///< handlers that have run, also for timers
         std::uint64_t failed = 0;     ///< handlers that have thrown
         std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
         std::uint64_t restarts = 0;   ///< successful restarts
@@ -203,7 +203,7 @@ private:
         if (executor == nullptr) {
             return true;
         }
-        Executor::beforeWaitInHandler();  // of another executor, perhaps
+        Executor::beforeWaitInHandler();  // the handler may be of another executor
         return executor->awaitEnd(
             *this,
             [](const ExecutorTask& task) {
@@ -236,7 +236,7 @@ private:
         this->executor()->scheduleLast(*this);
     }
 
-    /// False if another thread runs the object, or if it has been destroyed.
+    /// After false, another thread may run or destroy the object: the caller must not use it.
     bool serveOne() {
         for (;;) {
             if (mailbox_.hasNew()) {
@@ -256,8 +256,8 @@ private:
         }
     }
 
-    /// The object has no messages. False if a message has come. Otherwise the caller must not use
-    /// the object: another thread may run or destroy it.
+    /// Called when the object has no messages. Returns false if a message has come. After true, the
+    /// caller must not use the object, because another thread may run or destroy it.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -276,7 +276,7 @@ private:
         return true;
     }
 
-    /// All messages have been handled.
+    /// Ends an object that has no messages. Returns false if a message has come.
     bool end() {
         Executor& executor = *this->executor();
         const auto tell = [&] {
@@ -292,7 +292,7 @@ private:
         return true;
     }
 
-    /// Sets the alarm for the earliest timer, or for the restart. False if it is due.
+    /// Sets the alarm for the earliest timer or the restart. Returns false if this time has come.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);

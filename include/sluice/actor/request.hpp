@@ -121,14 +121,14 @@ public:
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// Calls the waker when isReady() becomes true. Returns false if it is true. For
+    /// Calls the waker when isReady() becomes true. Returns false if it is true already. For
     /// detail::AwaitedFuture.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
     /// Detaches the waker. After true, the waker is not called. Returns false if it was called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
-    /// The deadline on another clock, which shows `now`.
+    /// Returns the deadline in the time of another clock. `now` is the time of that clock.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
         if (timeout_) {
@@ -225,8 +225,8 @@ public:
         return Future(RequestError::refused);
     }
 
-    /// Sends the reply, made of these arguments; none for void. If the reply was sent before, or if
-    /// take() was called, it returns false and does nothing.
+    /// Sends the reply, made of these arguments. A reply of type void takes none. If the reply was
+    /// sent before, or if take() was called, it returns false and does nothing.
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -251,7 +251,7 @@ public:
     mutable Question question;
 
 private:
-    // Without a cell: an exception from moving the question would leak it.
+    // Makes no cell, because an exception from moving the question would leak it.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()

@@ -27,7 +27,7 @@ struct MachineTraits {
 ///
 ///     using Parent = Moving;             // it lies in this state
 ///     using Initial = Slow;              // a state with others inside begins with this one
-///     static constexpr bool hasHistory = true;  // after the first time with the last one
+///     static constexpr bool hasHistory = true;  // later it begins with the state left last
 ///     static void enter(Motor& motor);   // or enter()
 ///     static void exit(Motor& motor);    // or exit()
 ///
@@ -123,7 +123,7 @@ public:
     }
 
     [[nodiscard]] bool isRunning() const noexcept { return current_ != none; }
-    /// Whether the machine is in this state, or in one inside of it.
+    /// Whether the machine is in this state, or in a state inside it.
     template <class State>
     [[nodiscard]] bool isIn() const noexcept {
         static_assert(States::template contains<State>, "this state is not in the machine's table");
@@ -166,7 +166,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// The last function is that of a machine that is not running.
+    /// The last function is for a machine that is not running.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    /// True if the row counts.
+    /// Uses the row if it fits and its guard allows it. Returns whether it did.
     template <class Current, class State, class Row, class Message>
     bool take(const Message& message, Result& result) {
         if constexpr (std::is_same_v<State, typename RowOf<Row>::Source> &&
@@ -239,7 +239,7 @@ private:
         begin<Target>();
     }
 
-    /// Leaves State and its parents, those inside of Common.
+    /// Leaves State, and its parents that lie inside Common.
     template <std::size_t Common, class State>
     void leave() {
         if constexpr (indexOf<State> != Common) {
@@ -262,7 +262,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters the parents of State that lie inside of Common, and State.
+    /// Enters the parents of State that lie inside Common, then State.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {
@@ -272,7 +272,7 @@ private:
         }
     }
 
-    /// Enters the initial state of a state with others inside.
+    /// If State has states inside, enters the initial one, or with history the last one.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {
@@ -298,7 +298,7 @@ private:
 
     Context* context_;
     std::size_t current_ = none;          ///< the innermost state; none: it is not running
-    std::array<std::size_t, none> last_;  ///< of each state, the one inside that was left last
+    std::array<std::size_t, none> last_;  ///< for each state, the inner state that was left last
     bool isCalled_ = false;               ///< start(), stop() or handle() has not returned
     detail::DeferredMessages<Deferred, Traits::maxDeferred> deferred_;
 };

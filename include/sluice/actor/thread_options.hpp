@@ -5,7 +5,7 @@
 namespace sluice {
 
 enum class SchedulingPolicy : unsigned char {
-    inherited,   ///< that of the thread which calls start()
+    inherited,   ///< the policy of the thread that calls start()
     other,       ///< SCHED_OTHER, the usual one; its priority is 0
     fifo,        ///< SCHED_FIFO: runs until it waits
     roundRobin,  ///< SCHED_RR: takes turns with threads of the same priority

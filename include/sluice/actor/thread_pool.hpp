@@ -25,11 +25,11 @@ namespace sluice {
 /// Threads: one thread calls the constructor and the destructor. All objects must have ended before
 /// the destructor, which joins the threads. Any thread may call the other members.
 ///
-/// Progress: if a handler posts the first message to an object, this object runs next on the thread
-/// of the handler, up to 32 times in a row. No other thread is woken for it. So a handler that runs
-/// for long after a post delays that object. Before a handler waits, it calls
-/// Executor::beforeWaitInHandler(). All other objects wait in one queue. If a handler waits for the
-/// end of another object of the pool and no thread is free, its thread runs this object itself.
+/// Progress: if a handler posts the first message to an object, this object runs next on the
+/// handler's thread, and no other thread is woken. So a handler that runs for long after a post
+/// delays that object. A thread runs at most 32 such objects in a row. Before a handler waits, it
+/// calls Executor::beforeWaitInHandler(). All other objects wait in one queue. A handler may wait
+/// for the end of another object of the pool. Its thread may then run that object.
 ///
 /// Timers fire when a thread is free. If all threads run handlers, a timer fires after the first of
 /// them. One of the sleeping threads wakes for the next timer.
@@ -150,8 +150,7 @@ public:
 private:
     using Guard = detail::IdleThreads::Guard;
 
-    /// After so many tasks that handlers of this thread made ready, the thread takes one from the
-    /// queue.
+    /// A thread runs at most this many tasks that its handlers made ready, then one of the queue.
     static constexpr unsigned mostInARow = 32;
 
     struct Worker {
@@ -160,7 +159,7 @@ private:
         unsigned inARow = 0;
     };
 
-    /// While one lives, a handler of this pool waits for the end of an object of this pool.
+    /// While it exists, a handler of this pool waits for the end of an object of this pool.
     class Waiting {
     public:
         explicit Waiting(ThreadPool& pool) : pool_(pool) {
@@ -223,7 +222,7 @@ private:
         }
     }
 
-    /// The next task; null at the end.
+    /// Waits for the next task; null at the end.
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
@@ -246,7 +245,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);
             },
             [&](const Guard& guard) {
-                // This thread may have been called for each of the tasks, and it runs one.
+                // This thread may have been woken for several tasks, and it runs one of them.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {
@@ -264,7 +263,7 @@ private:
         if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
             return std::exchange(worker.next, nullptr);
         }
-        // No other thread is woken: there are as many tasks in the queue as before, or fewer.
+        // No other thread is woken, because the queue has not grown.
         const Guard guard(lock_);  // E1
         if (worker.next != nullptr) {
             append(guard, *std::exchange(worker.next, nullptr));

@@ -8,7 +8,7 @@ namespace sluice {
 /// The result of a message.
 enum class MachineResult : unsigned char {
     handled,    ///< a row was used
-    deferred,   ///< it comes again after the state has changed
+    deferred,   ///< the message comes back after a change of state
     refused,    ///< its state defers it, and maxDeferred messages are deferred already
     unhandled,  ///< no row was used, or the machine is not running
 };
@@ -28,12 +28,12 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard: the row is used only if it returns true. A function, or a member function of the
-/// context, that takes nothing, the context, the message, or the context and the message.
+/// A guard. The row is used only if Function returns true. Function may be a member function of the
+/// context. It takes nothing, the context, the message, or the context and the message.
 template <auto Function>
 struct If {};
 
-/// An action. A function like that of If.
+/// An action. Function has the same parameters as a guard.
 template <auto Function>
 struct Do {};
 
@@ -52,8 +52,8 @@ struct Stay {};
 template <class State, class Message>
 struct Defer {};
 
-/// The table of a machine. Of the rows of one state and one type of message, the first one whose
-/// guard returns true is used. Without such a row, the rows of the state's parent are checked.
+/// The table of a machine. For a state and a type of message, the first row whose guard returns
+/// true is used. Without such a row, the rows of the state's parent are checked.
 template <class... Rows>
 struct Transitions {};
 

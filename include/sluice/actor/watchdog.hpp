@@ -23,16 +23,16 @@ namespace sluice {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
 ///     });
 ///     const auto watch = watchdog.watch(motor, "motor");
-///     watchdog.start(std::chrono::milliseconds(20));  // a thread that looks so often
+///     watchdog.start(std::chrono::milliseconds(20));  // a thread looks in this interval
 ///
-/// Use it to find handlers that wait, compute or loop for too long, so that other messages of the
-/// object, or other objects of its pool, wait.
+/// Use it to find handlers that wait, compute or loop for too long, while other messages of the
+/// object or other objects of its pool wait.
 ///
 /// Threads: any thread may call any member. The looking thread calls the report while it holds a
 /// lock, so the report may not call the watchdog.
 ///
 /// A look costs the objects nothing. It compares the number of called handlers and discarded
-/// messages with the look before. So it reports a handler once, between `limit` and `limit` + two
+/// messages with the previous look. So it reports a handler once, between `limit` and `limit` + two
 /// intervals after the handler has begun. It also reports a handler whose thread the system does
 /// not run.
 ///
@@ -47,8 +47,7 @@ public:
     /// Called with the name of the object, and the least time that its handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
-    /// The object is watched as long as this Watch lives. Destroy it before the object and the
-    /// watchdog.
+    /// Watches the object while it exists. Destroy it before the object and the watchdog.
     class [[nodiscard]] Watch {
     public:
         Watch(Watch&& other) noexcept

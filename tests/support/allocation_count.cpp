@@ -23,7 +23,7 @@ void* allocate(std::size_t size, std::size_t alignment) noexcept {
     }
     allocationCount.fetch_add(1, std::memory_order_relaxed);
     byteCount.fetch_add(size, std::memory_order_relaxed);
-    // aligned_alloc wants a multiple of the alignment, and never nothing.
+    // aligned_alloc needs a multiple of the alignment, and not 0.
     const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
     return std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
 }

@@ -5,11 +5,10 @@
 
 namespace sluice::test {
 
-/// Counts the calls of the global operator new and delete in the whole process while it lives.
+/// Counts the calls of the global operator new and delete in the process while it exists.
 ///
-/// Linking `sluice_allocation_count` replaces those operators for the executable. All threads are
-/// counted, so a zero covers producers and consumers alike; scopes may nest. `malloc` called
-/// directly is not seen.
+/// Linking `sluice_allocation_count` replaces those operators for the executable. It counts all
+/// threads. Scopes may nest. It does not see direct calls of `malloc`.
 class AllocationCount {
 public:
     AllocationCount() noexcept;
@@ -18,7 +17,7 @@ public:
     [[nodiscard]] std::size_t allocations() const noexcept;
     /// Calls of any form of operator delete with a pointer that is not null, since construction.
     [[nodiscard]] std::size_t deallocations() const noexcept;
-    /// Bytes asked for since construction; bytes given back are not subtracted.
+    /// Bytes allocated since construction. Deallocations are not subtracted.
     [[nodiscard]] std::size_t bytes() const noexcept;
 
 private:
@@ -27,7 +26,7 @@ private:
     std::size_t bytesBefore_;
 };
 
-/// From now on the calling thread gets no memory from the global operator new while `isShort`.
+/// From now on the global operator new fails for the calling thread while `isShort` is true.
 void failAllocationsWhile(const std::atomic<bool>& isShort) noexcept;
 
 /// From now on each call of the global operator new by the calling thread first calls hook().

@@ -6,7 +6,7 @@
 
 namespace sluice::test {
 
-/// A memory resource that any thread may use and that counts what it has handed out.
+/// A memory resource that counts its allocations. Any thread may use it.
 class CountedMemory : public std::pmr::memory_resource {
 public:
     [[nodiscard]] std::size_t allocations() const noexcept {
@@ -17,7 +17,7 @@ public:
     }
 
 protected:
-    // Relaxed, all: read when the threads have been joined, or as a mere number.
+    // Relaxed, all: tests read after a join, or need only the number.
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
         allocations_.fetch_add(1, std::memory_order_relaxed);
         bytesInUse_.fetch_add(bytes, std::memory_order_relaxed);

@@ -9,8 +9,7 @@ namespace sluice::test {
 
 /// Threads of a test that begin together and are joined at the end of the scope.
 ///
-/// Members are held at a gate until start(), so that they really run at the same time. Without a
-/// start(), the destructor opens the gate.
+/// Threads wait at a gate until start() or the destructor, so that they run at the same time.
 class Crew {
 public:
     Crew() = default;
@@ -30,7 +29,7 @@ public:
 
     void start() noexcept { started_.store(true, std::memory_order_release); }
 
-    /// Opens the gate and returns when all have ended.
+    /// Opens the gate and returns when all threads have ended.
     void join() {
         start();
         for (std::thread& thread : threads_) {
@@ -44,8 +43,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-/// Polls until `condition()` holds, giving other threads the processor in between. A watchdog in
-/// the same test ends the wait if it never does.
+/// Polls until condition() is true, and yields between polls. A Watchdog ends an endless wait.
 template <class Condition>
 void awaitThat(Condition condition) {
     while (!condition()) {

@@ -4,7 +4,7 @@
 
 namespace sluice::test {
 
-/// Repeatable numbers of 32 bits (xorshift), the same for the same seed everywhere.
+/// Repeatable numbers of 32 bits (xorshift). The same seed gives the same numbers everywhere.
 class Dice {
 public:
     explicit Dice(std::uint32_t seed) noexcept : state_(seed | 1U) {}

@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// SLUICE_TEST_FORKS is 1 where a thread may fork while other threads allocate. ThreadSanitizer
+/// SLUICE_TEST_FORKS is 1 if a thread may fork while other threads allocate. ThreadSanitizer
 /// follows no forks of programs with several threads. AddressSanitizer of g++ 12 forks while other
-/// threads hold the locks of its allocator, and no thread of the child gives them back.
+/// threads hold the locks of its allocator, and no thread of the child releases these locks.
 
 #include "support/sanitizers.hpp"
 

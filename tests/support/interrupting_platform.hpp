@@ -13,11 +13,11 @@ namespace sluice::test {
 /// Runs a function once, in front of a chosen access to an atomic variable. The function does the
 /// work of another thread, in the same thread, and therefore the same way each time.
 ///
-/// An access under a spin lock is not chosen, because the function could not take the lock. It is
-/// chosen if isOnOneProcessor is set: then the function is a real interrupt.
+/// An access under a spin lock is not chosen, because the function could not take the lock. If
+/// isOnOneProcessor is set, it is chosen too, because the function is then a real interrupt.
 class Interruption {
 public:
-    /// For the accesses made while it lives; the first one has the number 0.
+    /// Interrupts the access with this number, counted from 0 while this object exists.
     Interruption(std::size_t access, std::function<void()> action)
         : left_(access), action_(std::move(action)) {
         current = this;
@@ -26,7 +26,7 @@ public:
     Interruption& operator=(const Interruption&) = delete;
     ~Interruption() { current = nullptr; }
 
-    /// Whether that many accesses were made.
+    /// Whether the chosen access was made.
     [[nodiscard]] bool happened() const noexcept { return happened_; }
 
     static void beforeAccess() {
@@ -107,16 +107,15 @@ public:
     }
 };
 
-/// One thread plays all parts: counters of each thread would be counters of all.
+/// One thread does the work of all threads, so counters per thread would be shared.
 struct InterruptingPlatform : StdPlatform {
     static constexpr bool hasThreads = false;
     template <class T>
     using Atomic = InterruptedAtomic<T>;
 };
 
-/// Carries `operation` out again and again, each time on a new `scene` and with `action` in front
-/// of another one of its accesses, until it has been in front of each. `check(scene)` follows each
-/// time. Returns how many there were.
+/// Runs `operation` once for each of its accesses, on a new `scene`, with `action` before this
+/// access. Then it calls check(scene). Returns the number of accesses.
 template <class MakeScene, class Operation, class Action, class Check>
 std::size_t interruptEverywhere(MakeScene makeScene, Operation operation, Action action,
                                 Check check) {

@@ -14,11 +14,10 @@
 
 namespace sluice::test {
 
-/// Now and then delays the calling thread: mostly by a few pauses, sometimes by microseconds,
-/// rarely by giving its processor away in the middle of an operation. With two cores and no help,
-/// the windows between two instructions of an algorithm are hardly ever hit.
+/// Sometimes delays the calling thread: mostly by a few pauses, seldom by microseconds or a yield.
+/// Without it, a machine with two cores rarely stops a thread between two given instructions.
 inline void jitter() noexcept {
-    // Dice of its own for each thread, so that a throw is no synchronisation.
+    // Each thread has its own dice, so that jitter() does not synchronise threads.
     thread_local Dice dice(
         static_cast<std::uint32_t>(std::hash<std::thread::id>{}(std::this_thread::get_id())));
     const std::uint32_t eyes = dice();
@@ -40,7 +39,7 @@ template <class T>
 class JitterAtomic : public std::atomic<T> {
     using Base = std::atomic<T>;
 
-    /// Delays on both sides of the access in whose scope it lives.
+    /// Delays before and after the access of its scope.
     struct Shaken {
         Shaken() noexcept { jitter(); }
         Shaken(const Shaken&) = delete;
@@ -87,7 +86,7 @@ public:
     }
 };
 
-/// A cell that knows whether an object lives in it, and fails the test when its owner does not.
+/// A cell that fails the test if its object is used, built or destroyed at a wrong time.
 template <class T>
 class CheckedCell {
 public:
@@ -118,8 +117,7 @@ public:
     }
 
 private:
-    // Plain on purpose: like the message, it is handed from thread to thread by the queue's own
-    // edges.
+    // Plain on purpose: the edges of the queue order it, as they order the message.
     bool alive_ = false;
     Cell<T> cell_;
 };

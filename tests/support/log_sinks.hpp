@@ -17,7 +17,7 @@
 
 namespace sluice::test {
 
-/// A line that a sink was given.
+/// A line that a sink received.
 struct LoggedLine {
     std::string logger;
     std::string text;
@@ -28,7 +28,7 @@ struct LoggedLine {
     std::thread::id calledBy;
 };
 
-/// Remembers the lines that it gets. Any thread may ask at any time.
+/// Stores the lines that it receives. Any thread may read them at any time.
 class CollectingSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
     std::vector<LoggedLine> lines() {
@@ -56,13 +56,13 @@ public:
         const std::lock_guard<std::mutex> lock(mutex_);
         return flushes_;
     }
-    /// How many lines there were at each flush.
+    /// The number of lines at each flush.
     std::vector<std::size_t> linesAtFlush() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return linesAtFlush_;
     }
 
-    /// Called for each line, under no lock of the sink's but its own. Set before anybody logs.
+    /// Called for each line, under the sink's lock. Set it before the first record.
     std::function<void(const spdlog::details::log_msg&)> onLine;
     std::function<void()> onFlush;
 
@@ -108,12 +108,12 @@ public:
         isOpen_ = true;
         changed_.notify_all();
     }
-    /// How many threads have come and were not let go.
+    /// The number of threads that wait here.
     std::size_t pending() {
         const std::lock_guard<std::mutex> lock(mutex_);
         return isOpen_ ? 0 : arrived_;
     }
-    /// Waits until so many threads have come.
+    /// Waits until this many threads have come.
     void awaitArrival(std::size_t count = 1) {
         std::unique_lock<std::mutex> lock(mutex_);
         changed_.wait(lock, [&] { return arrived_ >= count; });
@@ -136,7 +136,7 @@ public:
     Gate gate;
 };
 
-/// The errors that error handlers were told. Several threads may tell.
+/// The errors that error handlers received, from any thread.
 class Errors {
 public:
     spdlog::err_handler handler() {

@@ -6,8 +6,8 @@
 
 namespace sluice::test {
 
-/// A wait strategy that counts, for all its objects together, how often a waiter found that it has
-/// to go on waiting. A test can thus act when another thread really waits, without guessing a time.
+/// A wait strategy that counts how often a thread had to go on waiting, for all its objects
+/// together. So a test can act when another thread really waits, without guessing a time.
 template <class Wait>
 class ObservedWait {
 public:

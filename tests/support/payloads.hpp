@@ -11,8 +11,8 @@
 
 namespace sluice::test {
 
-/// Registers the objects that are alive by their addresses. An object built over a living one,
-/// destroyed twice, moved by its bytes or never destroyed is a failure of the running test.
+/// Registers the addresses of all living objects. The test fails if an object is built over a
+/// living one, destroyed twice, moved by its bytes or never destroyed.
 class Census {
 public:
     Census() = default;
@@ -36,7 +36,7 @@ public:
         return alive_.size();
     }
 
-    /// All objects ever built, copies and moved ones included.
+    /// The number of objects ever built, with copies and moved objects.
     [[nodiscard]] std::size_t births() const {
         const std::lock_guard<std::mutex> guard(mutex_);
         return births_;
@@ -48,7 +48,7 @@ private:
     std::size_t births_ = 0;
 };
 
-/// A payload in a census. It can be moved and copied but not assigned: a queue has no need to.
+/// A payload in a census. It cannot be assigned, because queues do not assign messages.
 class Counted {
 public:
     Counted(Census& census, int value) : census_(&census), value_(value) { census_->born(this); }
@@ -68,7 +68,7 @@ private:
     int value_;
 };
 
-/// A payload that can be moved to a new place, and nothing else.
+/// A payload that can only be move-constructed.
 class MoveOnly {
 public:
     explicit MoveOnly(int value) noexcept : value_(value) {}
@@ -86,7 +86,7 @@ private:
     int value_;
 };
 
-/// A payload that fills whole lines and notes where it was built.
+/// A payload with a large alignment.
 template <std::size_t Alignment>
 struct alignas(Alignment) OverAligned {
     explicit OverAligned(int v) noexcept : value(v) {}

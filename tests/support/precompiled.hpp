@@ -1,6 +1,6 @@
 #pragma once
 
-// Headers that nearly every test includes, parsed once. The headers under test do not rely on it:
+// Headers that nearly every test includes, parsed once. The headers under test do not rely on them:
 // each is also compiled alone (all_verify_interface_header_sets).
 
 #include <gtest/gtest.h>

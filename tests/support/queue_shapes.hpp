@@ -43,7 +43,7 @@ struct TestTraits : SegmentQueueTraits {
     static constexpr std::size_t keptBytes = 1048576;
 };
 
-// A shape says how to make one of the queues and what tests may expect of it.
+// A shape tells how to make one of the queues, and which properties tests may expect.
 // ------------------------
 
 struct SpscRingShape {
@@ -55,10 +55,9 @@ struct SpscRingShape {
     }
     static constexpr const char* name = "SpscRing";
     static constexpr bool manyProducers = false;
-    /// Each producer has an end of its own, with a capacity of its own.
+    /// Each producer has a handle with a capacity of its own.
     static constexpr bool hasHandles = false;
-    /// The consumer's writes before a slot came back are visible to the producer that fills the
-    /// slot.
+    /// The producer that fills a slot sees the consumer's writes before the slot was freed.
     static constexpr bool orderedReuse = true;
     static constexpr bool isBlocking = false;
     /// The consumer can look at the oldest message before it takes it out.
@@ -145,10 +144,10 @@ struct ShapeNames {
     }
 };
 
-// One interface for all of them.
+// One interface for all queues.
 // ----------------------------------------------------------------------
 
-/// The producer's end of a queue without handles.
+/// The handle of a producer, for a queue without handles.
 template <class Queue>
 class DirectProducer {
 public:
@@ -175,8 +174,7 @@ private:
     Queue* queue_;
 };
 
-/// A queue of some shape, with the same members for each shape. Nothing here waits, except through
-/// native().
+/// A queue of some shape, with the same members for each shape. No member waits; native() may.
 template <class Shape, class T, std::size_t Capacity, class Traits = TestTraits<>>
 class TestQueue {
 public:
@@ -184,7 +182,7 @@ public:
 
     TestQueue() : queue_(Shape::template make<Queue>(Capacity)) {}
 
-    /// One for each producing thread, to be kept while it produces.
+    /// Each producing thread calls it once and keeps the result.
     auto producer() {
         if constexpr (Shape::hasHandles) {
             return queue_.producer();
@@ -216,7 +214,7 @@ private:
     Queue queue_;
 };
 
-/// The capacities at which a ring's edges lie in different places.
+/// Calls function(capacity) for capacities that differ in rounding.
 template <class Function>
 void forEachCapacity(Function function) {
     function(std::integral_constant<std::size_t, 1>());

@@ -15,7 +15,7 @@
 
 namespace sluice::test {
 
-/// Puts the calling thread onto the first processor. False if the system refuses.
+/// Puts the calling thread onto the first processor. Returns false if the system refuses.
 inline bool stayOnFirstProcessor() {
 #if defined(__linux__)
     cpu_set_t first;
@@ -27,13 +27,13 @@ inline bool stayOnFirstProcessor() {
 #endif
 }
 
-/// Gives the calling thread a real-time priority, on the first processor. False if the system
-/// refuses.
+/// Gives the calling thread a real-time priority, on the first processor. Returns false if the
+/// system refuses.
 inline bool becomeRealTime([[maybe_unused]] int priority) {
 #if defined(__linux__)
     sched_param parameters{};
     parameters.sched_priority = priority;
-    // In this order: an ordinary thread would starve on that processor.
+    // The priority first: a thread without it would starve on that processor.
     return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0 &&
            stayOnFirstProcessor();
 #else
@@ -42,10 +42,10 @@ inline bool becomeRealTime([[maybe_unused]] int priority) {
 }
 
 #if defined(__linux__)
-/// Three threads of real-time priorities share a processor. The low one makes `call()` without a
-/// pause. The high one interrupts it and makes `call()`, too, `calls` times. Meanwhile the one in
-/// between never sleeps, so the low one goes on only with the priority of the high one. If call()
-/// has a lock without priority inheritance, this does not end. False if the system refuses, and
+/// Three threads of real-time priorities share a processor. The low thread calls call() without a
+/// pause. The high thread interrupts it `calls` times, and calls call() too. Meanwhile the medium
+/// thread never sleeps, so the low thread runs only if it inherits the high priority. If call() has
+/// a lock without priority inheritance, this does not end. Returns false if the system refuses, and
 /// under ThreadSanitizer, whose own locks have no priority inheritance.
 template <class Call>
 bool callAtThreePriorities(std::size_t calls, Call call) {
@@ -79,7 +79,7 @@ bool callAtThreePriorities(std::size_t calls, Call call) {
     std::thread high([&] {
         begin(3);
         for (; calls != 0; --calls) {
-            std::this_thread::sleep_for(std::chrono::microseconds(50));  // the low one goes on
+            std::this_thread::sleep_for(std::chrono::microseconds(50));  // the low thread runs
             isCalling = true;
             ::sem_post(&spin);
             call();

@@ -11,7 +11,7 @@
 
 namespace sluice::test {
 
-/// Which record of which thread.
+/// Names a record by its thread and its number.
 struct Label {
     std::uint32_t thread = 0;
     std::uint32_t number = 0;

@@ -2,7 +2,7 @@
 
 /// \file
 /// SLUICE_TEST_ASAN and SLUICE_TEST_TSAN are 1 in a build with that sanitizer, and 0 elsewhere. g++
-/// and clang++ tell it in different ways.
+/// and clang++ define different macros.
 
 #if defined(__has_feature)
 #define SLUICE_TEST_ASAN __has_feature(address_sanitizer)

@@ -7,8 +7,7 @@
 
 namespace sluice::test {
 
-/// How many times slower than an optimised one this build runs atomics and small functions,
-/// roughly.
+/// Roughly how many times slower than an optimised build this build runs small functions.
 #if SLUICE_TEST_TSAN
 inline constexpr std::size_t slowness = 16;
 #elif SLUICE_TEST_ASAN || defined(SLUICE_TEST_EMULATED)
@@ -22,7 +21,7 @@ inline constexpr std::size_t slowness = 1;
 /// Whether ThreadSanitizer is on.
 inline constexpr bool underThreadSanitizer = SLUICE_TEST_TSAN;
 
-/// The rounds of a repetitive test in this build, given those of an optimised one.
+/// The rounds of a test in this build. `rounds` is their number in an optimised build.
 constexpr std::size_t scaled(std::size_t rounds) noexcept {
     return std::max<std::size_t>(rounds / slowness, 1);
 }

@@ -27,7 +27,7 @@ public:
     }
 
     /// Fails the test unless the first accepted[i] messages of each producer i have come, each
-    /// once, and no consumer has seen two of a producer in the wrong order.
+    /// once. Also fails if a consumer has seen two messages of one producer in the wrong order.
     void expectExactly(const std::vector<std::uint64_t>& accepted) const {
         EXPECT_EQ(std::accumulate(broken_.begin(), broken_.end(), std::uint64_t{0}), 0U);
         for (std::size_t producer = 0; producer < accepted.size(); ++producer) {

@@ -10,7 +10,7 @@
 namespace sluice::test {
 
 /// A message that names its sender and its place among the sender's messages, with a checksum over
-/// both. The filling in between makes a torn or half-written message likely to show.
+/// both. The filling makes it likely that a torn message is noticed.
 struct Stamp {
     std::uint64_t producer;
     std::uint64_t sequence;
@@ -34,7 +34,7 @@ private:
     }
 };
 
-/// The consumer's books: every message intact, those of each producer without gap, double or swap.
+/// Checks at the consumer that messages are intact, and in order for each producer.
 class Ledger {
 public:
     explicit Ledger(std::size_t producers) : next_(producers, 0) {}

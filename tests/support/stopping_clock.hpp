@@ -9,7 +9,7 @@
 
 namespace sluice::test {
 
-/// Stops threads between stamp and publication until they are told to go on.
+/// Stops threads with `stops` between stamp and publication, until `mayGoOn` is set.
 struct StoppingClock : log::detail::StampClock {
     inline static thread_local bool stops = false;
     inline static std::atomic<bool> isStopped{false};

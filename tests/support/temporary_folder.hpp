@@ -12,7 +12,7 @@
 
 namespace sluice::test {
 
-/// A folder of its own for each test, removed at the end of the scope with all that is in it.
+/// A new folder. The destructor removes it with its content.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -35,7 +35,7 @@ private:
     std::string path_;
 };
 
-/// The whole content; empty when there is no such file.
+/// The content of the file; empty if there is no such file.
 inline std::string contentOf(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};

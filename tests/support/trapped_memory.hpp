@@ -11,12 +11,12 @@
 
 namespace sluice::test {
 
-/// A memory resource that counts steps instead of time: how often a call goes from one piece of
-/// memory to another one.
+/// A memory resource that counts how often a call goes from one block to another one. So a test
+/// measures steps instead of time.
 ///
-/// Each piece begins with a page of its own. During a call of stepsOf(), the two pages that were
-/// used last can be read and written. An access to another page traps, is counted, and opens that
-/// page. Memory that is given back is not used again. One object and one thread at a time.
+/// Each block begins with a page of its own. During stepsOf(), only the two pages that were used
+/// last are accessible. An access to another page traps, is counted, and opens that page. Freed
+/// memory is not used again. One object and one thread at a time.
 class TrappedMemory : public std::pmr::memory_resource {
 public:
     TrappedMemory() {

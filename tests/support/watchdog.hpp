@@ -9,13 +9,12 @@
 
 namespace sluice::test {
 
-/// Ends a hanging test with a report instead of silence.
+/// Ends a hanging test with a report.
 ///
-/// Lives for a scope. A thread of the watchdog's own prints the name of the running test and the
-/// output of `printState`, and aborts the process, if the scope takes longer than `limit`. Choose a
-/// limit far beyond any honest run: it is no assertion about speed. `printState` runs while the
-/// test's threads are still running, so it should read atomics and approximate sizes only. Do not
-/// hold one across a death test, which forks.
+/// If its scope takes longer than `limit`, a thread of its own prints the name of the running test
+/// and the output of printState(), and aborts the process. The limit is far beyond any real run: it
+/// does not check speed. printState() runs while the threads of the test run, so it reads only
+/// atomics and approximate sizes. A death test forks, so no Watchdog exists during one.
 class Watchdog {
 public:
     using PrintState = std::function<void(std::FILE*)>;
@@ -25,7 +24,7 @@ public:
     Watchdog(const Watchdog&) = delete;
     Watchdog& operator=(const Watchdog&) = delete;
 
-    /// Far below the time-out of ctest, so that the report comes first.
+    /// Far below the time-out of ctest, so that the report comes before it.
     static constexpr std::chrono::seconds defaultLimit{120};
 
 private:

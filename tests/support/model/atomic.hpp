@@ -8,8 +8,8 @@
 
 namespace sluice::model {
 
-/// ModelPlatform's counterpart of std::atomic: each operation is a step of the execution. There are
-/// no default orders: the library always passes them.
+/// The std::atomic of ModelPlatform: each operation is a step of the execution. There are no
+/// default orders, because the library always passes them.
 template <class T>
 class Atomic {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Word));
@@ -20,7 +20,7 @@ public:
     static constexpr bool is_always_lock_free = true;
 
     Atomic() noexcept : Atomic(T{}) {}
-    // As constexpr as the constructors of the headers need it to be; it is called at run time only.
+    // constexpr, because constructors of the headers need it; it is called at run time only.
     constexpr Atomic(T value) noexcept : id_(execution().create(toWord(value))) {}
     ~Atomic() { execution().destroy(id_); }
     Atomic(const Atomic&) = delete;

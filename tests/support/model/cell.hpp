@@ -9,8 +9,8 @@
 
 namespace sluice::model {
 
-/// ModelPlatform's counterpart of sluice::Cell. Each access is checked for data races and for its
-/// turn: no object is built over another, and none is used or destroyed if none lives.
+/// The sluice::Cell of ModelPlatform. It checks each access for data races. It also checks that no
+/// object is built over another, and that an object exists when it is used or destroyed.
 template <class T>
 class Cell {
 public:

@@ -6,11 +6,11 @@
 
 namespace sluice::model {
 
-/// An execution that follows an invalid pointer fails with its schedule, instead of ending the
-/// process. This holds while the guard lives.
+/// While it exists, an invalid pointer makes the execution fail with its schedule. It does not end
+/// the process.
 ///
-/// The handler never returns: it goes back to the explorer as any failure does. That is safe here
-/// since the fault is one of the scenario's own instructions, not one inside the C library.
+/// The signal handler never returns: it goes back to the explorer, as any failure does. This is
+/// safe because the scenario's own instruction faults, and not one inside the C library.
 class CrashGuard {
 public:
     CrashGuard() noexcept {

@@ -14,7 +14,7 @@ namespace sluice::model {
 /// How much the checker may do in this run of the program. The environment variable
 /// SLUICE_MODEL_EFFORT names it: `ordinary`, as without the variable, or `full`.
 enum class Effort : std::uint8_t {
-    ordinary,  // caps hold, and scenarios that ask for it have a smaller budget
+    ordinary,  // with caps, and with smaller budgets for scenarios that have two
     full,      // no cap, and every scenario has its whole budget
 };
 
@@ -44,7 +44,7 @@ inline std::size_t cap(std::size_t executions) {
     return effort() == Effort::full ? withoutCap : executions;
 }
 
-/// The budget of a scenario that is too dear for every build to walk as far as it should.
+/// The budget of a scenario whose full budget takes too long for an ordinary run.
 inline Budget budgetByEffort(Budget ordinary, Budget full) {
     return effort() == Effort::full ? full : ordinary;
 }

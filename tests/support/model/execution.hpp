@@ -20,8 +20,8 @@ namespace sluice::model {
 
 /// One run of a scenario: carries out the operations of the platform's atomics, cells and fences.
 ///
-/// Each operation is first a point where the schedule may switch, then one step of the running
-/// thread. A failure ends the execution on the spot, without unwinding.
+/// Before each operation the schedule may switch threads. Then the operation is one step of the
+/// running thread. A failure ends the execution at once, without unwinding.
 class Execution {
 public:
     Execution(Search& search, Strands& strands, const Weakening* weakening)
@@ -44,7 +44,7 @@ public:
 
     bool hasFailed() const noexcept { return scheduler_.hasStopped(); }
 
-    /// Whether a limit of the checker ended the execution, which says nothing about the scenario.
+    /// Whether a limit of the checker ended the execution, which tells nothing about the scenario.
     bool hasReachedLimit() const noexcept { return hasReachedLimit_; }
     const std::string& failure() const noexcept { return failure_; }
     const Trace& trace() const noexcept { return trace_; }
@@ -64,7 +64,7 @@ public:
 
     // Threads ------------------------------------------------------------------------------------
 
-    /// An address that no other thread of the execution has.
+    /// An address that is different for each thread of the execution.
     const void* thisThread() noexcept { return &scheduler_.self(); }
 
     std::size_t threadNumber() const noexcept { return scheduler_.selfIndex() + 1; }
@@ -92,7 +92,7 @@ public:
         return scheduler_.milliseconds();
     }
 
-    /// As a futex: one step compares the newest value and falls asleep. May return for no reason.
+    /// As a futex: one step compares the newest value and falls asleep. May wake without a reason.
     template <class StillWaiting>
     void sleep(LocationId id, StillWaiting stillWaiting, const std::int64_t* limit, Site site) {
         step(id);
@@ -162,7 +162,7 @@ public:
         write(Action::store, id, value, order, site);
     }
 
-    /// A read-modify-write: returns the value before.
+    /// A read-modify-write: returns the previous value.
     template <class Change>
     Word update(LocationId id, Change change, std::memory_order order, Site site) {
         order = weakened(site, Action::update, order);
@@ -180,8 +180,8 @@ public:
         const std::size_t newest = memory_[id].stores.size() - 1;
         const std::size_t oldest = memory_.oldestVisible(id, scheduler_.self().now, failure);
         const bool canSucceed = memory_[id].stores[newest].value == expected;
-        // The ways to go on: the newest store; a weak exchange may fail although it finds what it
-        // expects; a failing one may read an older store with another value.
+        // The ways to go on. The first reads the newest store. A weak exchange may fail although it
+        // finds the expected value. A failing exchange may read an older store with another value.
         std::array<std::size_t, maxWays> ways{};
         std::size_t count = 0;
         ways[count++] = newest;
@@ -224,7 +224,7 @@ public:
 
     std::size_t createPlain() { return memory_.createPlain(scheduler_.running(), tick().now); }
 
-    /// Checks that nothing races with this access.
+    /// Checks that no other access races with this access.
     void accessPlain(std::size_t id, bool writes, Site site) {
         if (id >= memory_.plainCount()) {
             fail("a cell of another execution: do not keep cells outside the scenario");
@@ -241,7 +241,7 @@ public:
 
     bool& holdsObject(std::size_t plain) noexcept { return memory_.plain(plain).holdsObject; }
 
-    /// Called once for each place in the code under test that asks for an order.
+    /// Called once for each place in the code under test that passes an order.
     std::function<void(const Site&, Action, std::memory_order)> onSite;
 
 private:
@@ -256,7 +256,7 @@ private:
         return self;
     }
 
-    /// The beginning of each operation on an atomic.
+    /// Each operation on an atomic begins with it.
     void step(LocationId id) {
         if (id >= memory_.locationCount() || !memory_[id].isAlive) {
             fail("an atomic is used after its end");
@@ -292,7 +292,7 @@ private:
         }
     }
 
-    /// Of several ways to go on, the first is the plain one and the others cost budget.
+    /// Chooses one of several ways to go on. The first way is free.
     std::size_t chooseWeak(std::size_t options) {
         if (search_.left.weakSteps == 0) {
             return 0;

@@ -23,8 +23,8 @@ inline Options options(Budget budget) {
     return result;
 }
 
-/// EXPECT_TRUE(holds(scenario)): no schedule within the budget makes it fail, and the walk through
-/// them needs at most half of its cap.
+/// EXPECT_TRUE(holds(scenario)): the scenario fails in no schedule within the budget, and the walk
+/// through the schedules needs at most half of its cap.
 inline testing::AssertionResult holds(const std::function<void()>& scenario,
                                       const Options& options = {}) {
     const Result result = explore(options, scenario);
@@ -34,7 +34,7 @@ inline testing::AssertionResult holds(const std::function<void()>& scenario,
                : testing::AssertionFailure() << objection;
 }
 
-/// EXPECT_TRUE(failsWith("data race", scenario)): some schedule makes it fail for this reason.
+/// EXPECT_TRUE(failsWith("data race", scenario)): it fails so in some schedule.
 inline testing::AssertionResult failsWith(const std::string& reason,
                                           const std::function<void()>& scenario,
                                           const Options& options = {}) {
@@ -89,14 +89,14 @@ struct ModelTraits : QueueTraits {
     static constexpr std::uint64_t firstPosition = 254;
 };
 
-/// How many messages live, how many were accepted, and how many were delivered.
+/// The numbers of messages that exist, that were accepted, and that were delivered.
 struct Ledger {
     int alive = 0;
     int accepted = 0;
     int delivered = 0;
 };
 
-/// A message whose content is checked for data races and whose lives are counted.
+/// A message whose content is checked for data races. A Ledger counts the messages that exist.
 class Message {
 public:
     Message(int number, Ledger& ledger) : number_(number), ledger_(&ledger) { ++ledger_->alive; }

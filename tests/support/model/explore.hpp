@@ -30,18 +30,18 @@
 ///     EXPECT_EQ(result.verdict, model::Verdict::holds) << result.report;
 ///
 /// The scenario is run once for every schedule within the budget, and for every value a load may
-/// return. Its threads communicate through atomics and cells of ModelPlatform and nothing else, and
-/// do the same whenever they are scheduled the same; results are compared after parallel().
+/// return. Its threads communicate only through atomics and cells of ModelPlatform. With the same
+/// schedule they do the same. The scenario compares results after parallel().
 /// docs/algorithms/model-checking.md tells the limits of the exploration.
 namespace sluice::model {
 
 struct Options {
     Budget budget{2, 1};
-    /// The exploration stops here and is undecided. One that holds may use half of it.
+    /// At this number the exploration stops, undecided. A scenario that holds may use half of it.
     std::size_t maxExecutions = cap(400000);
     /// For code with thread-local objects; a hundred times slower.
     bool ownThreads = false;
-    /// Off only to test the checker itself.
+    /// Switched off only to test the checker itself.
     bool skipKnownStates = true;
     const Weakening* weakening = nullptr;
     std::function<void(const Site&, Action, std::memory_order)> onSite;
@@ -68,7 +68,7 @@ struct Result {
     }
 };
 
-/// The options of an author whose scenario comes near its cap.
+/// Advice for a scenario that comes near its cap.
 inline constexpr const char* waysToFewerExecutions =
     "make the scenario smaller (fewer steps, fewer threads, no polling), lower its budget, or "
     "raise Options::maxExecutions if its time stays small";
@@ -92,8 +92,8 @@ inline void check(bool condition, const char* what) {
     }
 }
 
-/// Runs the functions at once, the first one on the calling thread, until all have ended. Once in a
-/// scenario.
+/// Runs the functions at the same time, the first one on the calling thread, until all end. Once in
+/// a scenario.
 template <class First, class... Others>
 void parallel(First&& first, Others&&... others) {
     (execution().launch([&others] { others(); }), ...);
@@ -102,7 +102,7 @@ void parallel(First&& first, Others&&... others) {
     execution().join();
 }
 
-/// One exploration. Lives for ever if it fails: the stacks of the failed execution refer to it.
+/// One exploration. A failed one is never destroyed: the stacks of its execution refer to it.
 class Explorer {
 public:
     explicit Explorer(const Options& options)

@@ -21,7 +21,7 @@
 #endif
 
 // swapcontext() makes a system call for the signal mask, which no strand changes. _longjmp() makes
-// none, but sanitizers and glibc's hardening do not accept it from one stack to another.
+// no system call, but sanitizers and glibc's hardening refuse it between two stacks.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN && !defined(_FORTIFY_SOURCE)
 #define SLUICE_MODEL_JUMPS 1
 #endif
@@ -54,7 +54,7 @@ public:
         fiber.body = std::move(body);
         fiber.ended = std::move(ended);
         if (fiber.stack != nullptr) {
-            return;  // it waits in loop() for its next body
+            return;  // the fiber waits in loop() for its next body
         }
         fiber.stack.reset(new char[stackSize]);
         getcontext(&fiber.context);
@@ -90,8 +90,8 @@ public:
 private:
     static constexpr std::size_t stackSize = std::size_t{256} * 1024;
 
-    /// The C++ runtime's record of a thread's exceptions in flight. A switch may happen in a
-    /// destructor that such an exception runs.
+    /// The C++ runtime's record of a thread's exceptions in flight. A destructor that runs because
+    /// of an exception may switch strands.
     using Exceptions = std::array<unsigned char, 2 * sizeof(void*)>;
 
     struct Fiber {
@@ -106,7 +106,7 @@ private:
         Exceptions exceptions{};
         void* asanStack = nullptr;
         void* tsanFiber = nullptr;
-        // The explorer's stack is learnt by the first fiber that it switches to.
+        // The first fiber that the explorer switches to writes the explorer's stack here.
         const void* explorerBottom = nullptr;
         std::size_t explorerSize = 0;
 

@@ -13,32 +13,32 @@ namespace sluice::model {
 using Word = std::uint64_t;
 using LocationId = std::uint32_t;
 
-/// The memory of one execution: all stores to each atomic, so that a load can return any that the
-/// C++ memory model allows, and the last accesses to each plain object, so that data races show.
+/// The memory of one execution. It holds all stores to each atomic, so that a load can return any
+/// store that the C++ memory model allows. It holds the last accesses to each plain object, to find
+/// data races.
 ///
-/// The modification order of a location is the order in which the stores were executed, and no load
-/// returns a store that is executed later. Both are restrictions (no load buffering, no 2+2W);
-/// other schedules make up for nearly all they cut off.
+/// The modification order is the order of execution, and no load returns a later store. Both are
+/// restrictions (no load buffering, no 2+2W). Other schedules show most lost results.
 ///
-/// Sequentially consistent accesses are ordered among each other and seen by each other, as in
-/// [atomics.order] 3-6; fences are as AsymmetricFence promises them: light against heavy and heavy
-/// against heavy, never light against light, and neither makes relaxed accesses synchronise.
+/// Sequentially consistent accesses have one order, as in [atomics.order] 3-6. Fences do what
+/// AsymmetricFence promises: light against heavy and heavy against heavy, never light against
+/// light. No fence makes relaxed accesses synchronise.
 class Memory {
 public:
     struct Store {
         Word value;
-        View view;  // an acquire load that reads the store learns this
+        View view;  // joined into the view of an acquire load that reads the store
         std::uint64_t hash;
     };
 
     struct Location {
-        std::uint64_t key;  // the same in every execution: creator and its count of creations
+        std::uint64_t key;  // creator and its count of creations: the same in each execution
         std::vector<Store> stores;
         std::uint32_t lastAccess[maxThreads];
         std::size_t creator;
         std::uint32_t createdAt;
         bool isAlive;
-        bool isShared;  // known from the start, see Search
+        bool isShared;  // as Search knew at the creation
         std::uint64_t orderHash;
         std::uint8_t concurrentUsers;  // bit per thread
         bool concurrentlyWritten;
@@ -90,13 +90,12 @@ public:
     Location& operator[](LocationId id) noexcept { return locations_[id]; }
     std::size_t locationCount() const noexcept { return locationCount_; }
 
-    /// Whether the construction happened before this point of this thread.
+    /// Whether the construction of the location happened before `now`.
     bool isCreatedBefore(const Location& location, const View& now) const noexcept {
         return now.clock[location.creator] >= location.createdAt;
     }
 
-    /// The thread with an access that did not happen before this point; maxThreads if there is
-    /// none.
+    /// The thread with an access that did not happen before `now`; maxThreads if there is none.
     std::size_t unorderedAccess(const Location& location, const View& now) const noexcept {
         std::size_t t = 0;
         while (t < maxThreads && location.lastAccess[t] <= now.clock[t]) {
@@ -157,8 +156,8 @@ public:
         }
     }
 
-    /// The order of fences and sequentially consistent accesses, hashed: extends it by one and
-    /// returns what the thread doing so has learned.
+    /// Adds one access to the hash of the order of fences and sequentially consistent accesses.
+    /// Returns the hash: the calling thread has learned this order.
     std::uint64_t ordered(std::uint64_t threadHash) noexcept {
         return fenceHash_ = mix(fenceHash_, threadHash);
     }
@@ -173,7 +172,7 @@ public:
     Plain& plain(std::size_t id) noexcept { return plains_[id]; }
     std::size_t plainCount() const noexcept { return plains_.size(); }
 
-    /// Records an access and returns the thread it races with; maxThreads if there is none.
+    /// Records an access. Returns the thread that it races with; maxThreads if there is none.
     std::size_t access(std::size_t id, bool writes, std::size_t thread, const View& now) noexcept {
         Plain& object = plains_[id];
         if (object.writtenAt > now.clock[object.writer]) {
@@ -197,7 +196,7 @@ public:
     std::uint64_t hash() const noexcept { return mix(hash_, fenceHash_); }
 
 private:
-    std::vector<Location> locations_;  // kept between executions for the memory they hold
+    std::vector<Location> locations_;  // kept between executions, to reuse its memory
     std::size_t locationCount_ = 0;
     std::vector<Plain> plains_;
     View lightSeen_;

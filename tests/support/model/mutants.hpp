@@ -13,7 +13,7 @@
 
 namespace sluice::model {
 
-/// A scenario of a survey. Its own budget, if it has one, replaces that of the survey.
+/// A scenario of a survey. If it has a budget of its own, this replaces the budget of the survey.
 struct Scenario {
     Scenario(void (*function)()) : body(function) {}
     Scenario(void (*function)(), Budget own) : body(function), budget(own) {}
@@ -24,7 +24,7 @@ struct Scenario {
 
 using Scenarios = std::vector<Scenario>;
 
-/// Outcomes of the mutants of a header: its memory orders are weakened, one at a time.
+/// The outcomes of the mutants of a header. Each mutant weakens one memory order of the header.
 struct OrderSurvey {
     std::size_t mutants = 0;
     /// Mutants that every scenario passes: "function: action order -> weaker order", sorted.
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    /// False when a scenario does not hold as it is.
+    /// Returns false if a scenario does not hold without mutation.
     bool findSites() {
         Options collecting = options_;
         collecting.onSite = [this](const Site& site, Action action, std::memory_order order) {
@@ -134,10 +134,10 @@ private:
     OrderSurvey survey_;
 };
 
-/// Finds every acquire, release and fence of the header `file` that the scenarios perform, and
-/// weakens each in turn as far as one step goes. Each such mutant has one of three outcomes:
+/// Finds every acquire, release and fence of the header `file` that the scenarios perform. Weakens
+/// each of them by one step, one after the other. Each such mutant has one of three outcomes:
 ///
-/// - killed: some scenario fails in a schedule that the checker can show;
+/// - killed: a scenario fails in a schedule that the checker shows;
 /// - survived: every scenario holds. The order is too strong, or it is promised for a use that is
 ///   not among the scenarios;
 /// - undecided: no scenario fails, and at least one exploration reached a limit of the checker.

@@ -12,8 +12,8 @@
 
 namespace sluice::model {
 
-/// The platform whose atomics, cells, fences and pauses are steps of a model execution: a header
-/// that takes it runs under the checker as it is shipped.
+/// The platform whose atomics, cells, fences and pauses are steps of a model execution. With it, a
+/// header runs under the checker as it is shipped.
 struct ModelPlatform {
     static constexpr bool hasThreads = true;
 
@@ -40,7 +40,7 @@ struct ModelPlatform {
         static bool isAsymmetric() noexcept { return true; }
     };
 
-    /// Stands still while any thread can do something.
+    /// The time passes only while all threads wait.
     struct Clock {
         using duration = std::chrono::milliseconds;
         using rep = duration::rep;
@@ -93,7 +93,7 @@ private:
     }
 };
 
-/// Park without its spins and yields, which would only multiply the schedules.
+/// Park without its spins and yields, which would only add schedules.
 class SleepAtOnce : public BasicPark<ModelPlatform, ModelParker> {
 public:
     SleepAtOnce() noexcept : BasicPark(Options{0, 0}) {}

@@ -15,9 +15,8 @@ namespace sluice::model {
 enum class ThreadState : std::uint8_t {
     unused,
     ready,
-    resting,  // in a pause: it lets others go first, and is not asked again before something
-              // changed
-    asleep,   // until a wake-up or, with a limit, until nobody else can go on
+    resting,  // in a pause: it goes on only after something has changed
+    asleep,   // until a wake-up or, with a limit, until no other thread can go on
     joining,  // until all others have ended
     ended,
 };
@@ -26,14 +25,14 @@ enum class ThreadState : std::uint8_t {
 struct ModelThread {
     ThreadState state = ThreadState::unused;
     View now;
-    std::uint64_t hash = 0;           // of all it has done and learnt
-    std::uint64_t locationCount = 0;  // created by it
-    std::uint64_t passedOver = 0;     // how often others were taken since it became ready
+    std::uint64_t hash = 0;           // of all that the thread has done and learnt
+    std::uint64_t locationCount = 0;  // locations that the thread created
+    std::uint64_t passedOver = 0;     // choices of other threads since it became ready
     bool runsHandlers = false;        // see StdPlatform
     // Resting:
-    std::uint64_t restedAt = 0;   // the number of changes then
-    std::uint64_t overtakes = 0;  // how often it went on before a thread that was ready
-    bool isIdle = false;          // nothing done since the last rest
+    std::uint64_t restedAt = 0;   // the number of changes when it began to rest
+    std::uint64_t overtakes = 0;  // times that it went on before a ready thread
+    bool isIdle = false;          // it has done nothing since the last rest
     // Asleep:
     std::uint64_t bed = 0;  // the location it sleeps on
     bool hasLimit = false;
@@ -44,14 +43,14 @@ struct ModelThread {
 /// cannot go on.
 ///
 /// A switch away from a thread that could go on is a preemption and costs budget. Other switches
-/// are free, but fair. Otherwise two threads that wait for a third could keep each other busy for
-/// ever. A thread that has rested goes on only after some store has changed a value, and at most
-/// twice before a ready thread. A ready thread is passed over at most three times.
+/// are free, but fair. Otherwise two threads that wait for a third thread could run for ever. A
+/// thread that has rested goes on only after some store has changed a value, and at most twice
+/// before a ready thread. A ready thread is passed over at most three times.
 class Scheduler {
 public:
     Scheduler(Search& search, Strands& strands) : search_(search), strands_(strands) {}
 
-    /// By the explorer: runs `body` as thread 0 until all threads have ended or stop() was called.
+    /// For the explorer: runs `body` as thread 0 until all threads have ended, or until stop().
     void run(std::function<void()> body) {
         threads_ = {};
         count_ = 0;
@@ -74,7 +73,7 @@ public:
     const ModelThread& thread(std::size_t id) const noexcept { return threads_[id]; }
     std::size_t threadCount() const noexcept { return count_; }
 
-    /// Whether more than one thread is there that has not ended.
+    /// Whether more than one thread has not ended.
     bool isConcurrent() const noexcept { return activeCount_ > 1; }
 
     bool canStartAnother() const noexcept { return count_ < maxThreads; }
@@ -91,7 +90,7 @@ public:
         strands_.start(id, std::move(body), [this] { end(); });
     }
 
-    /// A free choice of the next thread, the caller included. Used when threads have been launched.
+    /// Chooses the next thread freely, among all with the caller. Used after threads were launched.
     void offer(std::uint64_t memory) {
         Candidates ready;
         for (std::size_t t = 0; t < count_; ++t) {
@@ -100,7 +99,7 @@ public:
         transferTo(ready.ids[choose(Choice::first, ready.count, memory)]);
     }
 
-    /// Before a step that others may notice: switches to another thread if the walk says so.
+    /// Called before a step that others may notice. The walk may switch to another thread here.
     void preemptionPoint(std::uint64_t memory) {
         if (search_.left.preemptions == 0) {
             return;
@@ -115,7 +114,7 @@ public:
         }
     }
 
-    /// A pause in a polling loop. False when no thread can ever go on with anything else.
+    /// A pause in a polling loop. Returns false if no thread can ever do anything else.
     bool rest(std::uint64_t memory) {
         ModelThread& thread = self();
         if (thread.isIdle) {
@@ -127,7 +126,7 @@ public:
         return giveWay(memory);
     }
 
-    /// Sleeps until somebody wakes this bed. False when no thread can ever go on.
+    /// Sleeps until a thread wakes this bed. Returns false if no thread can ever go on.
     bool sleep(std::uint64_t bed, bool hasLimit, std::uint64_t memory) {
         ModelThread& thread = self();
         thread.state = ThreadState::asleep;
@@ -146,7 +145,7 @@ public:
         }
     }
 
-    /// Wakes one of those that sleep there: any.
+    /// Wakes any one of the threads that sleep there.
     void wakeOne(std::uint64_t bed, std::uint64_t memory) {
         Candidates sleepers;
         for (std::size_t t = 0; t < count_; ++t) {
@@ -160,7 +159,7 @@ public:
         }
     }
 
-    /// By thread 0: waits until all others have ended. Their steps happen before the return.
+    /// Thread 0 waits until all other threads have ended. Their steps happen before the return.
     bool join(std::uint64_t memory) {
         if (!haveOthersEnded()) {
             self().state = ThreadState::joining;
@@ -184,7 +183,7 @@ public:
     std::int64_t milliseconds() const noexcept { return milliseconds_; }
     void passTime(std::int64_t milliseconds) noexcept { milliseconds_ += milliseconds; }
 
-    /// Goes back to the explorer for good: the execution has failed.
+    /// Goes back to the explorer and never returns, because the execution has failed.
     void stop() {
         hasStopped_ = true;
         strands_.transfer(running_, Strands::explorer);
@@ -239,7 +238,7 @@ private:
         return true;
     }
 
-    /// All but the running thread that may go on: the ready ones, then the rested ones.
+    /// Adds all other threads that may go on: the ready ones, then the rested ones.
     void addOthers(Candidates& candidates) const noexcept {
         bool anyReady = false;
         for (std::size_t i = 1; i < count_; ++i) {
@@ -254,7 +253,7 @@ private:
         }
     }
 
-    /// The running thread cannot go on. False when no thread can.
+    /// Called when the running thread cannot go on. Returns false if no thread can go on.
     bool giveWay(std::uint64_t memory) {
         Candidates candidates;
         addOthers(candidates);
@@ -328,7 +327,7 @@ private:
         return false;
     }
 
-    /// The end of the running thread.
+    /// Ends the running thread.
     void end() {
         self().state = ThreadState::ended;
         --activeCount_;

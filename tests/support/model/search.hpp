@@ -10,22 +10,23 @@
 
 namespace sluice::model {
 
-/// How far schedules may depart from the plain one, in which each thread runs until it waits and
-/// each load returns the newest store.
+/// How far schedules may depart from the plain schedule. In the plain schedule each thread runs
+/// until it waits, and each load returns the newest store.
 struct Budget {
     int preemptions = 0;  ///< switches away from a thread that could go on
     int weakSteps = 0;    ///< loads of an older store, weak exchanges that fail for no reason,
                           ///< sleeps that end for none
 };
 
-/// Which executions remain: a depth-first walk through all choices within a budget.
+/// A depth-first walk through all choices within a budget. It knows the executions that remain.
 ///
-/// An execution is determined by the list of its choices, so each is repeated up to the last choice
-/// and then goes another way. Two schedules that differ only in the order of independent steps lead
-/// to the same state. The search recognises the state by its hash and goes on from it once.
+/// The list of its choices determines an execution. So the search repeats an execution up to its
+/// last choice, and then chooses anew. Two schedules that differ only in the order of independent
+/// steps lead to the same state. The search recognises the state by its hash and goes on from it
+/// once.
 class Search {
 public:
-    /// Starts over: the walk with this budget.
+    /// Starts the walk again, with this budget.
     void restart(Budget budget) {
         budget_ = budget;
         choices_.clear();
@@ -42,7 +43,7 @@ public:
         left = budget_;
     }
 
-    /// Turns to the next execution; false when there is none.
+    /// Turns to the next execution. Returns false if there is none.
     bool advance() {
         while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().options) {
             choices_.pop_back();
@@ -72,12 +73,11 @@ public:
         return 0;
     }
 
-    /// False when an execution did not repeat its choices: the scenario depends on something else.
+    /// False if an execution did not repeat its choices: it depends on more than its choices.
     bool isRepeatable() const noexcept { return isRepeatable_; }
 
-    /// Only locations that several threads use at once, and not all for reading, are worth a
-    /// switch. Which ones these are is learnt on the way; while new ones turn up, the walk must be
-    /// repeated.
+    /// Only shared locations are worth a switch: several threads use them at once, and not all only
+    /// read. The walk learns these locations, and is repeated while it finds new ones.
     bool isShared(std::uint64_t location) const { return shared_.count(location) != 0; }
     void learnShared(std::uint64_t location) {
         if (!isShared(location)) {
@@ -101,8 +101,8 @@ private:
         std::uint64_t state;
     };
 
-    /// Whether all that follows this state has been, or will have been, explored with at least as
-    /// many preemptions left.
+    /// Whether the walk explores all executions from this state elsewhere, with at least as many
+    /// preemptions left.
     bool isCovered(std::uint64_t state) {
         state = mix(state, static_cast<std::uint64_t>(left.weakSteps));
         const auto [entry, isNew] = covered_.try_emplace(state, left.preemptions);

@@ -8,8 +8,8 @@
 
 namespace sluice::model {
 
-/// The line of a header under test that performs an operation. Made by the default argument of the
-/// operation, so that it names the caller.
+/// The line of a header under test that performs an operation. The default argument of the
+/// operation makes it, so that it names the caller.
 struct Site {
     const char* file;
     const char* function;
@@ -26,7 +26,7 @@ struct Site {
         return path.substr(path.rfind('/') + 1);
     }
 
-    /// Without template arguments, which only some compilers add.
+    /// The function without template arguments, which only some compilers add.
     std::string_view functionName() const noexcept {
         const std::string_view name = function;
         return name.substr(0, name.find('<'));
@@ -99,7 +99,7 @@ struct OrderedSite {
     }
 };
 
-/// A site and the order it runs with instead; a fence is left out altogether.
+/// A site and the weaker order that it runs with. A fence is left out.
 struct Weakening {
     OrderedSite site;
     std::memory_order instead = std::memory_order_relaxed;

@@ -12,8 +12,8 @@
 
 namespace sluice::model {
 
-/// Strands as threads that hand a baton on: each has thread-local objects of its own, whose
-/// destructors are part of the scenario. For code that uses such objects; fibers are far cheaper.
+/// Strands as threads, of which one runs at a time. Each has its own thread-local objects, whose
+/// destructors are part of the scenario. Use it for code with such objects: fibers cost far less.
 class ThreadStrands final : public Strands {
 public:
     void start(std::size_t strand, std::function<void()> body,

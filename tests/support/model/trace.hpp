@@ -17,7 +17,7 @@ struct Event {
     std::size_t object = 0;  // the number of the atomic or of the plain object
     std::memory_order order = std::memory_order_relaxed;
     Word value = 0;
-    std::size_t age = 0;  // by how many stores the value read is behind the newest
+    std::size_t age = 0;  // the number of stores that are newer than the value read
     Site site{"", "", 0};
 };
 

@@ -5,7 +5,7 @@
 
 namespace sluice::model {
 
-/// More of either ends an exploration with a message that names the limit.
+/// An exploration beyond one of these limits ends with a message that names the limit.
 inline constexpr std::size_t maxThreads = 4;
 inline constexpr std::size_t maxLocations = 64;
 
@@ -16,16 +16,16 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
     return hash ^ (hash >> 32U);
 }
 
-/// The stores that happened before one point of one thread. A release store hands them on.
+/// The stores that happened before one point of one thread. A release store passes them on.
 ///
 /// `clock[t]` is the number of operations of thread t that happened before; `seen[x]` is the oldest
 /// store to location x (its place in the modification order) that may still be read from here on.
-/// Happens-before implies both; a fence passes on `seen` alone, since it orders atomic accesses but
-/// makes no data race legal.
+/// Happens-before passes both on. A fence passes on `seen` alone, because it orders atomic accesses
+/// but makes no data race legal.
 struct View {
     std::uint32_t clock[maxThreads] = {};
     std::uint16_t seen[maxLocations] = {};
-    std::size_t seenCount = 0;  // all from here on are 0
+    std::size_t seenCount = 0;  // the number of entries of `seen` in use; the others are 0
 
     void join(const View& other) noexcept {
         for (std::size_t t = 0; t < maxThreads; ++t) {

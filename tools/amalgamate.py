@@ -38,7 +38,7 @@ class Edition:
         self.lines = []
 
     def add(self, header):
-        """Adds the header, after the headers it includes; nothing if the edition holds it."""
+        """Adds the header after the headers that it includes, unless the edition holds it already."""
         if header in self.headers:
             return
         self.headers.add(header)

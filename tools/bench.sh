@@ -36,8 +36,7 @@ bench() {
     measure_and_show "$html" "${json:-build/bench/measured.json}" "${arguments[@]}"
 }
 
-# bench_bridge bridge [option]...: a server of its own, with the settings of a server that is started
-# without a file, besides the streams.
+# bench_bridge bridge [option]...: starts a server with default settings, and with streams.
 bench_bridge() {
     local ports=() status=0
     nats_server
@@ -56,11 +55,10 @@ bench_bridge() {
     return "$status"
 }
 
-# measure_and_show <page> <file> <argument>...: also when results are invalid or the run was
-# interrupted, since the page says so.
+# measure_and_show <page> <file> <argument>...: shows invalid and interrupted runs too, which the page marks.
 measure_and_show() {
     local html=$1 json=$2 status=0 started=build/bench/started
-    # Before the run: a bad path should not cost minutes.
+    # Checked before the run, which takes minutes.
     [[ ! -d $html && -w $(dirname -- "$html") ]] || refuse "cannot write $html"
     need "${analysis_packages[@]}"
     python_tools

@@ -42,7 +42,7 @@ def run(command, log, text=None):
 
 
 def compiled_headers(compiler, standard, pool, log):
-    """How many public headers compile alone, and how many there are."""
+    """The number of public headers that compile alone, and the number of all."""
     headers = [path.as_posix() for path in public_headers(ROOT)]
     # Debian builds spdlog and prometheus-cpp with one compiler and one standard library.
     headers = [h for h in headers if not h.startswith("log/") and "prometheus" not in h]

@@ -23,9 +23,9 @@ EMPTY = "empty"
 TOLERANCE = 0.02
 FAR_BELOW = 0.10
 
-# The program gets this environment and no other. The C library has several copies of memcpy() and
-# its kin and takes the one for the processor; without these features it takes the same one
-# everywhere. Symbols are resolved at the start, so that no path pays for it.
+# The program gets only this environment. The C library has copies of memcpy() for each kind of
+# processor; without these features it takes the same copy everywhere. Symbols are resolved at the
+# start, so that no path counts this work.
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LC_ALL": "C",
@@ -37,7 +37,7 @@ ENVIRONMENT = {
 
 
 class Refused(Exception):
-    """Something that the caller has to change; the text is one line."""
+    """A fault that the caller can mend; the text is one line."""
 
 
 def read_budgets(file):
@@ -202,7 +202,7 @@ def run_callgrind(valgrind, program, paths):
 
 
 def shown(file):
-    """As a developer types it."""
+    """The path as a developer types it."""
     try:
         return file.resolve().relative_to(BUDGETS.parent.parent.parent)
     except ValueError:

@@ -17,7 +17,7 @@ PAGE = Path("docs/architecture.md")
 PICTURES = Path("docs/pictures")
 PRODUCER = "producer"
 
-# Each picture has a background of its own, so that it can be read on a page of any colour.
+# Each picture has a background, so that it is readable on a page of any colour.
 STYLE = """
     .ground { fill: #ffffff; stroke: #d0d7de } .band { fill: #f6f8fa }
     .box { fill: #f6f8fa; stroke: #818b98 }

@@ -12,13 +12,13 @@ import gdb
 import gdb.printing
 
 MARK = 1  # the lowest bit of a tail: the queue is closed
-STEP = 2  # by so much a position grows with each message
+STEP = 2  # a position grows by this with each message
 
 
 def number(atomic):
     """The value inside a std::atomic of libstdc++."""
     names = [field.name for field in atomic.type.strip_typedefs().fields()]
-    if "_M_b" in names:  # of a pointer
+    if "_M_b" in names:  # a pointer
         return int(atomic["_M_b"]["_M_p"])
     return int((atomic["_M_base"] if "_M_base" in names else atomic)["_M_i"])
 
@@ -67,7 +67,7 @@ class FixedVector:
 
 
 class FixedFunction:
-    """The function that it would call."""
+    """The function that it calls."""
 
     def __init__(self, value):
         self.value = value
@@ -80,7 +80,7 @@ class FixedFunction:
 
 
 class Queue:
-    """How many messages a queue holds, and whether it is closed."""
+    """The number of messages in a queue, and whether the queue is closed."""
 
     def __init__(self, value):
         self.value = value
@@ -102,7 +102,7 @@ class SpscRing(Queue):
 
 
 class MpscRing(Queue):
-    """The mark of the tail says that it is closed."""
+    """The mark of the tail means that the ring is closed."""
 
     removed = "head_"
 

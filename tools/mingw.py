@@ -18,10 +18,9 @@ COMPILER = ["x86_64-w64-mingw32-g++-posix", "-std=c++17", "-O0"]
 WINE = "/usr/lib/wine/wine64"
 MODULES = ("base", "fixed", "wait", "queue", "wire")
 HEADERS_ONLY = ("memory",)
-# Debian has nlohmann-json among the headers of Linux only.
+# Debian has the headers of nlohmann-json for Linux only.
 NOT_COMPILED = {"wire/json.hpp"}
-# Tests of features that only Linux has, tests that call Linux themselves, and the test of that
-# header.
+# Tests of features of Linux, tests that call Linux, and the test of the header above.
 NOT_BUILT = {
     "assert_test", "event_fd_wait_test", "json_test", "held_mutexes_test", "napping_backoff_test",
     "priority_mutex_test",
@@ -33,7 +32,7 @@ SUMMARY = re.compile(r"^\[  (PASSED|SKIPPED|FAILED)  ?\] (\d+) tests?", re.MULTI
 
 
 def compiled_headers(module, pool, log):
-    """How many headers of the module compile alone, and how many were tried."""
+    """The number of the module's headers that compile alone, and the number that was tried."""
     headers = [path.as_posix() for path in public_headers(ROOT) if path.parts[0] == module]
     headers = [header for header in headers if header not in NOT_COMPILED]
     command = [*COMPILER, *FLAGS, "-fsyntax-only", "-x", "c++", "-"]

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The tests that .ci/run leaves out. `./dev nightly` reads this file, which uses its functions.
 
-# ctest_again <preset> [option]...: tests that are built, ended by `N passed, N failed`.
+# ctest_again <preset> [option]...: runs built tests; the last line is `N passed, N failed`.
 ctest_again() {
     local report="$PWD/build/$1/again.xml" status=0
     rm -f "$report"
@@ -10,7 +10,7 @@ ctest_again() {
     return "$status"
 }
 
-# Each part can be asked for alone.
+# A user can run each part alone.
 nightly_parts=(
     policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bridge faults fuzz compilers packages
     release readme
@@ -106,13 +106,13 @@ commands_of_the_readme() {
     python3 -B tests/package/readme/run.py "$clone" build/readme
 }
 
-# A test that fails once in dozens of runs does so sooner on one processor, beside busy programs.
+# A test that fails rarely fails more often on one processor, beside busy programs.
 repeat_concurrent_tests() {
     local status=0
     burners=()  # the trap reads them after this function has ended
     need "${test_packages[@]}"
     build dev
-    # Also when ctest dies: a busy program would run for ever.
+    # Also if ctest is killed: otherwise a busy program would run for ever.
     trap 'kill "${burners[@]}"; wait "${burners[@]}" || true' EXIT
     for _ in $(seq "$(nproc)"); do
         sh -c 'while :; do :; done' &

@@ -30,7 +30,7 @@ class Runner:
         self.cache = TidyCache(self.root, self.settings(), cache)
 
     def settings(self):
-        """All that decides the outcome besides a source, its headers and its flags."""
+        """The inputs that decide the outcome besides a source, its headers and its flags."""
         version = subprocess.run(
             [self.tidy, "--version"], capture_output=True, text=True, check=False
         ).stdout
@@ -48,7 +48,7 @@ class Runner:
         }
 
     def not_compiled(self, files):
-        """Names of files that are none of the sources: nothing would be said of them."""
+        """Names of files that are no sources, so clang-tidy would not check them."""
         sources = self.sources()
         return [str(file) for file in files if file.resolve() not in sources]
 
@@ -66,7 +66,7 @@ class Runner:
         return True, True, ""
 
     def run(self, files, jobs):
-        """(number of sources, how many were read, those that were refused)"""
+        """(number of sources, number of sources that were read, refused sources)"""
         wanted = {file.resolve() for file in files}
         work = {file: how for file, how in self.sources().items() if not wanted or file in wanted}
         read, refused = 0, []

@@ -76,7 +76,7 @@ def read_programs(build):
 
 
 def as_pattern(text, programs):
-    """A program's own name stands for all of its tests."""
+    """The name of a program selects all of its tests."""
     exact = [program.prefix for program in programs if program.prefix == f"{text}."]
     return re.compile(f"^{re.escape(exact[0])}" if exact else text)
 
@@ -91,7 +91,7 @@ def select(build, text):
 
 def main(build, text):
     build = Path(build)
-    # An escaped sign stands for itself, here and there.
+    # An escaped sign means the same to Python and to ctest.
     unknown = PYTHON_ONLY.search(re.sub(r"\\\W", ".", text))
     if unknown:
         print(

@@ -18,7 +18,7 @@ SHOWN = 10
 def built(folder):
     """{target: seconds}"""
     log = folder / ".ninja_log"
-    last = {}  # Ninja adds a line when it builds an output again
+    last = {}  # the last line of an output counts: Ninja adds a line for each build
     for line in log.read_text(encoding="utf-8").splitlines()[1:] if log.is_file() else []:
         start, end, _, output, *_ = line.split("\t")
         last[output] = (int(end) - int(start)) / 1000

@@ -62,7 +62,7 @@ class TidyCache:
         return known
 
     def prune(self):
-        """Removes the files that were not used for longest, beyond those that are kept."""
+        """Keeps the KEPT files that were used last, and removes the others."""
         with contextlib.suppress(OSError):
             files = sorted(self.folder.iterdir(), key=lambda file: -file.stat().st_mtime)
             for file in files[KEPT:]:
@@ -80,7 +80,7 @@ class Entry:
         self.key = digest_of(cache.place(source), flags, cache.settings)
         self.includes = cache.folder / f"includes-{self.key}"
         self.files = []
-        self.seen = None  # the file that says that these files have passed
+        self.seen = None  # the `passed-` file of this source, as it is now
 
     def has_passed(self):
         with contextlib.suppress(OSError, ValueError):
@@ -93,13 +93,13 @@ class Entry:
         return False
 
     def look(self):
-        """Before the source is read: notes the files that it consists of now."""
+        """Called before clang-tidy reads the source. Notes its present files."""
         with contextlib.suppress(OSError):
             self.files = self.listed_includes()
             self.seen = self.passed(self.files) if self.files else None
 
     def keep(self):
-        """The source has just passed. Files that changed meanwhile were read in their old form."""
+        """Called when the source has passed. Keeps nothing if a file has changed since look()."""
         with contextlib.suppress(OSError):
             if self.seen and self.passed(self.files) == self.seen:
                 own = self.cache.root
@@ -115,7 +115,7 @@ class Entry:
         return self.cache.folder / f"passed-{digest_of(self.key, *contents)}"
 
     def listed_includes(self):
-        """The source and all that it includes; nothing when it does not preprocess."""
+        """The source and the files that it includes; empty if the preprocessor fails."""
         words = iter(self.arguments)
         kept = []
         for word in words:

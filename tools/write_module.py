@@ -16,7 +16,7 @@ INCLUDE = re.compile(r"^#include <(sluice/[\w./]+)>", re.MULTILINE)
 OPENING = re.compile(r"^(?:inline )?namespace (?:\[\[.*\]\] )?([\w:]+) \{$")
 CLOSING = re.compile(r"^\}  // namespace ([\w:]+)$")
 DECLARATIONS = (
-    # types that are no specialisation, and no member that is defined outside of its class
+    # types, except specialisations and members that are defined outside of their class
     re.compile(r"^(?:class|struct|union|enum(?: class)?) (?:\[\[\w+\]\] |alignas\([^)]*\) )*(\w+)\b(?! *<|::)"),
     re.compile(r"^(?:using|concept) (\w+) ="),
     re.compile(r"^(?:inline )?constexpr [\w:<>, ]+? (\w+)(?:\{| =(?: |$)|\[|;)"),

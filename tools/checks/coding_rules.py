@@ -50,7 +50,7 @@ def deviations(lines):
 
 
 def constructs(line, allowed):
-    """Those that a line uses."""
+    """The constructs that a line uses."""
     if MACRO.match(line):
         yield "function-like macro"
     code = COMMENT.sub("", line)
@@ -60,5 +60,5 @@ def constructs(line, allowed):
 
 
 def short(path):
-    """As the page names a header: without include/sluice/."""
+    """The name of a header on the page: without include/sluice/."""
     return path.relative_to("include/sluice").as_posix()

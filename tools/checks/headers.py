@@ -66,7 +66,7 @@ def check_named_paths(root):
 
 
 def that_need_a_package(root, pattern):
-    """The parts of cmake/modules.cmake that need a package of others: headers, or whole modules."""
+    """The parts of cmake/modules.cmake, headers or modules, that need a package of another project."""
     modules = root / MODULE_LIST
     return set(pattern.findall(modules.read_text("utf-8"))) if modules.is_file() else set()
 

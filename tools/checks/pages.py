@@ -42,7 +42,7 @@ def check(root):
 
 
 def found(root, page, pattern):
-    """(line number, match) of everything that stands outside of code blocks."""
+    """(line number, match) of each match outside of code blocks."""
     is_code = False
     for number, line in enumerate(lines_of(root, page), 1):
         if line.startswith("```"):
@@ -92,7 +92,7 @@ def check_stars(root, page):
 
 
 def check_index(root, page):
-    """The page of a folder leads to each page of the folder."""
+    """The page of a folder has a link to each page of the folder."""
     named = {match[1] for _, match in found(root, page, LINK)}
     beside = sorted(path.name for path in (root / page).parent.glob("*.md") if path.name != page.name)
     return [Problem(page, 1, f"no link to {name}") for name in beside if name not in named]

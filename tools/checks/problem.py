@@ -12,7 +12,7 @@ class Problem:
     path: Path
     line: int
     message: str
-    refused: bool = True  # False: worth printing, no reason to fail
+    refused: bool = True  # False: printed, but the check does not fail
 
     def __str__(self):
         return f"{self.path}:{self.line}: {'' if self.refused else 'note: '}{self.message}"

@@ -61,7 +61,7 @@ def left_out():
 
 
 def files_beside():
-    """The files that pages link to and the site takes along. A folder has no page: link to a page in it."""
+    """The other files that pages link to; the site gets copies. A folder has no page: link to a page in it."""
     aims = sorted(set().union(*map(others, all_pages())))
     if folders := [str(aim) for aim in aims if not (ROOT / aim).is_file()]:
         sys.exit(f"docs: links to folders, which have no page: {', '.join(folders)}")

@@ -42,7 +42,7 @@ def lines_of(page):
 
 
 def aim_of(page, link):
-    """The file that a link leads to."""
+    """The file that a link names."""
     path = link.partition("#")[0]
     return (ROOT / page.parent / path).resolve().relative_to(ROOT) if path else page
 
@@ -60,7 +60,7 @@ def target(page, link):
 
 
 def others(page):
-    """What a page links to that is neither a page nor a source."""
+    """The links of a page to files that are neither pages nor sources."""
     links = [match[2] for line, is_code in lines_of(page) if not is_code for match in LINK.finditer(line)]
     aims = {aim_of(page, link) for link in links if not OUTSIDE.match(link)}
     return {aim for aim in aims if aim.suffix not in (".md", *SOURCES)}

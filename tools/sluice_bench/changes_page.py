@@ -85,7 +85,7 @@ def of_several(records):
 
 
 def labels_of(records):
-    """The names of the files, which are different on an axis."""
+    """A different name for each file, for an axis."""
     return [f"{number}: {each.source}" for number, each in enumerate(records, 1)]
 
 

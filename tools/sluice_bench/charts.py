@@ -30,7 +30,7 @@ class Charts:
         self.add(record)
 
     def add(self, record):
-        """Makes the subjects of one more file known."""
+        """Adds the subjects of one more file."""
         self.colours.update(colours(record))
         self.library.update({each["id"]: each["library"] for each in record.subjects})
 
@@ -63,7 +63,7 @@ class Charts:
         ]
         points = (
             alt.Chart(alt.Data(values=dots))
-            # Clipped, or rounds beyond the axis would take its width while they are hidden.
+            # Clipped. Otherwise hidden rounds beyond the axis would widen it.
             .mark_point(
                 yOffset=MARK, size=22, filled=True, stroke="white", strokeWidth=0.5, clip=True
             )
@@ -93,7 +93,7 @@ class Charts:
         )
 
     def tails(self, scenario):
-        """Of each subject P50 and P99: the median over the rounds and its 95 % interval."""
+        """P50 and P99 of each subject: the median over the rounds and its 95 % interval."""
         lines, labels = [], []
         for result in scenario.results:
             subject = result["subject"]
@@ -245,7 +245,7 @@ class Charts:
         ]
         base = alt.Chart(alt.Data(values=lines))
         rows = alt.Y("subject:N", sort=[line["subject"] for line in lines], axis=None)
-        # Never narrower than this, or a difference of one per cent would look like a large one.
+        # Never narrower, because a difference of one per cent would then look large.
         reach = [
             min(0.8, *(line["low"] for line in lines)),
             max(1.25, *(line["high"] for line in lines)),
@@ -337,7 +337,7 @@ class Charts:
 
 
 def bar_axis(title, lines, dots):
-    """From zero, but for memory that was given back; with room for outliers when they are shown."""
+    """Begins at zero, except for memory that was given back. Has room for shown outliers."""
     highest = max([line["high"] or 0 for line in lines] + [1e-9])
     furthest = max([dot["value"] for dot in dots] + [highest])
     return alt.X(
@@ -353,7 +353,7 @@ def bar_axis(title, lines, dots):
 
 
 def marks(result):
-    """The facts that the reader must not overlook."""
+    """The facts that the reader must see."""
     return [flag for flag in ("INVALID", "UNRELIABLE") if flag in result["flags"]]
 
 
@@ -363,7 +363,7 @@ def row(subject, label, note="", **more):
 
 
 def names(base, rows):
-    """Nothing is cut off: a text that is too long for its line is written smaller."""
+    """Cuts nothing off: a text that is too long for its line gets smaller letters."""
 
     def text(field, offset):
         size = alt.ExprRef(f"min(12, (width - 4) / (0.62 * max(1, length(datum.{field}))))")
@@ -371,16 +371,16 @@ def names(base, rows):
             align="left", baseline="middle", yOffset=offset, fontSize=size
         ).encode(x=alt.value(2), y=rows, text=f"{field}:N")
 
-    # The note has the place of the mark that is not there.
+    # The note stands in the place of the missing mark.
     return alt.layer(text("subject", NAME), text("label", FIGURE), text("note", MARK))
 
 
-# Of a tooltip: four digits, and no letters for thousands.
+# The format of tooltips: four digits, and no letters for thousands.
 NANOSECONDS = ",.4~r"
 
 
 def positive(ns):
-    """A logarithmic axis has no zero, and the clock no half nanoseconds."""
+    """A logarithmic axis has no zero, and the clock has no half nanoseconds."""
     return max(ns, 1.0)
 
 
@@ -405,7 +405,7 @@ def log_time(field, title, lines, channel=alt.X):
 
 
 def legend(names):
-    """No name is cut off: the page makes as many columns as there is room for."""
+    """Cuts no name off: the page makes as many columns as fit."""
     longest = max(map(len, names))
     return alt.Legend(
         orient="bottom",
@@ -421,7 +421,7 @@ def legend(names):
 def finish(chart, height):
     fit = alt.AutoSizeParams(type="fit-x", contains="padding")
     chart = chart.properties(width="container", height=height, autosize=fit)
-    # This call comes first, because it replaces the settings of the others.
+    # This call comes first, because it replaces the settings of the other calls.
     chart = chart.configure(font="system-ui, sans-serif", background="transparent")
     chart = chart.configure_view(stroke="transparent")
     chart = chart.configure_axis(grid=True, titleFontWeight="normal", labelFontSize=11)

@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells the fault in one line, without the usage in front."""
+    """Prints the fault in one line, without the usage."""
 
     def error(self, message):
         raise BadInput(f"{message}; see {self.prog} --help")
@@ -132,7 +132,7 @@ def warn(text):
 
 
 def write(path, text):
-    """To a file, or to the terminal when none is named."""
+    """Writes to a file, or to the terminal if no file is named."""
     if path is None or path == "-":
         sys.stdout.write(text)
         return

@@ -33,7 +33,7 @@ KNOWN = {
 
 
 def colour_of(library):
-    """That of an unknown library follows from its name, so a second run gives it again."""
+    """The colour of a library. The name of an unknown library decides its colour, in each run the same."""
     if library in KNOWN:
         return KNOWN[library]
     number = zlib.crc32(library.encode("utf-8"))

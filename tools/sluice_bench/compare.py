@@ -28,7 +28,7 @@ class Change:
     floor: float | None
     level: float
     problem: str = ""  # why there is no ratio
-    doubt: str = ""  # why nothing is decided all the same
+    doubt: str = ""  # why the ratio has no verdict
 
     @property
     def verdict(self):
@@ -62,12 +62,12 @@ def counter(name):
 
 
 def allocations_of(result):
-    """The program counts them once for each result, in a process that times nothing."""
+    """The program counts allocations once for each result, in a process that measures no time."""
     amount = (result.get("per_message") or {}).get(ALLOCATIONS)
     return None if amount is None else [amount]
 
 
-# Of a count that was none, and of one that is none now.
+# The words for a count that was 0 before, and for a count that is 0 now.
 WITH_NONE = ("from none", "to none")
 
 ALLOCATIONS = "allocations"
@@ -80,7 +80,7 @@ METRICS = {
     ALLOCATIONS: allocations_of,
 }
 
-# Rounds of one process share its layout in memory, which shifts these: only processes are
+# The layout of a process in memory shifts these figures in all its rounds, so only processes are
 # independent of each other.
 SHIFTED = ("time", "p99", "cycles", "cache_misses")
 
@@ -104,7 +104,7 @@ def observations(result, metric):
 
 
 def check_alike(base, new):
-    """Refuses files whose figures must not be put side by side."""
+    """Refuses files whose figures cannot be compared."""
     kinds = {scenario.name: scenario.kind for scenario in base.scenarios}
     for scenario in new.scenarios:
         kind = kinds.get(scenario.name, scenario.kind)
@@ -143,7 +143,7 @@ def notes(base, new, metric="time"):
 
 
 def too_few(before, after, metric, enough):
-    """Why the processes of a side cannot carry a verdict; empty when they can."""
+    """Why the processes of a side are too few for a verdict; empty if they are enough."""
     sides = [observations(result, metric) for result in (before, after)]
     if not all(sides) or not is_shifted(after, metric):
         return ""
@@ -162,7 +162,7 @@ def by_name(record):
 
 
 def family_level(keys):
-    """Bonferroni: the whole table is wrong somewhere as rarely as one line of it would be."""
+    """Bonferroni: the whole table has an error as rarely as a single line would."""
     return 1 - (1 - estimates.LEVEL) / max(len(keys), 1)
 
 
@@ -191,7 +191,7 @@ def floor_of(base, new, scenario):
 
 def change_of(key, before, after, floor, metric, level):
     if metric != "time":
-        floor = None  # it was measured of times and of nothing else
+        floor = None  # the floor is known for times only
     kind = (after or before)["kind"]
     ratio, problem, doubt = None, why_not(before, after), ""
     if not problem:
@@ -226,7 +226,7 @@ def why_not(before, after):
 
 
 def is_same_rate(before, after):
-    """Whether both were sent messages at one rate, and not each at a share of its own capacity."""
+    """Whether both got messages at the same rate, and not at a share of their own capacities."""
     intervals = [each.get("rounds_send_interval_ns") for each in (before, after)]
     if not all(intervals):
         return False
@@ -235,7 +235,7 @@ def is_same_rate(before, after):
 
 
 def comparable_params(result):
-    """All except the length of the measurement. Older files get the values of their time."""
+    """All parameters except the length of the measurement. Older files get the values of their time."""
     ignored = {"messages", "calls", "times", "run_in", "run_in_messages", "run_in_calls"}
     params = {"pinned": True, **result["params"]}
     if result["kind"] == LOADED:
@@ -257,7 +257,7 @@ def ratio_of(before, after, metric, level):
         if few and not is_shifted(after, metric):
             old, fresh = was[:, None], now[:, None]
         return estimates.unpaired_ratio(fresh, old, level), ""
-    # Allocations are none at all, as a rule: a ratio says nothing then.
+    # Most counts of allocations are 0, and then there is no ratio.
     was, now = np.median(was), np.median(now)
     if was == now:
         return exact_ratio(1.0), ""
@@ -265,5 +265,5 @@ def ratio_of(before, after, metric, level):
 
 
 def exact_ratio(value):
-    """Of counts, which have no spread."""
+    """The ratio of counts, which have no spread."""
     return estimates.Ratio(value, value, value, p=0.0)

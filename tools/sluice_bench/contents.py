@@ -124,7 +124,7 @@ def title_of(section, kind):
 
 
 def parameters(scenario):
-    """One line of the parameters that all subjects of a scenario were given."""
+    """The parameters that all subjects of a scenario have, in one line."""
     shown = scenario.results[0]["params"]
     return ", ".join(
         f"{name.replace('_', ' ')} {spoken(value)}"
@@ -189,7 +189,7 @@ def too_few(scenario):
 
 
 def why_equal(best, record):
-    """Why no test could tell any subject from this one; empty when one could."""
+    """Why no test can tell a subject from this one; empty if a test can."""
     if needs_floor(best) and best["scenario"] not in record.floors:
         return "without a noise floor no two are told apart"
     return ""
@@ -208,7 +208,7 @@ def verdict_of(ratio, result, record):
 
 
 def ratio_of_rounds(new, base):
-    """The paired ratio, where both have figures above zero."""
+    """The paired ratio, if both have figures above zero."""
     if min(rounds(new)) <= 0 or min(rounds(base)) <= 0:
         return None
     return estimates.paired_ratio(rounds(new), rounds(base))
@@ -268,14 +268,14 @@ def comparisons(record):
 
 
 def tally(rows):
-    """How often each verdict was reached, such as "3 faster, 1 undecided"."""
+    """The number of results with each verdict, such as "3 faster, 1 undecided"."""
     verdicts = [cells[1][0] for cells in rows]
     words = [word for word in ("faster", "slower", "same", "undecided") if word in verdicts]
     return ", ".join(f"{verdicts.count(word)} {word}" for word in words)
 
 
 def from_rounds(result, baseline, record):
-    """(low, high, verdict), without ends where no test could decide anything."""
+    """(low, high, verdict); without low and high if no test can decide."""
     ratio = ratio_of_rounds(result, baseline) if result and baseline else None
     if ratio is None or not math.isfinite(ratio.high):
         return None, None, "undecided"

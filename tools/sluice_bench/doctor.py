@@ -17,8 +17,8 @@ class Finding:
         return self.grade == "spoils"
 
 
-# (grade, whether it applies, the fact, why the fact matters, the command). A fact that is unknown
-# is None, or missing, and no finding.
+# (grade, whether it applies, the fact, why the fact matters, the command). An unknown fact is None
+# or missing, and gives no finding.
 RULES = [
     (
         "spoils",

@@ -15,7 +15,7 @@ from .record import rounds_of
 LEVEL = 0.95
 RESAMPLES = 9999
 
-# The largest factor that a reader would call the same.
+# Ratios up to this factor count as the same.
 SAME = 1.05
 
 # The signed-rank test cannot reach 5 % with fewer pairs, nor the rank test with fewer rounds a
@@ -25,7 +25,7 @@ FEWEST_A_SIDE = 4
 
 
 def can_rank(scenario):
-    """Whether it has enough rounds to tell two subjects apart."""
+    """Whether there are enough rounds to tell two subjects apart."""
     return rounds_of(scenario) >= FEWEST_PAIRS
 
 
@@ -70,7 +70,7 @@ def bootstrap(samples, statistic, level, paired=False):
 
 
 def median_interval(values, level=LEVEL):
-    """The median of the rounds; of too few rounds with the lowest and the highest of them."""
+    """The median of the rounds and its interval; of too few rounds, the lowest and highest round."""
     values = np.asarray(values, dtype=float)
     middle = float(np.median(values))
     if len(values) < FEWEST_PAIRS:
@@ -85,7 +85,7 @@ def sign_interval(values, level=LEVEL):
 
 
 def paired_ratio(new, base, level=LEVEL):
-    """Of rounds that were measured in turns: round i of one belongs to round i of the other."""
+    """The ratio of rounds measured in turns: round i of one belongs to round i of the other."""
     length = min(len(new), len(base))
     logs = np.log(np.asarray(new[:length], dtype=float)) - np.log(
         np.asarray(base[:length], dtype=float)
@@ -121,20 +121,20 @@ def resampled_medians(processes, random):
     for row, rounds in zip(table, processes):
         row[: len(rounds)] = rounds
     drawn = random.integers(len(sizes), size=(RESAMPLES, len(sizes), 1))
-    # A process that was cut short has fewer rounds: no more than those are drawn from any.
+    # An interrupted process has fewer rounds: that many rounds are drawn from each process.
     rounds = random.integers(sizes[drawn], size=(RESAMPLES, len(sizes), sizes.min()))
     return np.median(np.median(table[drawn, rounds], axis=2), axis=1)
 
 
 def rank_test(new, base):
-    """The p-value of Mann and Whitney's test: exact where that can be had."""
+    """The p-value of Mann and Whitney's test: exact for at most 60 values without ties."""
     both = np.concatenate([new, base])
     exact = len(np.unique(both)) == len(both) and len(both) <= 60
     return float(stats.mannwhitneyu(new, base, method="exact" if exact else "asymptotic").pvalue)
 
 
 def observations_needed(level):
-    """How many a side the exact rank test needs before it can reach `level` at all."""
+    """The fewest observations per side with which the exact rank test can reach `level`."""
     count = 2
     while 2 / special.comb(2 * count, count) > 1 - level:
         count += 1

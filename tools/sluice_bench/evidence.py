@@ -57,12 +57,12 @@ class Figure:
 
     @property
     def rate(self):
-        """Millions a second."""
+        """The rate in millions a second."""
         return self.per_second(1e6)
 
     @property
     def thousands(self):
-        """Thousands a second."""
+        """The rate in thousands a second."""
         return self.per_second(1e3)
 
     @property
@@ -76,7 +76,7 @@ class Figure:
 
 
 def ratio(first, second, steady):
-    """The first by the second: the median over pairs of rounds, and the interval of the sign test."""
+    """First divided by second: the median over pairs of rounds, and the interval of the sign test."""
     if is_invalid(first) or is_invalid(second):
         return "INVALID"
     length = min(len(rounds(first)), len(rounds(second)))
@@ -226,7 +226,7 @@ def of_record(name, record):
 
 
 def write(root, folder):
-    """Writes the pages that are not as they should be, and returns them."""
+    """Writes the pages whose text differs from the generated text, and returns them."""
     changed = []
     for page, text in Evidence(folder).pages(Path(root)).items():
         if not page.is_file() or page.read_text(encoding="utf-8") != text:

@@ -36,7 +36,7 @@ def google_benchmark(record):
 
 
 def compared(record):
-    """The results that other tools may compare: valid times, and no demonstrations."""
+    """The results that other tools may compare: valid times, without demonstrations."""
     return [each for each in record.results if is_time(each) and not is_invalid(each)]
 
 
@@ -79,7 +79,7 @@ def google_runs(result):
         for index, value in enumerate(values)
     ]
     if has_samples(result):
-        return repetitions  # its statistics are over single times, and not over these
+        return repetitions  # its statistics are of single times, not of rounds
     aggregates = {"mean": "mean", "median": "median", "stddev": "stddev", "cv": "cv"}
     return repetitions + [
         {

@@ -14,7 +14,7 @@ class Machine:
         self.root = Path(root)
 
     def read(self, path):
-        """The text of a file; None when it is not there or says nothing."""
+        """The text of a file; None if the file is missing or empty."""
         try:
             return (self.root / path).read_text(encoding="utf-8", errors="replace").strip() or None
         except OSError:
@@ -71,7 +71,7 @@ def as_bool(text):
 
 
 def bracketed(text):
-    """The choice that is in force, of "always [madvise] never"."""
+    """The choice in brackets, as in "always [madvise] never"."""
     found = re.search(r"\[(\w+)\]", text or "")
     return found[1] if found else None
 

@@ -21,12 +21,12 @@ STATISTICS = {
 COUNTS = [
     "attempted", "accepted", "rejected", "dropped", "delivered", "timed_out", "lost", "late_sends",
 ]  # fmt: skip
-# The rounds behind a statistic. The others describe one run, and have no interval.
+# The rounds of a statistic. Other statistics describe one run, and have no interval.
 ROUNDS = {"median": rounds, "p99": lambda result: result.get("rounds_p99_ns")}
 ALARMING = {"INVALID", "UNRELIABLE", "OVERFLOW", "INTERRUPTED", "UNPINNED"}
 EMPTY = ("-", -1, "")
 
-# A figure for each message is too small to be read: the column has those of a round.
+# Switches per message are too few to read, so the column has the switches per round.
 SWITCHES = "context_switches"
 
 

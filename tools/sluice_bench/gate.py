@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from .compare import changes
 from .record import ARE_INVALID, BadInput
 
-# Changes without a ratio. From none to some is growth without bound. An invalid result has failed.
-# A result that is gone, or was measured otherwise, cannot be shown to have held.
+# The outcomes of changes without a ratio. A growth from 0 is a regression, like an invalid result.
+# A result that is gone, or was measured differently, cannot be compared.
 WITHOUT_RATIO = {
     "from none": "regression",
     "invalid": "regression",
@@ -26,7 +26,7 @@ class Judgement:
 
 def gate(base, new, threshold, metric="time"):
     """Judges every result. `threshold` is a share: 0.05 allows five per cent."""
-    # Results that became invalid are not refused here: the gate tells them one by one.
+    # Invalid results of the new file are not refused here: the gate reports each of them.
     refuse(base, base.doubts)
     refuse(new, [doubt for doubt in new.doubts if not doubt.endswith(ARE_INVALID)])
     return [Judgement(change, outcome(change, threshold)) for change in changes(base, new, metric)]

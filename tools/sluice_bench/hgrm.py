@@ -8,7 +8,7 @@ import numpy as np
 
 from .record import BadInput, is_invalid
 
-# As HdrHistogram has it: so many lines until half of the rest to 100 %.
+# As in HdrHistogram: this many lines for each half of the rest to 100 %.
 TICKS_PER_HALF = 5
 
 
@@ -31,7 +31,7 @@ def write_all(record, folder):
 
 
 def file_name(result):
-    """Without the characters that a folder does not take."""
+    """The name without the characters that a file name cannot have."""
     return re.sub(r"[^\w.-]+", "_", f"{result['scenario']}_{result['subject']}")
 
 

@@ -15,22 +15,22 @@ SCHEMA = Path(__file__).with_name("schema.json")
 # A demonstration of a wrong measurement: never ranked, never compared.
 OVERFLOW = "overflow"
 
-# Every subject is sent messages at a share of its own capacity: the slowest has the least to do.
+# Each subject gets messages at a share of its own capacity, so the slowest gets the fewest.
 LOADED = "loaded-latency"
 
-# The waits of urgent messages while more is sent than can be handled. Loss is part of the result.
+# The waits of urgent messages in an overloaded subject. The lost messages are part of the result.
 FLOOD = "flood-latency"
 
-# A single call takes about as long as reading the clock, which would be compared with itself.
+# A call takes as long as reading the clock, so a ratio would compare the clock with itself.
 CALLS = "call-latency"
 
-# The facts that a file must tell of the machine and the program, even if only as unknown.
+# The facts of the machine and the program that a file must have, even if their value is unknown.
 ENVIRONMENT = (
     "cpu", "cpus", "topology", "mhz", "l3_kib", "governor", "kernel", "compiler", "flags",
     "clock_ns", "git_commit", "git_dirty", "program_hash",
 )  # fmt: skip
 
-# Reasons not to be credible, as the program words them.
+# The words of the program for results that are not credible.
 ARE_INVALID = "INVALID"
 ARE_UNRELIABLE = "UNRELIABLE"
 
@@ -51,7 +51,7 @@ KINDS = {
 
 
 class BadInput(Exception):
-    """Something wrong in arguments, files or schema, told in one line."""
+    """A fault in arguments, files or schema; the text is one line."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Record:
 
     @property
     def doubts(self):
-        """Why these figures are not to be relied on; empty when they are credible."""
+        """Why these figures are not credible; empty if they are."""
         if self.credible is None:
             return ["the file answers no check-list"]
         found = self._reasons or [*self.shortcomings, *marks(self.results)]
@@ -126,7 +126,7 @@ class Record:
 
     @functools.cached_property
     def scenarios(self):
-        """In the order in which they were measured."""
+        """The scenarios in the order in which they were measured."""
         groups = {}
         for result in self.results:
             groups.setdefault(result["scenario"], []).append(result)
@@ -163,7 +163,7 @@ class Record:
 
 
 def is_left_out(subject):
-    """It is there, and was not asked for."""
+    """Whether the program has the subject, and the user did not ask for it."""
     return not subject["present"] and subject["absent_because"].startswith("left out")
 
 
@@ -172,7 +172,7 @@ def is_ranked(kind):
 
 
 def needs_floor(result):
-    """Whether its times are ranked, so that two equal subjects measured the noise."""
+    """Whether its times are ranked. Then two equal subjects have measured the noise."""
     return is_ranked(result["kind"]) and unit(result) == "ns"
 
 
@@ -209,7 +209,7 @@ def load(path):
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
         content = json.loads(text, parse_constant=refuse_constant, parse_float=finite)
-        # A lone half of a pair, "\ud800", is JSON and still cannot be written anywhere.
+        # JSON may hold half of a surrogate pair, "\ud800", which no file can hold.
         json.dumps(content, ensure_ascii=False).encode("utf-8")
     except ValueError as error:
         raise BadInput(f"{path}: not JSON: {one_line(str(error))}") from None
@@ -308,7 +308,7 @@ def rounds(result):
 
 
 def rounds_of(scenario):
-    """How many rounds were run: as many as the subject that failed last."""
+    """The number of rounds that were run. A subject that failed has fewer."""
     return max(len(rounds(each)) for each in scenario.results)
 
 

@@ -4,7 +4,7 @@ import shlex
 
 
 def recipe(record):
-    """Shell lines that measure the same again, after comments on facts they cannot bring back."""
+    """Shell lines that repeat the measurement, after comments on facts that they cannot restore."""
     environment, lines = record.environment, []
     measured_on = [environment.get("cpu"), environment.get("kernel"), environment.get("compiler")]
     lines.append(f"# {record.source}: " + ", ".join(str(part) for part in measured_on))
@@ -30,7 +30,7 @@ def command(record):
     run = record.run
     if "arguments" in run:
         return shlex.join(without_outputs(run["arguments"]))
-    # Older files tell only the suite and the number of rounds.
+    # Older files hold only the suite and the number of rounds.
     arguments = [run.get("suite") or " ".join(record.suites)]
     if run["quick"]:
         arguments.append("--quick")
@@ -38,7 +38,7 @@ def command(record):
 
 
 def without_outputs(arguments):
-    """Files of that time are not to be overwritten."""
+    """The arguments without output files, so that no old file is overwritten."""
     kept, skip = [], False
     for argument in arguments:
         if skip:

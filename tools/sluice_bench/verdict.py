@@ -22,7 +22,7 @@ def of_ours(record):
 
 
 def sentence(lines):
-    """How many of these comparisons ended with which word."""
+    """The number of these comparisons that ended with each word."""
     counts = {word: sum(len(words[word]) for _, _, words in lines) for word in WORDS}
     return ", ".join(f"{counts[word]} {word}" for word in reversed(WORDS) if counts[word])
 
@@ -51,7 +51,7 @@ def reached(record, target):
 
 
 def rounds_behind(record, target):
-    """The rounds whose median is the figure of a target; none when the file does not have them."""
+    """The rounds whose median is the figure of a target; empty if the file lacks them."""
     found = {
         each["subject"]: each
         for each in record.results
@@ -66,7 +66,7 @@ def rounds_behind(record, target):
 
 
 def is_missed(target):
-    """Older files do not say it: a target that is not met may be undecided."""
+    """Whether the target is missed. Older files do not tell: an unmet target may be undecided."""
     return target.get("missed", not target["met"] and figure(target) > target["at_most"])
 
 

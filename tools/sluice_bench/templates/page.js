@@ -1,10 +1,10 @@
 "use strict";
 
-// Draws every chart from the specification inside it. `drawn` on the body says when all are there.
+// Draws every chart from the specification inside it. `drawn` on the body: all charts are there.
 const views = [];
 
 function draw(place) {
-  // Folded parts have no width, so this is that of the page.
+  // The width of the page, because folded parts have none.
   const width = document.querySelector("main").clientWidth;
   const specification = JSON.parse(place.querySelector("script").textContent,
     (key, value) => (key === "columns" ? Math.max(1, Math.floor(width / value)) : value));
@@ -27,7 +27,7 @@ function watchFolds() {
   }
 }
 
-// Sorts by the column whose heading was pressed; again turns the order round.
+// Sorts by the column whose heading was pressed. A second press reverses the order.
 function sortTable(table, column, ascending) {
   const key = (row) => {
     const cell = row.cells[column];
@@ -53,7 +53,7 @@ function makeSortable(table) {
   });
 }
 
-// Paper has no folds: they are opened for it, and closed again.
+// Opens all folded parts for a print, and closes them afterwards.
 function openForPrint() {
   let closed = [];
   window.addEventListener("beforeprint", () => {

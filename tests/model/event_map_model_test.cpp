@@ -1,8 +1,8 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/event/detail/dispatch/add_only_hash_map.hpp>
-#include <sluice/event/detail/dispatch/add_only_ordered_map.hpp>
+#include <sluice/event/detail/dispatch/growing_hash_map.hpp>
+#include <sluice/event/detail/dispatch/growing_ordered_map.hpp>
 
 #include <gtest/gtest.h>
 
@@ -35,10 +35,10 @@ struct Less {
 };
 
 /// Its first table has room for one entry, so the second key makes it grow.
-using HashMap = detail::AddOnlyHashMap<Key, int, Hash, Equal, ModelPlatform, 2>;
+using HashMap = detail::GrowingHashMap<Key, int, Hash, Equal, ModelPlatform, 2>;
 /// Its first table has room for two entries.
-using RoomyHashMap = detail::AddOnlyHashMap<Key, int, Hash, Equal, ModelPlatform, 4>;
-using OrderedMap = detail::AddOnlyOrderedMap<Key, int, Less, ModelPlatform, 2>;
+using RoomyHashMap = detail::GrowingHashMap<Key, int, Hash, Equal, ModelPlatform, 4>;
+using OrderedMap = detail::GrowingOrderedMap<Key, int, Less, ModelPlatform, 2>;
 
 template <class Map>
 int sizeOf(const Map& map) {
@@ -115,8 +115,8 @@ TEST(EventMapModelTest, EveryOrderIsNeeded) {
                            whatIsAddedIsFound<RoomyHashMap>};
     const Scenarios ordered{eachKeyIsThereOnce<OrderedMap>, whatWasAddedBeforeIsFound<OrderedMap>,
                             eachIsVisited<OrderedMap>, whatIsAddedIsFound<OrderedMap>};
-    EXPECT_TRUE(survive({}, surveyOrders("add_only_hash_map.hpp", options({2, 2}), hashed)));
-    EXPECT_TRUE(survive({}, surveyOrders("add_only_ordered_map.hpp", options({2, 2}), ordered)));
+    EXPECT_TRUE(survive({}, surveyOrders("growing_hash_map.hpp", options({2, 2}), hashed)));
+    EXPECT_TRUE(survive({}, surveyOrders("growing_ordered_map.hpp", options({2, 2}), ordered)));
 }
 #endif
 

@@ -51,7 +51,8 @@ inline std::string newInbox() {
     return made;
 }
 
-/// Gets events about messages that were sent. A thread of libnats calls it.
+/// Is told when the server denies a subject, or when libnats has closed the link for good. A thread
+/// of libnats calls it.
 class LinkEvents {
 public:
     /// The server does not permit the program to send on this subject.

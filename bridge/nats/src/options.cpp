@@ -1,4 +1,4 @@
-#include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/wire/envelope.hpp>
 

@@ -6,7 +6,7 @@
 #include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/record_pairs.hpp>
+#include <sluice/log/detail/format/pair_writer.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/pattern_formatter.h>
@@ -71,12 +71,12 @@ public:
     void set_error_handler(spdlog::err_handler handler) { errorHandler_ = std::move(handler); }
 
     void log(const spdlog::details::log_msg& message) override {
-        const detail::RecordText text(message, message.logger_name);
+        const detail::TextWriter text(message, message.logger_name);
         detail::RecordHead head = text.head();
         head.logger = &handle_.state();
         detail::PostResult posted = detail::PostResult::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
-            const auto pairs = detail::RecordPairs::take();
+            const auto pairs = detail::PairWriter::take();
             posted = frontend_->post(head, pairs.size() + text.size(), policy_,
                                      [&](std::byte* to) noexcept { text.write(pairs.write(to)); });
         } else {

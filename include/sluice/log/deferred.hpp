@@ -158,7 +158,7 @@ void checkSpecifications() noexcept {
 template <class Site, class Logger, class... Arguments>
 void logDeferred(Logger& logger, const Arguments&... arguments) {
     checkSpecifications<Site, typename CodecOf<Arguments>::Decoded&...>();
-    const EncodedArguments<CodecOf<Arguments>...> encoded(arguments...);
+    const ArgumentWriter<CodecOf<Arguments>...> encoded(arguments...);
     logger.log_deferred(siteOf<Site, CodecOf<Arguments>...>, encoded.size(),
                         [&encoded](std::byte* to) noexcept { encoded.write(to); });
 }

@@ -6,8 +6,8 @@
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/pair_writer.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/logger.h>
@@ -26,7 +26,7 @@ namespace sluice::log {
 
 /// While an own_time lives, the log calls of its thread print the times that the caller gives
 /// unchanged.
-using own_time = detail::OwnTime;
+using own_time = detail::ScopedTime;
 
 /// A spdlog logger with sinks that a back end calls.
 ///
@@ -155,7 +155,7 @@ private:
     [[gnu::cold, gnu::noinline]] void postWithPairs(detail::RecordHead& head,
                                                     spdlog::level::level_enum level,
                                                     std::size_t size, Write& write) {
-        const auto pairs = detail::RecordPairs::take();
+        const auto pairs = detail::PairWriter::take();
         postBytes(head, level, pairs.size() + size,
                   [&](std::byte* to) noexcept { write(pairs.write(to)); });
     }

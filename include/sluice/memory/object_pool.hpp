@@ -126,7 +126,7 @@ class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
 
     using Blocks = std::conditional_t<Traits::Platform::hasThreads, BasicBlockPool<Traits>,
-                                      detail::ExactPool<Traits>>;
+                                      detail::SingleCoreExactPool<Traits>>;
 
 public:
     using value_type = T;

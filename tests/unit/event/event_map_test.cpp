@@ -264,8 +264,8 @@ struct CountingLess {
 };
 
 // Four kinds of events are registered id by id: so each fourth key is of the same kind.
-TEST(AddOnlyOrderedMapTest, SearchIsFastInEachPartOfKeysThatCameInAPattern) {
-    detail::AddOnlyOrderedMap<std::pair<int, int>, int, CountingLess, StdPlatform> map;
+TEST(GrowingOrderedMapTest, SearchIsFastInEachPartOfKeysThatCameInAPattern) {
+    detail::GrowingOrderedMap<std::pair<int, int>, int, CountingLess, StdPlatform> map;
     for (int id = 0; id < 1000; ++id) {
         for (int kind = 0; kind < 4; ++kind) {
             map.findOrAdd({kind, id}) = 4 * id + kind;

@@ -273,8 +273,8 @@ TEST(OrderedQueueListTest, SwapsAndMoves) {
 
 template <class Compare>
 struct Ordered {
-    template <class QueueItem>
-    using QueueList = OrderedQueueList<QueueItem, Compare>;
+    template <class EventStorage>
+    using QueueList = OrderedQueueList<EventStorage, Compare>;
 };
 
 template <class Compare = OrderedQueueListCompare>

@@ -144,17 +144,17 @@ private:
 
 /// An exact pool on a platform without threads. It needs no heap.
 template <class Traits>
-class ExactPool {
+class SingleCoreExactPool {
     using Platform = typename Traits::Platform;
 
 public:
-    ExactPool(const BlockPoolOptions& options, std::pmr::memory_resource* memory)
+    SingleCoreExactPool(const BlockPoolOptions& options, std::pmr::memory_resource* memory)
         : options_(options), blocks_(options, memory) {
         toldOfPool(this);
     }
-    ExactPool(const ExactPool&) = delete;
-    ExactPool& operator=(const ExactPool&) = delete;
-    ~ExactPool() {
+    SingleCoreExactPool(const SingleCoreExactPool&) = delete;
+    SingleCoreExactPool& operator=(const SingleCoreExactPool&) = delete;
+    ~SingleCoreExactPool() {
         reportLeak(options_, statistics().inUse);
         toldOfPoolsEnd(this);
     }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/event/detail/dispatch/add_only_hash_map.hpp>
-#include <sluice/event/detail/dispatch/add_only_ordered_map.hpp>
+#include <sluice/event/detail/dispatch/growing_hash_map.hpp>
+#include <sluice/event/detail/dispatch/growing_ordered_map.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
 #include <sluice/event/detail/utility/comparing.hpp>
 
@@ -30,17 +30,17 @@ template <class Key, class Value, class Map, class Platform>
 auto selectMap() {
     if constexpr (isDetected<HasherOf, Map>) {
         using Equal = typename Map::key_equal;
-        return static_cast<AddOnlyHashMap<Key, Value, HasherOf<Map>, Equal, Platform>*>(nullptr);
+        return static_cast<GrowingHashMap<Key, Value, HasherOf<Map>, Equal, Platform>*>(nullptr);
     } else if constexpr (isDetected<ComparisonOf, Map>) {
-        return static_cast<AddOnlyOrderedMap<Key, Value, ComparisonOf<Map>, Platform>*>(nullptr);
+        return static_cast<GrowingOrderedMap<Key, Value, ComparisonOf<Map>, Platform>*>(nullptr);
     } else if constexpr (isDetected<HashOf, Key> && hasEqual<Key>) {
         using Equal = std::equal_to<Key>;
-        return static_cast<AddOnlyHashMap<Key, Value, std::hash<Key>, Equal, Platform>*>(nullptr);
+        return static_cast<GrowingHashMap<Key, Value, std::hash<Key>, Equal, Platform>*>(nullptr);
     } else {
         static_assert(hasLess<Key>,
                       "an event needs std::hash and ==, or <, or a Map in the policies that names "
                       "its hasher and key_equal, or its key_compare");
-        return static_cast<AddOnlyOrderedMap<Key, Value, std::less<Key>, Platform>*>(nullptr);
+        return static_cast<GrowingOrderedMap<Key, Value, std::less<Key>, Platform>*>(nullptr);
     }
 }
 

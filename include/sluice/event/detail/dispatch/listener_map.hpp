@@ -31,7 +31,7 @@ public:
     ListenerMap& operator=(ListenerMap&&) noexcept = default;
     ~ListenerMap() {
         if constexpr (hasMixins) {
-            HookCalls::lose(this);
+            HookCall::lose(this);
         }
     }
 
@@ -94,9 +94,9 @@ protected:
     template <class Root, class... Args>
     bool isAllowed(Args&... args) const {
         if constexpr (hasMixins) {
-            const HookCalls calls(this);
+            const HookCall call(this);
             return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
-                                                               calls, args...);
+                                                               call, args...);
         } else {
             return true;
         }

@@ -46,33 +46,33 @@ constexpr bool hasOwnHook() noexcept {
 
 /// The time in which this thread calls the hooks of a dispatcher. The objects of a thread are
 /// linked, the innermost first, so that the dispatcher's destructor finds them.
-class HookCalls {
+class HookCall {
 public:
-    explicit HookCalls(const void* dispatcher) noexcept
+    explicit HookCall(const void* dispatcher) noexcept
         : dispatcher_(dispatcher), outer_(innermost_) {
         innermost_ = this;
     }
-    HookCalls(const HookCalls&) = delete;
-    HookCalls& operator=(const HookCalls&) = delete;
-    ~HookCalls() { innermost_ = outer_; }
+    HookCall(const HookCall&) = delete;
+    HookCall& operator=(const HookCall&) = delete;
+    ~HookCall() { innermost_ = outer_; }
 
     /// Whether the dispatcher has been destroyed.
     bool isLost() const noexcept { return dispatcher_ == nullptr; }
 
     /// Called by the destructor of the dispatcher.
     static void lose(const void* dispatcher) noexcept {
-        for (HookCalls* calls = innermost_; calls != nullptr; calls = calls->outer_) {
-            if (calls->dispatcher_ == dispatcher) {
-                calls->dispatcher_ = nullptr;
+        for (HookCall* call = innermost_; call != nullptr; call = call->outer_) {
+            if (call->dispatcher_ == dispatcher) {
+                call->dispatcher_ = nullptr;
             }
         }
     }
 
 private:
-    inline static SLUICE_THREAD_LOCAL HookCalls* innermost_ = nullptr;
+    inline static SLUICE_THREAD_LOCAL HookCall* innermost_ = nullptr;
 
     const void* dispatcher_;
-    HookCalls* const outer_;
+    HookCall* const outer_;
 };
 
 template <class Root, class List>
@@ -81,7 +81,7 @@ struct MixinHooks;
 template <class Root>
 struct MixinHooks<Root, MixinList<>> {
     template <class... Args>
-    static bool allow(const Root&, const HookCalls&, Args&...) {
+    static bool allow(const Root&, const HookCall&, Args&...) {
         return true;
     }
 };
@@ -93,13 +93,13 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
 
     /// Whether all hooks let the event pass and no hook has destroyed the dispatcher.
     template <class... Args>
-    static bool allow(const Root& root, const HookCalls& calls, Args&... args) {
+    static bool allow(const Root& root, const HookCall& call, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
-            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...) || calls.isLost()) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...) || call.isLost()) {
                 return false;
             }
         }
-        return MixinHooks<Root, MixinList<Rest...>>::allow(root, calls, args...);
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, call, args...);
     }
 };
 

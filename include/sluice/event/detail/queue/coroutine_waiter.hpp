@@ -21,10 +21,10 @@ protected:
 };
 
 /// The result of an attempt to wait.
-enum class Suspension {
+enum class SuspendResult {
     waits,
-    refused,  ///< there is an event
-    ended     ///< there will be none
+    hasEvent,  ///< an event is there, so there is no wait
+    ended      ///< there will be none
 };
 
 /// Waiting coroutines, in the order of their arrival. It has no lock.

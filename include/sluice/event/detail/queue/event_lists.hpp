@@ -176,12 +176,12 @@ private:
 
 /// An element of a policy's list: room for one event, which fill() constructs.
 template <class Event>
-class QueueItem {
+class EventStorage {
 public:
-    QueueItem() noexcept = default;
-    QueueItem(const QueueItem&) = delete;
-    QueueItem& operator=(const QueueItem&) = delete;
-    ~QueueItem() { clear(); }
+    EventStorage() noexcept = default;
+    EventStorage(const EventStorage&) = delete;
+    EventStorage& operator=(const EventStorage&) = delete;
+    ~EventStorage() { clear(); }
 
     template <class Make>
     void fill(Make& make) {

@@ -191,16 +191,16 @@ public:
 
     /// Lets a coroutine wait. A thread wakes `waiter` if there may be an event for it, or if the
     /// store has ended.
-    Suspension suspend(CoroutineWaiter& waiter) noexcept {
+    SuspendResult suspend(CoroutineWaiter& waiter) noexcept {
         const Guard guard(lock_);
         if (isReady()) {
-            return Suspension::refused;
+            return SuspendResult::hasEvent;
         }
         if (hasEnded(guard)) {
-            return Suspension::ended;
+            return SuspendResult::ended;
         }
         coroutines_.append(waiter);
-        return Suspension::waits;
+        return SuspendResult::waits;
     }
     void forget(const CoroutineWaiter& waiter) noexcept {
         const Guard guard(lock_);

@@ -58,11 +58,11 @@ private:
     bool isDone() {
         while (!hasTaken()) {
             switch (store_.suspend(*this)) {
-            case Suspension::waits:
+            case SuspendResult::waits:
                 return false;
-            case Suspension::ended:
+            case SuspendResult::ended:
                 return true;
-            case Suspension::refused:
+            case SuspendResult::hasEvent:
                 break;
             }
         }

@@ -33,8 +33,8 @@ inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPe
 /// The list of a queue's events: a NodeList, or the list type of the policy.
 template <class Event, class Policies>
 auto selectEventList() {
-    if constexpr (isDetected<QueueListMember, Policies, QueueItem<Event>>) {
-        using List = QueueListMember<Policies, QueueItem<Event>>;
+    if constexpr (isDetected<QueueListMember, Policies, EventStorage<Event>>) {
+        using List = QueueListMember<Policies, EventStorage<Event>>;
         using EventList =
             std::conditional_t<isPoolQueueList<List>, NodeList<Event>, PolicyList<List>>;
         return static_cast<EventList*>(nullptr);

@@ -3,8 +3,8 @@
 #include <sluice/log/detail/backend/logger_state.hpp>
 #include <sluice/log/detail/format/current_pairs.hpp>
 #include <sluice/log/detail/format/pair_text.hpp>
+#include <sluice/log/detail/format/pair_writer.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/format/record_pairs.hpp>
 #include <sluice/log/detail/format/thread_mdc.hpp>
 
 #include <algorithm>
@@ -229,13 +229,13 @@ private:
                                                                              : 0;
     }
     [[gnu::cold, gnu::noinline]] static std::size_t sizeOfPairs(const std::byte* from) noexcept {
-        RecordPairs::Prefix prefix;
+        PairWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
         return sizeof prefix + prefix.mdc + prefix.context + prefix.pairs;
     }
 
     static PairBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
-        RecordPairs::Prefix prefix{};
+        PairWriter::Prefix prefix{};
         if ((head.flags & RecordHead::hasPairs) != 0) {
             std::memcpy(&prefix, payload, sizeof prefix);
         }
@@ -270,7 +270,7 @@ private:
     /// there is no memory, the message is printed without its pairs.
     [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
                                                const std::byte* from) noexcept {
-        RecordPairs::Prefix prefix;
+        PairWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
         const PairBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
         const PairBytes pairs{context.bytes + context.size, prefix.pairs};

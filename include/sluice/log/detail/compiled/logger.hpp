@@ -92,7 +92,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
     if (__builtin_expect(message.payload.size() == detail::traceBegins.size(), 0)) {
         noteTrace({message.payload.data(), message.payload.size()});
     }
-    const detail::RecordText text(message, {});
+    const detail::TextWriter text(message, {});
     detail::RecordHead head = text.head();
     post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
 }

@@ -171,10 +171,10 @@ inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 /// The arguments of one call, measured and ready to be written. The arguments must outlive this
 /// object.
 template <class... Codecs>
-class EncodedArguments {
+class ArgumentWriter {
 public:
     template <class... Arguments>
-    explicit EncodedArguments(const Arguments&... arguments) noexcept
+    explicit ArgumentWriter(const Arguments&... arguments) noexcept
         : held_(Codecs::hold(arguments)...) {}
 
     [[nodiscard]] std::size_t size() const noexcept {

@@ -27,7 +27,7 @@ struct DeferredSite {
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record. It is trivially copyable. The lane stores the key and the size of the
+/// The head of a record. It is trivially copyable. The lane stores the stamp and the size of the
 /// record.
 struct RecordHead {
     enum Flags : std::uint8_t {
@@ -41,7 +41,7 @@ struct RecordHead {
         hasNoTime = 4,
         /// The sinks are flushed after this record.
         flushes = 8,
-        /// RecordPairs come before everything else.
+        /// PairWriter come before everything else.
         hasPairs = CallerState::hasPairs
     };
 
@@ -59,13 +59,13 @@ struct RecordExtra {
     std::size_t nameSize;
 };
 
-/// While an OwnTime lives, the records of its thread keep the times that the caller gives.
-class OwnTime {
+/// While a ScopedTime lives, the records of its thread keep the times that the caller gives.
+class ScopedTime {
 public:
-    OwnTime() noexcept { CallerState::beginOwnTime(); }
-    ~OwnTime() { CallerState::endOwnTime(); }
-    OwnTime(const OwnTime&) = delete;
-    OwnTime& operator=(const OwnTime&) = delete;
+    ScopedTime() noexcept { CallerState::beginOwnTime(); }
+    ~ScopedTime() { CallerState::endOwnTime(); }
+    ScopedTime(const ScopedTime&) = delete;
+    ScopedTime& operator=(const ScopedTime&) = delete;
 };
 
 /// Copies `size` bytes and returns the end of the copy. `from` may be null for 0 bytes.
@@ -77,11 +77,11 @@ inline std::byte* append(std::byte* to, const void* from, std::size_t size) noex
 }
 
 /// Writes a message in the form that a lane stores.
-class RecordText {
+class TextWriter {
 public:
     /// `name` is the name that is printed; empty: the logger's name. The arguments must outlive
     /// this object.
-    RecordText(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
+    TextWriter(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
         : message_(message),
           name_(name),
           hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||

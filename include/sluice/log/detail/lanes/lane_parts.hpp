@@ -13,7 +13,7 @@
 namespace sluice::log::detail {
 
 /// The state of the lock on the oldest records of a lane. It names the side that may use them.
-enum class EvictionLock : unsigned char {
+enum class EvictionState : unsigned char {
     free,
     evicting,  ///< the owner evicts records
     copying,   ///< the back end copies a few records

@@ -68,7 +68,7 @@ public:
             return endOfTime;
         }
         // It checks again with the lock, because the owner may have evicted the record meanwhile.
-        const EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
+        const EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
         return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).stamp
                                                   : endOfTime;
     }
@@ -79,7 +79,7 @@ public:
         if (!hasRecords()) {
             return false;
         }
-        EvictionGuard guard = lane_->lockEviction(EvictionLock::copying);
+        EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
         isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
         if (isInPlace_) {
             return openInPlace(std::move(guard), limit);

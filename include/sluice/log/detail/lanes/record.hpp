@@ -12,7 +12,7 @@
 namespace sluice::log::detail {
 
 /// The thread whose records a lane carries.
-struct LaneInfo {
+struct ThreadInfo {
     std::uint64_t threadId = 0;  ///< the system's number of the thread
     char threadName[16] = {};    ///< name of the thread at its first record
 };
@@ -20,11 +20,11 @@ struct LaneInfo {
 /// The first part of a record. These parts follow it, each at a multiple of 8:
 ///
 /// - the user's head;
-/// - LaneInfo, if the record is in the shared lane;
+/// - ThreadInfo, if the record is in the shared lane;
 /// - the payload, or the address of its block.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is in a block of its own
-    /// The record is in the shared lane, so it has a LaneInfo.
+    /// The record is in the shared lane, so it has a ThreadInfo.
     static constexpr std::uint32_t foreign = 2;
     static constexpr std::uint32_t flags = 7;
 
@@ -63,7 +63,7 @@ struct Record {
     const Head& head;
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;
-    const LaneInfo& lane;  ///< the thread that posted it
+    const ThreadInfo& lane;  ///< the thread that posted it
 };
 
 constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
@@ -76,7 +76,7 @@ inline const RecordFrame& frameAt(const std::byte* record) noexcept {
 
 /// Returns the block of a large record. `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
-    const std::size_t info = frameAt(record).isForeign() ? sizeof(LaneInfo) : 0;
+    const std::size_t info = frameAt(record).isForeign() ? sizeof(ThreadInfo) : 0;
     return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +
                                                                 roundUpTo8(headSize) + info));
 }

@@ -219,10 +219,10 @@ private:
             *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
         const std::byte* payload = record + Writer::payloadAt;
         std::size_t size = frame.payloadSize;
-        const LaneInfo* info = &lane.info();
+        const ThreadInfo* info = &lane.info();
         if (__builtin_expect(frame.isForeign(), 0)) {
-            info = std::launder(reinterpret_cast<const LaneInfo*>(payload));
-            payload += sizeof(LaneInfo);
+            info = std::launder(reinterpret_cast<const ThreadInfo*>(payload));
+            payload += sizeof(ThreadInfo);
         }
         if (__builtin_expect(frame.isLarge(), 0)) {
             LargePayload* const block = largePayloadAt(record, sizeof(Head));

@@ -75,7 +75,7 @@ public:
 
     struct UnlockEviction {
         void operator()(RecordLane* lane) const noexcept {
-            lane->evictionLock_.store(EvictionLock::free, std::memory_order_release);  // E4
+            lane->evictionLock_.store(EvictionState::free, std::memory_order_release);  // E4
         }
     };
     /// The right to release the lane's oldest records. Null: the other side has the right.
@@ -150,7 +150,7 @@ public:
     bool evictFor(const RecordSize& size) noexcept {
         // Relaxed: the lock protects the records. The back end reads this before it locks again.
         copies_.store(1, std::memory_order_relaxed);
-        const EvictionGuard guard = lockEviction(EvictionLock::evicting);
+        const EvictionGuard guard = lockEviction(EvictionState::evicting);
         if (guard == nullptr) {
             return false;
         }
@@ -194,7 +194,7 @@ public:
     void countDiscarded() noexcept { discarded_.add(1); }
 
     /// Called by the new owner.
-    void begin(const LaneInfo& info) noexcept {
+    void begin(const ThreadInfo& info) noexcept {
         info_ = info;
         liveness_.begin();
     }
@@ -215,18 +215,18 @@ public:
 
     /// Waits for the right to release records. Returns null if the back end is reading records in
     /// the lane.
-    EvictionGuard lockEviction(EvictionLock wanted) noexcept {
+    EvictionGuard lockEviction(EvictionState wanted) noexcept {
         BasicNappingBackoff<Platform> backoff;
-        EvictionLock found = EvictionLock::free;
+        EvictionState found = EvictionState::free;
         while (!evictionLock_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
                                                     std::memory_order_relaxed)) {  // E4
-            if (found == EvictionLock::inPlace) {
+            if (found == EvictionState::inPlace) {
                 return nullptr;
             }
-            if (found != EvictionLock::free) {
+            if (found != EvictionState::free) {
                 backoff.wait();
             }
-            found = EvictionLock::free;
+            found = EvictionState::free;
         }
         return EvictionGuard(this);
     }
@@ -234,7 +234,7 @@ public:
     /// meanwhile.
     void beginInPlace(EvictionGuard guard) noexcept {
         // Relaxed: the owner only compares the value, and endInPlace() releases.
-        guard.release()->evictionLock_.store(EvictionLock::inPlace, std::memory_order_relaxed);
+        guard.release()->evictionLock_.store(EvictionState::inPlace, std::memory_order_relaxed);
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
         release(EvictionGuard(this), bytes, count);
@@ -333,7 +333,7 @@ public:
 
     // ---- Any thread: numbers, each as of some moment during the call
 
-    [[nodiscard]] const LaneInfo& info() const noexcept { return info_; }
+    [[nodiscard]] const ThreadInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneHighWater<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
     /// The sums over all owners of the lane.
@@ -381,10 +381,11 @@ private:
     /// If the lane is empty, lets the next record begin at the beginning of the ring. It does not
     /// wait for the eviction lock.
     void restartIfEmpty() noexcept {
-        EvictionLock found = EvictionLock::free;
-        if ((tail() & mask_) < step || !evictionLock_.compare_exchange_strong(
-                                           found, EvictionLock::evicting, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {  // E4
+        EvictionState found = EvictionState::free;
+        if ((tail() & mask_) < step ||
+            !evictionLock_.compare_exchange_strong(found, EvictionState::evicting,
+                                                   std::memory_order_acquire,
+                                                   std::memory_order_relaxed)) {  // E4
             return;
         }
         const EvictionGuard guard(this);
@@ -429,12 +430,12 @@ private:
     std::unique_ptr<std::byte[]> ring_;
     Atomic<unsigned char> copies_{0};  ///< whether the owner evicts; written by the owner
     Atomic<unsigned char> left_{0};    ///< whether the owner has ended
-    LaneInfo info_;
+    ThreadInfo info_;
 
     // The back end writes these in each harvest. The owner reads them when the lane looks full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
-    Atomic<EvictionLock> evictionLock_{EvictionLock::free};
+    Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
     // The owner writes these in rare cases.

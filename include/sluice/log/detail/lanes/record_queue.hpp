@@ -267,7 +267,7 @@ private:
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
     static LaneLimits sharedLimits() noexcept {
-        return {512, std::max<std::size_t>(65536, 4 * (Writer::leastBytes + sizeof(LaneInfo))),
+        return {512, std::max<std::size_t>(65536, 4 * (Writer::leastBytes + sizeof(ThreadInfo))),
                 sizeof(Head)};
     }
 

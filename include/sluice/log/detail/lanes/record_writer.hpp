@@ -24,7 +24,7 @@ public:
     /// The result of one attempt.
     enum class WriteResult : unsigned char { ok, full, noMemory, closed };
 
-    /// The offset of the payload in a record. In the shared lane, the offset of LaneInfo.
+    /// The offset of the payload in a record. In the shared lane, the offset of ThreadInfo.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
     /// The bytes of the smallest lane: each record must fit, at least with its payload in a block
@@ -34,7 +34,7 @@ public:
     /// Returns the bytes that a record with a payload of `bytes` bytes takes in this lane.
     static RecordSize sizeIn(const RecordLane& lane, std::uint32_t flags,
                              std::size_t bytes) noexcept {
-        const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(LaneInfo) : 0;
+        const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(ThreadInfo) : 0;
         const std::size_t most = lane.limits().bytes;
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
         // The sum does not overflow, because no object is so large.
@@ -98,8 +98,8 @@ private:
         if ((flags & RecordFrame::foreign) == 0) {
             return record + payloadAt;
         }
-        ::new (record + payloadAt) LaneInfo(thisThread());
-        return record + payloadAt + sizeof(LaneInfo);
+        ::new (record + payloadAt) ThreadInfo(thisThread());
+        return record + payloadAt + sizeof(ThreadInfo);
     }
 
     static WriteResult publish(Registry& registry, RecordLane& lane, std::byte* record) noexcept {

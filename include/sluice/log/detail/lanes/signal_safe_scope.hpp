@@ -40,8 +40,8 @@ private:
 };
 
 /// Returns the number and the name of the calling thread.
-inline LaneInfo thisThread() noexcept {
-    LaneInfo info;
+inline ThreadInfo thisThread() noexcept {
+    ThreadInfo info;
 #if defined(__linux__)
     info.threadId = static_cast<std::uint64_t>(::syscall(SYS_gettid));
     (void)::pthread_getname_np(::pthread_self(), info.threadName, sizeof info.threadName);

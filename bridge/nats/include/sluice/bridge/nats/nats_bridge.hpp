@@ -5,9 +5,10 @@
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/bridge/nats/detail/pull.hpp>
-#include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/bridge/nats/detail/wall_time.hpp>
 #include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/route.hpp>
 #include <sluice/bridge/nats/send_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>

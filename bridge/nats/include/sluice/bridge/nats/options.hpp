@@ -120,32 +120,6 @@ struct NatsOptions : LinkOptions {
     DurableOptions durable;
 };
 
-/// The guarantee of a route.
-enum class Profile : unsigned char {
-    core,    ///< at most once: a message may be lost
-    durable  ///< at least once, from the outbox of the sender to the bus of the importer
-};
-
-/// How the messages of one type travel: their subject on the server, and their guarantee.
-///
-///     bridge.exportType<Position>({"fleet.position"});
-///     bridge.importType<Order>({"fleet.order", 1, Profile::durable});
-struct NatsRoute {
-    std::string subject;
-    /// The version of the type. Change it when the meaning of a field changes. An importer refuses
-    /// and counts messages of other versions.
-    std::uint32_t schemaVersion = 1;
-    Profile profile = Profile::core;
-    /// Durable imports: when the importer acknowledges a message. False: as soon as the bus has
-    /// accepted it. True: after those handlers have returned that the bus had at importType(). True
-    /// has these conditions:
-    ///
-    /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of the
-    ///   imported messages to numbers of its own.
-    /// - The bus must not drop messages.
-    bool untilHandled = false;
-};
-
 namespace detail {
 
 /// Returns the options. If a setting is out of range, it throws std::runtime_error with one line

@@ -2,7 +2,7 @@
 
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/outbox.hpp>
-#include <sluice/bridge/nats/detail/route.hpp>
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>

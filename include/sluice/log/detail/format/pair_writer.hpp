@@ -11,7 +11,7 @@ namespace sluice::log::detail {
 
 /// Writes the pairs of one record in the form that a lane stores, before the text or the arguments:
 /// a Prefix, the mdc, the context, the pairs of the call.
-class RecordPairs {
+class PairWriter {
 public:
     /// The bytes of the three parts that follow it.
     struct Prefix {
@@ -22,7 +22,7 @@ public:
 
     /// Takes the mdc and the context of the thread, and the pairs that the thread has set for its
     /// next record.
-    static RecordPairs take() noexcept;
+    static PairWriter take() noexcept;
 
     std::size_t size() const noexcept {
         return sizeof(Prefix) + context_.size + mdcSize_ + pairsSize_;
@@ -39,8 +39,8 @@ private:
     std::size_t pairsSize_ = 0;
 };
 
-[[gnu::cold]] inline RecordPairs RecordPairs::take() noexcept {
-    RecordPairs result;
+[[gnu::cold]] inline PairWriter PairWriter::take() noexcept {
+    PairWriter result;
     result.context_ = CallerState::context();
     result.pairs_ = CallerState::setPairs({});
     result.pairsSize_ = sizeOfPairs(result.pairs_);
@@ -53,7 +53,7 @@ private:
     return result;
 }
 
-[[gnu::cold]] inline std::byte* RecordPairs::write(std::byte* to) const noexcept {
+[[gnu::cold]] inline std::byte* PairWriter::write(std::byte* to) const noexcept {
     to = writeValue(to, Prefix{mdcSize_, context_.size, pairsSize_});
     if (mdc_ != nullptr) {
         for (const auto& [key, value] : *mdc_) {

@@ -30,7 +30,7 @@ namespace sluice::detail {
 ///
 /// With ten levels a million keys are found fast.
 template <class Key, class Value, class Less, class Platform, std::size_t Levels = 10>
-class AddOnlyOrderedMap {
+class GrowingOrderedMap {
     struct Node;
     using Link = typename Platform::template Atomic<Node*>;
     using Links = std::array<Link, Levels>;
@@ -43,10 +43,10 @@ class AddOnlyOrderedMap {
     };
 
 public:
-    AddOnlyOrderedMap() noexcept = default;
-    AddOnlyOrderedMap(const AddOnlyOrderedMap&) = delete;
-    AddOnlyOrderedMap& operator=(const AddOnlyOrderedMap&) = delete;
-    ~AddOnlyOrderedMap() {
+    GrowingOrderedMap() noexcept = default;
+    GrowingOrderedMap(const GrowingOrderedMap&) = delete;
+    GrowingOrderedMap& operator=(const GrowingOrderedMap&) = delete;
+    ~GrowingOrderedMap() {
         // Relaxed, both: no other thread is here.
         Node* node = first_[0].load(std::memory_order_relaxed);
         while (node != nullptr) {
@@ -54,7 +54,7 @@ public:
         }
     }
 
-    void swap(AddOnlyOrderedMap& other) noexcept {
+    void swap(GrowingOrderedMap& other) noexcept {
         for (std::size_t level = 0; level < Levels; ++level) {
             // Relaxed: no other thread is here.
             Node* const mine = first_[level].load(std::memory_order_relaxed);

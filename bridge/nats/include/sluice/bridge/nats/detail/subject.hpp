@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/route.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/envelope.hpp>
 

@@ -35,15 +35,15 @@ namespace sluice::detail {
 /// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
 template <class Key, class Value, class Hash, class Equal, class Platform,
           std::size_t FirstCapacity = 8>
-class AddOnlyHashMap {
+class GrowingHashMap {
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
 public:
-    AddOnlyHashMap() noexcept = default;
-    AddOnlyHashMap(const AddOnlyHashMap&) = delete;
-    AddOnlyHashMap& operator=(const AddOnlyHashMap&) = delete;
-    ~AddOnlyHashMap() {
+    GrowingHashMap() noexcept = default;
+    GrowingHashMap(const GrowingHashMap&) = delete;
+    GrowingHashMap& operator=(const GrowingHashMap&) = delete;
+    ~GrowingHashMap() {
         // Relaxed: no other thread is here.
         const Table* const newest = newest_.load(std::memory_order_relaxed);
         if (newest != nullptr) {
@@ -52,7 +52,7 @@ public:
         destroyTables(newest);
     }
 
-    void swap(AddOnlyHashMap& other) noexcept {
+    void swap(GrowingHashMap& other) noexcept {
         // Relaxed: no other thread is here.
         Table* const mine = newest_.load(std::memory_order_relaxed);
         newest_.store(other.newest_.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -1,8 +1,7 @@
 #pragma once
 
+#include <sluice/event/detail/queue/void_enqueue.hpp>
 #include <sluice/event/heter_event_queue.hpp>
-
-#include <utility>
 
 namespace sluice::void_enqueue {
 
@@ -16,16 +15,12 @@ namespace sluice::void_enqueue {
 /// Use it through <eventpp/hetereventqueue.h>, for programs written for eventpp. Use
 /// HeterEventQueue in new programs. See void_enqueue.hpp.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
-class HeterEventQueue : public sluice::HeterEventQueue<Event, PrototypeList, Policies> {
-    using Base = sluice::HeterEventQueue<Event, PrototypeList, Policies>;
+class HeterEventQueue
+    : public detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>> {
+    using Base = detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>>;
 
 public:
     using Base::Base;
-
-    template <class... A>
-    void enqueue(A&&... args) {
-        (void)Base::enqueue(std::forward<A>(args)...);
-    }
 };
 
 }  // namespace sluice::void_enqueue

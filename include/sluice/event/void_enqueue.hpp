@@ -1,8 +1,7 @@
 #pragma once
 
+#include <sluice/event/detail/queue/void_enqueue.hpp>
 #include <sluice/event/event_queue.hpp>
-
-#include <utility>
 
 namespace sluice::void_enqueue {
 
@@ -16,16 +15,11 @@ namespace sluice::void_enqueue {
 /// programs: its enqueue() says whether the queue has refused the event. This class has the same
 /// name, because derived classes call their base `EventQueue`.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
-class EventQueue : public sluice::EventQueue<Event, Prototype, Policies> {
-    using Base = sluice::EventQueue<Event, Prototype, Policies>;
+class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
+    using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;
 
 public:
     using Base::Base;
-
-    template <class... A>
-    void enqueue(A&&... args) {
-        (void)Base::enqueue(std::forward<A>(args)...);
-    }
 };
 
 }  // namespace sluice::void_enqueue

@@ -53,6 +53,57 @@ TEST_F(VoidEnqueueTest, ReturnsNothing) {
     EXPECT_EQ(sum, 4);
 }
 
+/// A class of a program may add an enqueue() of its own.
+struct Message {
+    int event;
+    int value;
+};
+using PairQueue = void_enqueue::EventQueue<int, void(int, int)>;
+struct Inbox : PairQueue {
+    using PairQueue::enqueue;
+    void enqueue(const Message& message) { PairQueue::enqueue(message.event, 0, message.value); }
+};
+
+TEST_F(VoidEnqueueTest, AProgramMayAddAnOverload) {
+    Inbox inbox;
+    int seen = 0;
+    inbox.appendListener(3, [&seen](int, int n) { seen += n; });
+    const Message message{3, 4};
+    inbox.enqueue(message);
+    inbox.enqueue(Message{3, 5});
+    EXPECT_TRUE(inbox.process());
+    EXPECT_EQ(seen, 9);
+}
+
+template <class T, class = void>
+constexpr bool takes = false;
+template <class T>
+constexpr bool
+    takes<T, std::void_t<decltype(std::declval<PairQueue&>().enqueue(std::declval<T>()))>> = true;
+
+static_assert(!takes<Message>);
+static_assert(!takes<int>);
+
+/// A mixin may replace enqueue(), with a result of its own.
+template <class Base>
+struct Numbering : Base {
+    template <class... A>
+    long enqueue(A&&... args) {
+        Base::enqueue(std::forward<A>(args)...);
+        return ++number;
+    }
+    long number = 0;
+};
+
+TEST(VoidEnqueueOfMixinTest, TheResultOfAMixinStays) {
+    struct WithNumbers {
+        using Mixins = MixinList<Numbering>;
+    };
+    void_enqueue::EventQueue<int, void(int), WithNumbers> queue;
+    EXPECT_EQ(queue.enqueue(3, 5), 1);
+    EXPECT_EQ(queue.enqueue(3, 5), 2);
+}
+
 TEST_F(VoidEnqueueTest, IsAQueueOfSluice) {
     EventQueue<int, void(int), Policies>& base = queue;
     queue.enqueue(3, 4);

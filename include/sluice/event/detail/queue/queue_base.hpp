@@ -72,7 +72,10 @@ public:
     /// Queues an event that is found in the arguments. Returns false if the queue refuses the
     /// event, because it is closed or has no room: see Overflow. Then the arguments are unchanged.
     template <class... A>
-    auto enqueue(A&&... args) -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {
+    auto enqueue(A&&... args)
+        -> std::enable_if_t<sizeof...(A) == sizeof...(Args) &&
+                                (sizeof...(A) != 0 || isDetected<EventResult, Policies>),
+                            bool> {
         static_assert(Base::ArgumentPassingMode::canIncludeEventType,
                       "enqueue(): the number of arguments is the prototype's, but the policy wants "
                       "the event in front of them");
@@ -100,15 +103,8 @@ public:
         });
     }
 
-    /// Gives calls with a wrong number of arguments one error that says so.
-    template <class... A>
-    auto enqueue(A&&...)
-        -> std::enable_if_t<sizeof...(A) != sizeof...(Args) && sizeof...(A) != sizeof...(Args) + 1,
-                            bool> {
-        static_assert(never<A...>, "enqueue(): the number of arguments must be the prototype's, or "
-                                   "one more with the event in front of them");
-        return false;
-    }
+    template <class...>  // so a program may add an enqueue() without arguments
+    bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
     // ---- Consumers: any number of threads, each event goes to one of them
 

@@ -82,6 +82,7 @@ public:
     SpscRing& operator=(const SpscRing&) = delete;
 
     ~SpscRing() {
+        close();  // so no destructor of a message adds one
         while (front() != nullptr) {
             popFront();
         }

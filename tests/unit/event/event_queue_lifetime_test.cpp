@@ -225,6 +225,18 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorOfAnArgumentMayDestroyTheQueue) {
     EXPECT_EQ(farewells, nullptr);
 }
 
+TYPED_TEST(EventQueueLifetimeTest, AcceptsNoEventWhileItIsDestroyed) {
+    auto farewells = std::make_unique<FarewellQueue<TypeParam>>();
+    FarewellQueue<TypeParam>& queue = *farewells;
+    bool isTried = false;
+    EXPECT_TRUE(queue.enqueue(1, Farewell([&] {
+                                  isTried = true;
+                                  EXPECT_FALSE(queue.enqueue(1, Farewell([] {})));
+                              })));
+    farewells.reset();
+    EXPECT_TRUE(isTried);
+}
+
 TYPED_TEST(EventQueueLifetimeTest, ConstructorOfAnArgumentMayUseTheQueue) {
     struct Recursive {
         EventQueue<int, void(const Recursive&), TypeParam>* queue;

@@ -84,6 +84,8 @@ public:
                 batch->orphans_.swap(spares_);
             }
         }
+        // Relaxed: only destructors of events read it. They cannot add an event any more.
+        isClosed_.store(true, std::memory_order_relaxed);
         EventList gone;
         destroyEach(events_, gone);
         (void)coroutines_.takeAll();  // no thread resumes them any more

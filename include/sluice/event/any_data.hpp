@@ -107,6 +107,7 @@ public:
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
             AnyData taken(std::move(other));  // the old object may own `other`
+            AnyData old(std::move(*this));    // and this AnyData, so it ends last
             destroy();
             take(taken);
         }

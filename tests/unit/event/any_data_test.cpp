@@ -317,6 +317,23 @@ TEST(AnyDataTest, IncludesTheEventInItself) {
     EXPECT_EQ(seen, (std::vector<int>{4}));
 }
 
+TEST(AnyDataTest, AnAssignmentMayEndTheObjectThatHasTheData) {
+    struct Holder;
+    struct Owner {
+        std::shared_ptr<Holder> holder;
+    };
+    struct Holder {
+        AnyData<32> data{0};
+    };
+    auto holder = std::make_shared<Holder>();
+    const std::weak_ptr<Holder> watch = holder;
+    holder->data = AnyData<32>(Owner{holder});
+    Holder& last = *holder;
+    holder.reset();  // the data owns its holder now
+    last.data = AnyData<32>(1);
+    EXPECT_TRUE(watch.expired());
+}
+
 #if defined(__cpp_exceptions)
 TEST(AnyDataTest, AThrowingConstructorLeavesNothingBehind) {
     struct LargeFragile : test::Fragile {

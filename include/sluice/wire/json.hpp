@@ -180,7 +180,7 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
         const auto error = readJson(from, number, depth);
         v = error == DecodeError::none ? static_cast<T>(number) : v;
         return error;
-    } else if constexpr (std::is_integral_v<T>) {
+    } else if constexpr (isInteger<T>) {
         return readJsonInteger(from, v);
     } else if constexpr (std::is_floating_point_v<T>) {
         return readJsonFloat(from, v);

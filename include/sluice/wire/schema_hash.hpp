@@ -29,7 +29,7 @@ public:
             add("bool");
         } else if constexpr (std::is_enum_v<T>) {
             add<std::underlying_type_t<T>>();
-        } else if constexpr (std::is_integral_v<T>) {
+        } else if constexpr (isInteger<T>) {
             add(std::is_signed_v<T> ? "int" : "uint");
             addByte(sizeof(T));
         } else if constexpr (std::is_floating_point_v<T>) {

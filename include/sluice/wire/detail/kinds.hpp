@@ -7,9 +7,15 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace sluice::wire::detail {
+
+/// Whether T is an integer that MessagePack has. With the extensions of g++, std::is_integral_v
+/// holds for 128 bits, too.
+template <class T>
+inline constexpr bool isInteger = std::is_integral_v<T> && sizeof(T) <= 8;
 
 template <class T>
 inline constexpr bool isString = false;

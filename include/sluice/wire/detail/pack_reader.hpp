@@ -37,7 +37,7 @@ public:
                 const auto error = integer(head, number);
                 v = static_cast<T>(number);
                 return error;
-            } else if constexpr (std::is_integral_v<T>) {
+            } else if constexpr (isInteger<T>) {
                 return integer(head, v);
             } else if constexpr (std::is_floating_point_v<T>) {
                 return floating(head, v);

@@ -27,7 +27,7 @@ public:
             return head(v ? 0xC3 : 0xC2, 0, 0);
         } else if constexpr (std::is_enum_v<T>) {
             return value(static_cast<std::underlying_type_t<T>>(v));
-        } else if constexpr (std::is_integral_v<T>) {
+        } else if constexpr (isInteger<T>) {
             return integer(v);
         } else if constexpr (std::is_same_v<T, float>) {
             std::uint32_t bits = 0;

@@ -57,7 +57,8 @@ public:
             return false;
         }
         // No standard distribution, because libraries implement it differently.
-        ExecutorTask* const task = std::exchange(ready_[random_() % ready_.size()], ready_.back());
+        ExecutorTask* const task = std::exchange(
+            ready_[static_cast<std::size_t>(random_() % ready_.size())], ready_.back());
         ready_.pop_back();
         task->run();
         return true;

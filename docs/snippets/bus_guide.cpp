@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -66,15 +67,17 @@ bool whyRefused() {
         (void)bus.publish(Temperature{i, 20}, sluice::Priority::low);
     }
 
-    const auto readings = bus.statistics().of(0, sluice::Priority::low);  // 0: the first of Machine
-    const auto show = [](const char* name, std::uint64_t count) {
-        std::printf("%-9s %llu\n", name, static_cast<unsigned long long>(count));
-    };
-    show("attempted", readings.attempted());
-    show("published", readings.published);
-    show("refused", readings.refused);
-    show("queued", readings.queued());
+    const auto statistics = bus.statistics();
+    for (const auto priority :
+         {sluice::Priority::low, sluice::Priority::medium, sluice::Priority::high}) {
+        const auto counts = statistics.ofPriority(priority);
+        std::cout << sluice::toString(priority) << ": attempted " << counts.attempted()
+                  << ", published " << counts.published << ", refused " << counts.refused
+                  << ", full " << counts.full << ", closed " << counts.closed << ", queued "
+                  << counts.queued() << '\n';
+    }
 
+    const auto readings = statistics.of(0, sluice::Priority::low);  // 0: the first of Machine
     const bool isFull = readings.queued() == bus.roomOf(sluice::Priority::low);
     return isFull && bus.discard() == readings.queued() && readings.refused > 0;
 }

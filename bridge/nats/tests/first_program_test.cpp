@@ -1,4 +1,4 @@
-// The program with which docs/guide/distributed.md begins, as two processes.
+// The two whole programs of docs/guide/distributed.md, each as two processes.
 #include "nats_server.hpp"
 
 #include <gtest/gtest.h>
@@ -31,6 +31,31 @@ TEST(FirstProgramTest, TheReceiverShowsThePositionOfTheSender) {
     // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
     EXPECT_EQ(std::system((command + " send").c_str()), 0);
     EXPECT_EQ(lineOf(receiver.get()), "robot 7 is at 1, 2\n");
+}
+
+TEST(FirstProgramTest, TheDurableReceiverGetsTheAlarmThatWasSentWhileItWasAway) {
+    const test::NatsServer server(test::NatsServer::withStreams);
+    const std::string command = SLUICE_FIRST_DURABLE " " + server.url();
+    for (int round = 0; round < 2; ++round) {
+        std::unique_ptr<std::FILE, PipeCloser> receiver;
+        const auto start = [&] {
+            receiver.reset(popen(command.c_str(), "r"));
+            ASSERT_NE(receiver, nullptr);
+            ASSERT_EQ(lineOf(receiver.get()), "waiting for an alarm\n");
+        };
+        const auto send = [&] {
+            // NOLINTNEXTLINE(concurrency-mt-unsafe): the test has one thread
+            ASSERT_EQ(std::system((command + " send").c_str()), 0);
+        };
+        if (round == 0) {  // the server learns of the importer
+            start();
+            send();
+        } else {
+            send();
+            start();
+        }
+        EXPECT_EQ(lineOf(receiver.get()), "alarm 7\n");
+    }
 }
 
 }  // namespace

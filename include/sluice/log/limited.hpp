@@ -21,8 +21,8 @@
 ///   with the same level and source location. If no message follows, no line reports the calls that
 ///   were held back.
 ///
-/// n may be a variable. 0 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than 16,777,215 as
-/// 16,777,215.
+/// n may be a variable. A number below 1 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than
+/// 16,777,215 as 16,777,215.
 ///
 /// Threads: any thread, and a signal handler under the rules of SLUICE_LOG. No call waits. The
 /// counts are relaxed atomic numbers, so they order nothing.
@@ -53,12 +53,18 @@ private:
     std::atomic<bool> done_{false};
 };
 
+template <class Integer>
+constexpr std::uint64_t numberOfCalls(Integer n) noexcept {
+    return n < 1 ? 1 : static_cast<std::uint64_t>(n);
+}
+
 /// Passes the first of every n calls.
 class EveryLimit {
 public:
+    /// `n` is at least 1.
     bool passes(std::uint64_t n) noexcept {
         const std::uint64_t before = calls_.fetch_add(1, std::memory_order_relaxed);
-        return n < 2 || before % n == 0;
+        return before % n == 0;
     }
 
 private:
@@ -68,10 +74,11 @@ private:
 /// Passes the first n calls of a second, and counts the others.
 class RateLimit {
 public:
+    /// `n` is at least 1.
     bool passes(std::uint64_t n, std::chrono::steady_clock::time_point time) noexcept {
         const auto now = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
-        const std::uint64_t most = std::clamp<std::uint64_t>(n, 1, countMask);
+        const std::uint64_t most = std::min(n, countMask);
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
@@ -128,7 +135,7 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(static_cast<std::uint64_t>(n))) {                                   \
+            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n))) {                         \
             SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
         }                                                                                          \
     } while (false)
@@ -140,7 +147,8 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(static_cast<std::uint64_t>(n), std::chrono::steady_clock::now())) { \
+            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n),                            \
+                               std::chrono::steady_clock::now())) {                                \
             if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
                 SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
             }                                                                                      \

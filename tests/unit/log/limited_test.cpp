@@ -81,10 +81,17 @@ TEST(LimitedTest, AnIntIsANumberOfCallsToo) {
 #pragma GCC diagnostic pop
 #endif
 
-TEST(LimitedTest, EveryZeroIsEveryOne) {
-    detail::EveryLimit limit;
-    EXPECT_TRUE(limit.passes(0));
-    EXPECT_TRUE(limit.passes(0));
+TEST(LimitedTest, ANumberBelowOneIsOne) {
+    KeepingLogger logger;
+    for (int call = 0; call < 3; ++call) {
+        SLUICE_LOG_EVERY(0, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(-1, logger, spdlog::level::info, "every");
+    }
+    EXPECT_EQ(logger.records.size(), 6U);
+    for (int call = 0; call < 3; ++call) {
+        SLUICE_LOG_AT_MOST(-1, logger, spdlog::level::info, "at most");
+    }
+    EXPECT_EQ(logger.records.size(), 7U);
 }
 
 TEST(LimitedTest, ASecondBeginsWithTheFirstCallAfterTheLastOne) {

@@ -41,7 +41,7 @@ private:
     test::Crew crew_;
 };
 
-TEST(LockSectionsTest, ChildFindsNoMutexLockedAndNothingHalfDone) {
+TEST(HeldMutexesTest, ChildFindsNoMutexLockedAndNothingHalfDone) {
     std::array<PriorityMutex, 2> mutexes;
     std::array<std::size_t, 2> first{};
     std::array<std::size_t, 2> second{};
@@ -66,7 +66,7 @@ TEST(LockSectionsTest, ChildFindsNoMutexLockedAndNothingHalfDone) {
     }
 }
 
-TEST(LockSectionsTest, ForkWaitsForASectionInWhichAnotherMutexIsLocked) {
+TEST(HeldMutexesTest, ForkWaitsForASectionInWhichAnotherMutexIsLocked) {
     PriorityMutex outer;
     PriorityMutex inner;
     std::size_t first = 0;
@@ -89,7 +89,7 @@ TEST(LockSectionsTest, ForkWaitsForASectionInWhichAnotherMutexIsLocked) {
 
 // In the child of a process with threads, qemu-user aborts when a thread begins.
 #if !defined(SLUICE_TEST_EMULATED)
-TEST(LockSectionsTest, ThreadsOfTheChildLockAndItsChildrenToo) {
+TEST(HeldMutexesTest, ThreadsOfTheChildLockAndItsChildrenToo) {
     PriorityMutex mutex;
     const Lockers lockers([&] { const std::lock_guard<PriorityMutex> guard(mutex); });
     EXPECT_TRUE(test::isTrueInChild([&] {
@@ -106,7 +106,7 @@ TEST(LockSectionsTest, ThreadsOfTheChildLockAndItsChildrenToo) {
 }
 #endif
 
-TEST(LockSectionsTest, ThreadsMayEndAndForkAtOnce) {
+TEST(HeldMutexesTest, ThreadsMayEndAndForkAtOnce) {
     PriorityMutex mutex;
     const Lockers lockers(
         [&] { std::thread([&] { const std::lock_guard<PriorityMutex> guard(mutex); }).join(); });
@@ -142,7 +142,7 @@ struct StoppingPlatform : StdPlatform {
     inline static std::atomic<bool> hasGoneOn{false};
 };
 
-TEST(LockSectionsTest, OwnerOfAMutexWaitsForAnUnlockThatHasLetGo) {
+TEST(HeldMutexesTest, OwnerOfAMutexWaitsForAnUnlockThatHasLetGo) {
     BasicPriorityMutex<StoppingPlatform, detail::HeldMutexes> mutex;
     std::thread holder([&] {
         mutex.lock();

@@ -26,7 +26,7 @@ endfunction()
 macro(sluice_needs target package provider)
     # CMake prints the name of a target that it does not find: here the name says what to write.
     target_link_libraries(${target} INTERFACE
-        "$<$<NOT:$<TARGET_EXISTS:${provider}>>:${provider}: write find_package(${package} CONFIG REQUIRED)>"
+        "$<$<NOT:$<TARGET_EXISTS:${provider}>>:${provider}: write find_package(${package} CONFIG REQUIRED) in this folder or above it>"
         ${provider})
     if(PROJECT_IS_TOP_LEVEL)
         find_package(${package} CONFIG QUIET)

@@ -2,7 +2,8 @@
 
 /// \file
 /// Tells whether the standard library has threads. A library for microcontrollers has neither
-/// std::mutex nor std::condition_variable, and the linker finds no thread-local storage.
+/// std::mutex nor std::condition_variable, and the linker finds no thread-local storage. libc++ is
+/// taken to have threads.
 ///
 ///     #if SLUICE_HAS_THREADS
 ///     #include <mutex>

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <sluice/base/priority_mutex.hpp>
 #include <sluice/bridge/nats/bridge_observer.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,7 +18,8 @@ namespace sluice::nats::detail {
 /// forgotten, and told again.
 ///
 /// Threads: any thread may call it. It does not allocate, because the program may have no memory
-/// left.
+/// left. If a thread of low priority is preempted in it, it does not delay a thread of high
+/// priority.
 class TroubleReporter {
 public:
     using Parts = std::initializer_list<std::string_view>;
@@ -43,7 +44,7 @@ private:
 
     BridgeObserver* const observer_;
     const std::string prefix_;
-    std::mutex mutex_;              ///< guards the following
+    PriorityMutex mutex_;           ///< guards the following; nothing foreign runs under it
     std::array<Line, 32> lines_{};  ///< the lines that the observer was told
 };
 

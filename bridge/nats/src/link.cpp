@@ -119,7 +119,9 @@ void failed(natsConnection*, natsSubscription* subscription, natsStatus status, 
 void closed(natsConnection* connection, void* closure) {
     Link::Impl& impl = of(closure);
     const char* reason = nullptr;
-    if (natsConnection_GetLastError(connection, &reason) != NATS_OK && reason != nullptr) {
+    // After close() the last error is that of an earlier trouble, which the observer has heard of.
+    if (!impl.isEnded.load() && natsConnection_GetLastError(connection, &reason) != NATS_OK &&
+        reason != nullptr) {
         impl.reporter.tell({"nats: ", reason});
     }
     impl.become(LinkState::closed);

@@ -180,6 +180,27 @@ TEST(BrokenLinkTest, ACloseThatRunsOutOfTimeTellsNoEmptyLine) {
     EXPECT_EQ(notes.countExactly("nats: "), 0);
 }
 
+// libnats keeps an error of the link until the link is closed.
+TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleOfEarlier) {
+    const NatsServer server;
+    Notes notes;
+    NatsOptions options = optionsFor(server);
+    options.observer = &notes;
+    SlowReceiver slow;
+    nats::detail::Link link(options, "rest");
+    nats::detail::Link other(optionsFor(server), "other");
+    link.subscribe("subject", slow, 2);
+    ASSERT_TRUE(link.flush(patience));
+    const unsigned char byte = 1;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(other.publish("subject", &byte, 1));
+    }
+    await([&] { return notes.has("messages arrive faster than they are handled"); });
+    slow.permit();
+    EXPECT_TRUE(link.close(patience));
+    EXPECT_EQ(notes.count("nats: "), 1);
+}
+
 /// Sends a signal with a handler to the thread that made it, every 20 ms. It counts the signals
 /// that were sent: under ThreadSanitizer a handler may run later.
 class Alarms {

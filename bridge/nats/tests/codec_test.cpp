@@ -159,10 +159,14 @@ TEST(CodecTest, ATypeWithoutNamesIsRefusedIfItsFieldsDiffer) {
     EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
 }
 
-TEST(CodecTest, AMessageWhoseCopyThrowsIsRefusedAndComesAgain) {
+// The server delivers it again if the stream has it.
+TEST(CodecTest, AMessageWhoseCopyThrowsIsRefusedAndIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     Program sender(durableOptionsFor(server, "sender"));
-    Program receiver(durableOptionsFor(server, "receiver"));
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.observer = &notes;
+    Program receiver(options);
     for (const NatsRoute& route : {NatsRoute{"core"}, NatsRoute{"stored", 1, Profile::durable}}) {
         receiver.bridge.importType<Clumsy>(route);
         const Clumsy message;
@@ -173,6 +177,13 @@ TEST(CodecTest, AMessageWhoseCopyThrowsIsRefusedAndComesAgain) {
     }
     await([&] { return receiver.bridge.statistics().delivered == 1; });
     EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(notes.count("nats: "), 2);
+    for (const char* const name : {"core", "stored"}) {
+        EXPECT_EQ(notes.count("nats: " + std::string(name) +
+                              ".medium: a constructor of a message throws, and the bus does not "
+                              "get the message"),
+                  1);
+    }
 }
 
 TEST(CodecTest, AMessageWithoutMemoryComesAgain) {

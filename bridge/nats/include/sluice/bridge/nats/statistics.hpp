@@ -33,8 +33,10 @@ struct NatsStatistics {
 
     std::uint64_t received = 0;   ///< delivered by the server and seen by an importer
     std::uint64_t delivered = 0;  ///< accepted by the local bus
-    std::uint64_t refused = 0;  ///< the local bus had no room or was closed, or there was no memory
-    std::uint64_t looped = 0;   ///< dropped, because its origin is this bridge
+    /// The local bus did not get the message: it had no room or was closed, a constructor of the
+    /// message threw, or there was no memory.
+    std::uint64_t refused = 0;
+    std::uint64_t looped = 0;  ///< dropped, because its origin is this bridge
     /// Dropped: without an envelope, damaged, or with unreadable fields.
     std::uint64_t malformed = 0;
     std::uint64_t otherSchema = 0;  ///< dropped: of another version, subject or type

@@ -174,9 +174,6 @@ public:
             note(*run, envelope);
         }
         if (!isAccepted) {
-            if (profile_ == Profile::core) {
-                reporter_.tell({"the bus has no room, and imported messages are lost"});
-            }
             return countedAs(counters.refused, Verdict::later);
         }
         ++accepted_;
@@ -282,7 +279,12 @@ private:
         options.trace = envelope.traceId;
         options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_.load() + 1);
         if (profile_ == Profile::core) {
-            return context_.bus.publish(std::move(message), options) == PublishResult::ok;
+            const bool isAccepted =
+                context_.bus.publish(std::move(message), options) == PublishResult::ok;
+            if (!isAccepted) {
+                reporter_.tell({"the bus is full or closed, and imported messages are lost"});
+            }
+            return isAccepted;
         }
         PublishResult result = context_.bus.tryPublish(std::move(message), options);
         while (result != PublishResult::ok && result != PublishResult::closed &&
@@ -292,7 +294,8 @@ private:
         }
         return result == PublishResult::ok;
     } catch (...) {
-        return false;  // a constructor of the message threw
+        reporter_.tell({"a constructor of a message throws, and the bus does not get the message"});
+        return false;
     }
 
     const ImportContext<AnyBus> context_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <chrono>
+#include <stdexcept>
 #include <string_view>
 
 namespace sluice::nats::detail {
@@ -80,8 +81,13 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
     wanted.Storage = js_FileStorage;
     wanted.Replicas = options.replicas;
     wanted.Duplicates = nanoseconds(options.duplicateWindow);
-    require(js_AddStream(nullptr, contextOf(link).get(), &wanted, nullptr, nullptr),
-            "stream " + name);
+    const natsStatus status =
+        js_AddStream(nullptr, contextOf(link).get(), &wanted, nullptr, nullptr);
+    if (status == NATS_NO_RESPONDERS) {
+        throw std::runtime_error("nats: stream " + name +
+                                 ": the server has no JetStream; start it with -js");
+    }
+    require(status, "stream " + name);
 }
 
 std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,

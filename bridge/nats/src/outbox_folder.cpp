@@ -60,6 +60,23 @@ void putDone(unsigned char* to, std::uint64_t done) noexcept {
     put(to + 4, done ^ 0xFFFFFFFFU, 4);
 }
 
+/// Closes a file, except if release() was called.
+class OpenFile {
+public:
+    explicit OpenFile(int file) noexcept : file_(file) {}
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    ~OpenFile() {
+        if (file_ >= 0) {
+            close(file_);
+        }
+    }
+    void release() noexcept { file_ = -1; }
+
+private:
+    int file_;
+};
+
 /// Reads the whole file. False if it cannot be read; errno says why.
 bool readAll(int file, std::vector<char>& content) {
     struct stat status {};
@@ -171,9 +188,9 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
     if (segment.file < 0) {
         fail("open", path);
     }
+    OpenFile owned(segment.file);
     std::vector<char> content;
     if (!readAll(segment.file, content)) {
-        close(segment.file);
         fail("read", path);
     }
     const auto* const bytes = reinterpret_cast<const unsigned char*>(content.data());
@@ -187,7 +204,6 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
     // Otherwise the process was killed before it wrote the head.
     const bool isBegun = content.size() >= headSize;
     if (isBegun && !std::equal(magic.begin(), magic.end(), content.begin())) {
-        close(segment.file);
         throw std::runtime_error("nats: the outbox cannot read " + path +
                                  ": it is damaged, or of another version. Move it away");
     }
@@ -212,10 +228,12 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
         segment.done = 0;  // damaged: all are sent again, and the server drops duplicates
     }
     if (segment.done == segment.messages) {
+        owned.release();
         remove(segment);
         return;
     }
     segments_.push_back(segment);  // before a visitor throws, so that the file is closed
+    owned.release();
     for (std::size_t i = segment.done; i < found.size(); ++i) {
         auto subject = std::find(subjects_.begin(), subjects_.end(), found[i].subject);
         if (subject == subjects_.end()) {

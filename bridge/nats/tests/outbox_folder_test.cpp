@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -254,6 +257,26 @@ TEST(OutboxFolderTest, AFolderThatCannotBeReadForAMomentLosesNothing) {
     }
     EXPECT_EQ(found, std::vector<std::string>{"once"});
     EXPECT_GE(failures, 2);  // at least the folder and the segment could not be opened
+}
+
+// A file of 4 TiB, which has no bytes on the disk.
+TEST(OutboxFolderTest, ASegmentThatFindsNoMemoryIsClosedAndKept) {
+#if SLUICE_TEST_ASAN || SLUICE_TEST_TSAN
+    GTEST_SKIP() << "the sanitizers end the program if it finds no memory";
+#endif
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "high");
+    const std::string segment = folder / "high/1.outbox";
+    std::ofstream(segment, std::ios::binary) << "SLUICEO1";
+    std::filesystem::resize_file(segment, std::uintmax_t{4} << 40U);
+    const auto openFiles = [] {
+        const std::filesystem::directory_iterator all("/proc/self/fd");
+        return std::distance(begin(all), end(all));
+    };
+    const std::ptrdiff_t before = openFiles();
+    EXPECT_THROW((void)messagesIn(folder / "high"), std::bad_alloc);
+    EXPECT_EQ(openFiles(), before);
+    EXPECT_TRUE(std::filesystem::exists(segment));
 }
 
 TEST(OutboxFolderTest, FilesWithOtherNamesAreLeftAlone) {

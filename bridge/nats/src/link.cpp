@@ -13,8 +13,10 @@ namespace {
 
 /// Bytes. When libnats has collected this many, the call that sends writes to the socket.
 constexpr std::size_t libnatsBuffer = 32768;
-/// Bytes. In the buffer, at most this many precede a message.
-constexpr std::size_t mostHead = 1024;
+/// Bytes that the buffer of libnats must have free beside the bytes of a message: for the text in
+/// front of them, at most 1024, and for requests of other threads. A request does not hold
+/// `sending`, because it waits for an answer.
+constexpr std::size_t mostBeside = 4096;
 
 /// Splits the URLs at their commas.
 std::vector<std::string> serversIn(const std::string& urls) {
@@ -78,8 +80,11 @@ void reconnected(natsConnection* connection, void* closure) {
     impl.reconnects.fetch_add(1);
     impl.learnMaxPayload();
     impl.become(LinkState::connected);
-    // It does not hold the mutex, because a server that reads nothing would stop it.
+    const ScopedSignalMask mask;  // the program may have begun this thread of libnats
+    // wokenNow() makes a copy, because a server that reads nothing would stop this thread while it
+    // holds `mutex`.
     for (const std::string& subject : impl.wokenNow()) {
+        const std::lock_guard guard(impl.sending);
         (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
     }
 }
@@ -192,7 +197,7 @@ bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t 
     // call writes, and must not be interrupted.
     const auto fitsIntoBuffer = [&] {
         const int buffered = std::max(0, natsConnection_Buffered(connection));
-        return static_cast<std::size_t>(buffered) + size + mostHead <= libnatsBuffer;
+        return static_cast<std::size_t>(buffered) + size + mostBeside <= libnatsBuffer;
     };
     const std::lock_guard guard(impl_->sending);
     if (!impl_->isSendingAtOnce && fitsIntoBuffer()) {
@@ -211,8 +216,11 @@ natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandl
                                         void* closure) {
     const ScopedSignalMask mask;
     natsSubscription* made = nullptr;
-    require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
-            "cannot subscribe to " + subject);
+    {
+        const std::lock_guard guard(sending);
+        require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
+                "cannot subscribe to " + subject);
+    }
     {
         const std::lock_guard guard(mutex);
         subscriptions.push_back(made);

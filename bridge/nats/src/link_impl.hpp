@@ -83,7 +83,8 @@ struct Link::Impl {
     std::atomic<std::size_t> maxPayload{0};
 
     /// Held while a thread looks at the buffer of libnats and sends, and by each other thread that
-    /// sends. So no other thread fills the buffer between the look and the send.
+    /// sends or subscribes. So no other thread fills the buffer between the look and the send.
+    /// Threads with requests do not hold it: see `mostBeside`.
     std::mutex sending;
     std::mutex mutex;  ///< guards the following
     std::condition_variable changed;

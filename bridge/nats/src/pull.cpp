@@ -50,8 +50,11 @@ struct Pull::Impl {
         const ScopedSignalMask mask;
         open();
         inbox = newInbox();
-        require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
-                "cannot subscribe to replies");
+        {
+            const std::lock_guard guard(link.sending);
+            require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
+                    "cannot subscribe to replies");
+        }
         // No limit: the orders limit it.
         (void)natsSubscription_SetPendingLimits(subscription, -1, -1);
         link.wakeOnReconnect(inbox);

@@ -1,4 +1,5 @@
 #include "streams.hpp"
+#include "scoped_signal_mask.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,6 +82,7 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
     wanted.Storage = js_FileStorage;
     wanted.Replicas = options.replicas;
     wanted.Duplicates = nanoseconds(options.duplicateWindow);
+    const ScopedSignalMask mask;
     const natsStatus status =
         js_AddStream(nullptr, contextOf(link).get(), &wanted, nullptr, nullptr);
     if (status == NATS_NO_RESPONDERS) {
@@ -104,6 +106,7 @@ std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priori
     wanted.AckWait = nanoseconds(options.redeliverAfter);
     wanted.MaxAckPending = std::int64_t{4} * options.pullBatch;
     wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
+    const ScopedSignalMask mask;
     require(js_AddConsumer(nullptr, contextOf(link).get(), streamOf(options, priority).c_str(),
                            &wanted, nullptr, nullptr),
             "consumer " + name);

@@ -1,6 +1,8 @@
 // fleet_with_servers [--servers 1|3] [--seconds N]: starts NATS servers on loopback, runs the fleet
 // with them, and ends them. It kills the leader of three servers while the hosts send, and starts
 // it again.
+#include "../examples/fleet/seconds.hpp"
+
 #include "nats_cluster.hpp"
 
 #include <chrono>
@@ -20,6 +22,8 @@ namespace {
 
 using namespace sluice::test;
 
+volatile std::sig_atomic_t isTerminated = 0;
+
 /// The process of the fleet. It ends when this program ends.
 class Fleet {
 public:
@@ -38,6 +42,9 @@ public:
     template <class Condition>
     bool waitUntil(Condition&& condition) {
         while (!condition()) {
+            if (isTerminated != 0) {
+                (void)kill(process_, SIGTERM);
+            }
             if (waitpid(process_, &status_, WNOHANG) == process_) {
                 process_ = 0;
                 return false;
@@ -110,9 +117,12 @@ int main(int argc, char** argv) {
         std::fputs("fleet_with_servers [--servers 1|3] [--seconds N]\n", stderr);
         return 2;
     }
-    // Ctrl-C ends the fleet. Then this program removes its folders.
+    // Ctrl-C ends the fleet, and so does this program when it is terminated. Then it removes its
+    // folders.
     (void)std::signal(SIGINT, SIG_IGN);
+    (void)std::signal(SIGTERM, [](int) { isTerminated = 1; });
     try {
+        (void)fleet::secondsIn(settings["--seconds"]);  // before the servers start
         return run(servers, settings["--seconds"]);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "fleet_with_servers: %s\n", error.what());

@@ -96,6 +96,9 @@ int run(std::uint32_t self, const std::string& url, const std::string& folder) {
 int main(int argc, char** argv) {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)std::signal(SIGTERM, [](int) { isAskedToEnd.store(true); });
+    sigset_t none;
+    (void)sigemptyset(&none);
+    (void)pthread_sigmask(SIG_SETMASK, &none, nullptr);  // the fleet has blocked SIGTERM
     if (argc != 4) {
         std::fputs("fleet_host NUMBER URL FOLDER\n", stderr);
         return 2;

@@ -2,6 +2,7 @@
 // starts it again. At the end it checks that each program has seen each reading. The server needs
 // JetStream. The URL may name several servers, separated by commas.
 #include "fleet.hpp"
+#include "seconds.hpp"
 
 #include <array>
 #include <chrono>
@@ -38,12 +39,18 @@ public:
     ~Host() { kill(); }
 
     void start() {
+        // The host inherits a blocked SIGTERM, and unblocks it when it has its handler.
+        sigset_t termination;
+        (void)sigemptyset(&termination);
+        (void)sigaddset(&termination, SIGTERM);
+        (void)pthread_sigmask(SIG_BLOCK, &termination, nullptr);
         process_ = fork();
         if (process_ == 0) {
             execl(program_.c_str(), "fleet_host", number_.c_str(), url_.c_str(), folder_.c_str(),
                   static_cast<char*>(nullptr));
             _exit(127);
         }
+        (void)pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);
     }
     void kill() {
         if (process_ > 0) {
@@ -232,7 +239,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        return run(argv[1], argv[2], std::chrono::seconds(argc > 3 ? std::stoi(argv[3]) : 15));
+        return run(argv[1], argv[2], secondsIn(argc > 3 ? argv[3] : "15"));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "fleet: %s\n", error.what());
         return 1;

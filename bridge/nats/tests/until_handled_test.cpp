@@ -265,6 +265,7 @@ TEST(ImportNumberTest, TheNumbersOf4095ImportsDiffer) {
     }
     EXPECT_EQ(seen.size(), 4095U);
     EXPECT_FALSE(detail::ImportNumber::next().isNone());
+    EXPECT_FALSE(detail::ImportNumber::next().isOf(0));  // a message without a sender
 }
 
 TEST(ImportNumberTest, OnlyALaterMessageCounts) {

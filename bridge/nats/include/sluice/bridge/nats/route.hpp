@@ -28,6 +28,9 @@ struct NatsRoute {
     /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of the
     ///   imported messages to numbers of its own.
     /// - The bus must not drop messages.
+    /// - A program may publish an imported message again. If a million messages of the import have
+    ///   come since, it sets `sender` of the copy to 0. Otherwise the copy may acknowledge another
+    ///   message.
     bool untilHandled = false;
 };
 

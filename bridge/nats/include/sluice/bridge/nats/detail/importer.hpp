@@ -57,7 +57,8 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
 /// by g++.
 ///
 /// Import numbers repeat after 4,095 importers with untilHandled; an import has three. The lower
-/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus.
+/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus. A copy of a message
+/// must not be handled when the message 2^20 numbers later is in the bus.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
     /// Draws a new number.

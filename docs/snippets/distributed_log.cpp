@@ -22,21 +22,23 @@ struct FleetTraits : sluice::FullBusTraits {
 };
 
 struct LogObserver final : sluice::nats::BridgeObserver {
+    explicit LogObserver(const std::string& file)
+        : log(spdlog::basic_logger_mt<sluice::log::async_factory>("bridge", file)) {}
+
     void changed(const char* link, sluice::nats::LinkState state) noexcept override {
         log->warn("the link '{}' is {}", link, toString(state));
     }
     void trouble(const char* line) noexcept override { log->warn("{}", line); }
 
-    std::shared_ptr<spdlog::logger> log = spdlog::get("bridge");
+    std::shared_ptr<spdlog::logger> log;
 };
 
 }  // namespace
 
 /// Returns the metrics of a bridge. Its observer has written into the file.
 std::string runLogGuide(const std::string& url, const std::string& file) {
-    (void)spdlog::basic_logger_mt<sluice::log::async_factory>("bridge", file);
     static sluice::Bus<sluice::Messages<Tick>, FleetTraits> bus;
-    LogObserver observer;
+    LogObserver observer(file);
     sluice::nats::NatsOptions options;
     options.url = url;
     options.observer = &observer;

@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include <sys/prctl.h>
-
 namespace {
 
 using namespace fleet;
@@ -94,7 +92,6 @@ int run(std::uint32_t self, const std::string& url, const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)std::signal(SIGTERM, [](int) { isAskedToEnd.store(true); });
     sigset_t none;
     (void)sigemptyset(&none);

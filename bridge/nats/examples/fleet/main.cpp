@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,10 +45,14 @@ public:
         (void)sigemptyset(&termination);
         (void)sigaddset(&termination, SIGTERM);
         (void)pthread_sigmask(SIG_BLOCK, &termination, nullptr);
+        const pid_t parent = getpid();
         process_ = fork();
         if (process_ == 0) {
-            execl(program_.c_str(), "fleet_host", number_.c_str(), url_.c_str(), folder_.c_str(),
-                  static_cast<char*>(nullptr));
+            (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+            if (getppid() == parent) {  // otherwise the fleet has ended already
+                execl(program_.c_str(), "fleet_host", number_.c_str(), url_.c_str(),
+                      folder_.c_str(), static_cast<char*>(nullptr));
+            }
             _exit(127);
         }
         (void)pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);

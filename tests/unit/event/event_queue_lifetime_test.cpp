@@ -227,11 +227,11 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorOfAnArgumentMayDestroyTheQueue) {
 
 TYPED_TEST(EventQueueLifetimeTest, AcceptsNoEventWhileItIsDestroyed) {
     auto farewells = std::make_unique<FarewellQueue<TypeParam>>();
-    FarewellQueue<TypeParam>& queue = *farewells;
+    FarewellQueue<TypeParam>& dying = *farewells;
     bool isTried = false;
-    EXPECT_TRUE(queue.enqueue(1, Farewell([&] {
+    EXPECT_TRUE(dying.enqueue(1, Farewell([&] {
                                   isTried = true;
-                                  EXPECT_FALSE(queue.enqueue(1, Farewell([] {})));
+                                  EXPECT_FALSE(dying.enqueue(1, Farewell([] {})));
                               })));
     farewells.reset();
     EXPECT_TRUE(isTried);

@@ -158,47 +158,48 @@ private:
     std::atomic<bool> isPermitted_{false};
 };
 
-TEST(BrokenLinkTest, ACloseThatRunsOutOfTimeTellsNoEmptyLine) {
+/// A link whose receiver is slow, with 20 messages for it from another link.
+struct LinkWithSlowReceiver {
     const NatsServer server;
     Notes notes;
-    NatsOptions options = optionsFor(server);
-    options.observer = &notes;
     SlowReceiver slow;
-    nats::detail::Link link(options, "rest");
-    nats::detail::Link other(optionsFor(server), "other");
-    link.subscribe("subject", slow, 1000);
-    ASSERT_TRUE(link.flush(patience));
-    const unsigned char byte = 1;
-    for (int i = 0; i < 20; ++i) {
-        ASSERT_TRUE(other.publish("subject", &byte, 1));
+    nats::detail::Link link{optionsWith(server, notes), "rest"};
+    nats::detail::Link other{optionsFor(server), "other"};
+
+    /// `backlog` is the number of messages that may wait for the receiver.
+    explicit LinkWithSlowReceiver(int backlog) {
+        link.subscribe("subject", slow, backlog);
+        EXPECT_TRUE(link.flush(patience));
+        const unsigned char byte = 1;
+        for (int i = 0; i < 20; ++i) {
+            EXPECT_TRUE(other.publish("subject", &byte, 1));
+        }
     }
-    await([&] { return slow.hasBegun(); });
-    std::thread closing([&] { EXPECT_FALSE(link.close(100ms)); });
-    await([&] { return notes.has("nats: "); });
-    slow.permit();
+
+    static NatsOptions optionsWith(const NatsServer& server, Notes& notes) {
+        NatsOptions options = optionsFor(server);
+        options.observer = &notes;
+        return options;
+    }
+};
+
+TEST(BrokenLinkTest, ACloseThatRunsOutOfTimeTellsNoEmptyLine) {
+    LinkWithSlowReceiver it(1000);
+    await([&] { return it.slow.hasBegun(); });
+    std::thread closing([&] { EXPECT_FALSE(it.link.close(100ms)); });
+    await([&] { return it.notes.has("nats: "); });
+    it.slow.permit();
     closing.join();
-    EXPECT_EQ(notes.countExactly("nats: "), 0);
+    EXPECT_EQ(it.notes.countExactly("nats: "), 0);
 }
 
 // libnats keeps an error of the link until the link is closed.
 TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleOfEarlier) {
-    const NatsServer server;
-    Notes notes;
-    NatsOptions options = optionsFor(server);
-    options.observer = &notes;
-    SlowReceiver slow;
-    nats::detail::Link link(options, "rest");
-    nats::detail::Link other(optionsFor(server), "other");
-    link.subscribe("subject", slow, 2);
-    ASSERT_TRUE(link.flush(patience));
-    const unsigned char byte = 1;
-    for (int i = 0; i < 20; ++i) {
-        ASSERT_TRUE(other.publish("subject", &byte, 1));
-    }
-    await([&] { return notes.has("messages arrive faster than they are handled"); });
-    slow.permit();
-    EXPECT_TRUE(link.close(patience));
-    EXPECT_EQ(notes.count("nats: "), 1);
+    LinkWithSlowReceiver it(2);
+    await([&] { return it.notes.has("messages arrive faster than they are handled"); });
+    it.slow.permit();
+    EXPECT_TRUE(it.link.close(patience));
+    EXPECT_EQ(it.notes.count("nats: "), 1);
 }
 
 /// Sends a signal with a handler to the thread that made it, every 20 ms. It counts the signals

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The version of Sluice. docs/versions.md says what a change of each number means.
+/// The version of Sluice. docs/versions.md explains its three numbers.
 ///
 ///     #if SLUICE_VERSION < 200
 ///     #error "this program needs Sluice 0.2"
@@ -14,5 +14,5 @@
 #define SLUICE_VERSION_PATCH 0
 
 /// 10000 * major + 100 * minor + patch.
-#define SLUICE_VERSION \
+#define SLUICE_VERSION                                                                             \
     (SLUICE_VERSION_MAJOR * 10000 + SLUICE_VERSION_MINOR * 100 + SLUICE_VERSION_PATCH)

@@ -55,7 +55,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///
 /// Capacity: unlimited, or the limit given to the constructor. The limit is exact. It counts
 /// messages that are queued or being pushed, and not those that were handed over. Segments come
-/// from a memory resource and are reused. Their number is at most what the largest backlog needs,
+/// from a memory resource and are reused. There are at most as many as the largest backlog needs,
 /// plus one, plus one for each producer that found no free segment at the same moment. The consumer
 /// keeps at most keptBytes of unused segments, and returns the others to the resource. trim()
 /// returns all unused segments. So several threads may call the resource at the same time.

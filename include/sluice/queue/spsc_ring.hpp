@@ -243,7 +243,8 @@ public:
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
-            // Acquire: the next load of head sees at least what the producer saw before this tail.
+            // Acquire: the next load of head is no older than the head that the producer had read
+            // before it wrote this tail.
             const Index tail = tail_.load(std::memory_order_acquire);
             // Relaxed: the first load has acquired this value.
             if (head_.load(std::memory_order_relaxed) == head) {

@@ -13,7 +13,7 @@ namespace sluice::detail {
 /// it. It has the functions of MpscRing that the bus uses.
 ///
 /// A publisher drops after its own message is there, so a newer message follows each dropped one. A
-/// publisher that finds no slot drops only what other publishers have yet to drop.
+/// publisher that finds no slot drops only messages that other publishers have yet to drop.
 ///
 /// The consumer moves each message out before its handler runs. So a slow handler keeps no slot,
 /// and publishers go on dropping. T has moveFrom(T&), which also destroys the source.

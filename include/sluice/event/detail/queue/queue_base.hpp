@@ -103,7 +103,8 @@ public:
         });
     }
 
-    template <class...>  // so a program may add an enqueue() without arguments
+    // A template, so that a program may add an enqueue() without arguments.
+    template <class...>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
     // ---- Consumers: any number of threads, each event goes to one of them

@@ -21,7 +21,8 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    template <class...>  // so a program may add an enqueue() without arguments
+    // A template, so that a program may add an enqueue() without arguments.
+    template <class...>
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
 

@@ -27,19 +27,19 @@ BufferPoolOptions poolOptions(const NatsOptions& options) {
 Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     : rest_(rest.impl()),
       high_(high.impl()),
+      options_(options.durable),
       counts_(options.durable.outboxMessages),
       rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
              options.durable.outboxMessages},
       pool_(poolOptions(options)) {
-    const DurableOptions& durable = options.durable;
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         const auto i = static_cast<std::size_t>(priority);
         Link& link = priority == Priority::high ? high : rest;
-        openStream(link.impl(), durable, priority);
-        const std::string folder = durable.outboxFolder + "/" + toString(priority);
+        openStream(link.impl(), options_, priority);
+        const std::string folder = options_.outboxFolder + "/" + toString(priority);
         // A former process with another onDiskFrom may have left messages of this priority.
-        if (!durable.outboxFolder.empty() &&
-            (priority >= durable.onDiskFrom || std::filesystem::exists(folder))) {
+        if (!options_.outboxFolder.empty() &&
+            (priority >= options_.onDiskFrom || std::filesystem::exists(folder))) {
             folders_[i] = std::make_unique<OutboxFolder>(folder);
         }
         senders_[i] = std::make_unique<OutboxSender>(link, options, folders_[i].get(), counts_);
@@ -126,6 +126,11 @@ SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority
 bool Outbox::isClosedFor(Priority priority) const noexcept {
     const Link::Impl& link = priority == Priority::high ? high_ : rest_;
     return isClosed_.load() || link.state.load() == LinkState::closed;
+}
+
+bool Outbox::lacksImporter(const std::string& subject) const {
+    return high_.state.load() == LinkState::connected &&
+           detail::lacksImporter(high_, options_, subject);
 }
 
 bool Outbox::fits(std::size_t size, Priority priority) const noexcept {

@@ -45,6 +45,12 @@ std::string inName(const std::string& text, std::string_view kept) {
     return name;
 }
 
+/// Returns the end of the name of each consumer of this subject and priority. The importer's name
+/// is in front of it.
+std::string nameEnding(Priority priority, const std::string& subject) {
+    return "-" + inName(subject, "") + "-" + toString(priority);
+}
+
 }  // namespace
 
 std::string streamOf(const DurableOptions& options, Priority priority) {
@@ -94,8 +100,7 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
 
 std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
                          const std::string& subject) {
-    std::string name =
-        inName(options.name, "-_") + "-" + inName(subject, "") + "-" + toString(priority);
+    std::string name = inName(options.name, "-_") + nameEnding(priority, subject);
     const std::string filter = durableSubject(options, priority, subject);
     jsConsumerConfig wanted;
     (void)jsConsumerConfig_Init(&wanted);
@@ -111,6 +116,27 @@ std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priori
                            &wanted, nullptr, nullptr),
             "consumer " + name);
     return name;
+}
+
+bool lacksImporter(Link::Impl& link, const DurableOptions& options, const std::string& subject) {
+    // Each import has a consumer for each priority, so one stream tells enough.
+    const std::string ending = nameEnding(Priority::high, subject);
+    jsOptions wait;
+    (void)jsOptions_Init(&wait);
+    wait.Wait = 2000;  // milliseconds
+    jsConsumerNamesList* made = nullptr;
+    const ScopedSignalMask mask;
+    const natsStatus status = js_ConsumerNames(
+        &made, contextOf(link).get(), streamOf(options, Priority::high).c_str(), &wait, nullptr);
+    if (status == NATS_NOT_FOUND) {
+        return true;  // the stream has no consumer
+    }
+    const std::unique_ptr<jsConsumerNamesList, Destroy<jsConsumerNamesList_Destroy>> names(made);
+    return status == NATS_OK &&
+           std::none_of(names->List, names->List + names->Count, [&](std::string_view name) {
+               return name.size() >= ending.size() &&
+                      name.substr(name.size() - ending.size()) == ending;
+           });
 }
 
 }  // namespace sluice::nats::detail

@@ -27,4 +27,8 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
 std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
                          const std::string& subject);
 
+/// Whether the server answers that it knows no importer of this subject. Waits for the answer for
+/// at most two seconds.
+bool lacksImporter(Link::Impl& link, const DurableOptions& options, const std::string& subject);
+
 }  // namespace sluice::nats::detail

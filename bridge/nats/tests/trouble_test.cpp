@@ -367,6 +367,24 @@ TEST(TroubleTest, AMissingRightIsOneLine) {
     EXPECT_EQ(notes.count("nats: "), 1);
 }
 
+TEST(TroubleTest, AStreamWithoutImporterIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    const std::string line = "nats: position: no importer has started yet";
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.observer = &notes;
+    Station sender(options);
+    (void)sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(notes.count(line), 1);
+    Station other(durableOptionsFor(server, "other"));
+    other.bridge.importType<Position>({"fleet.position", 1, Profile::durable});
+    sender.bridge.exportType<Position>(durable);
+    EXPECT_EQ(notes.count(line), 2);
+    other.bridge.importType<Position>(durable);
+    (void)sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(notes.count(line), 2);
+}
+
 // Both bridges have the origin of the bus.
 TEST(TroubleTest, TwoBridgesOfOneBusSendEachMessageToBothAndNoneBack) {
     const NatsServer server;

@@ -83,7 +83,9 @@ private:
 /// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
 ///   stored it. The server keeps the message until the bus of each importer has accepted it.
 ///   Importers drop duplicates. If the process ends without close(), the messages in the outbox are
-///   lost, except if the outbox has a folder.
+///   lost, except if the outbox has a folder. The server drops messages of a route that has no
+///   importer yet: if the bridge has an observer, exportType() and outlet() ask the server once,
+///   and tell the observer.
 ///
 /// The wire::Codec of a type encodes its messages, and an envelope comes first. So sender and
 /// receivers may be built differently, and each may have fields that the other one does not know.

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace sluice::nats::detail {
@@ -131,6 +132,9 @@ public:
     /// The same, but it waits for room until the deadline, or until close().
     SendResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
                             Reservation& reservation) noexcept;
+    /// Whether the server answers that it knows no importer of this subject. Waits for the answer
+    /// for at most two seconds, or not at all if there is no connection.
+    [[nodiscard]] bool lacksImporter(const std::string& subject) const;
     /// Whether the server accepts a message of this many bytes.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
@@ -158,6 +162,7 @@ private:
 
     Link::Impl& rest_;
     Link::Impl& high_;
+    const DurableOptions options_;
     OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
     /// Whether the remaining messages are abandoned; set by close().

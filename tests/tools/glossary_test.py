@@ -22,7 +22,7 @@ class GlossaryTest(PlantedTree):
     def test_refuses_a_row_without_a_type(self):
         self.plant("include/sluice/log/detail/lane.hpp", "class Lane {")
         self.page("## log", "| `Lane` | a ring of bytes |", "| `Gone` | was here |")
-        self.assert_finds(glossary.check, "glossary.md:4: no folder detail/ of log defines Gone")
+        self.assert_finds(glossary.check, "glossary.md:4: nothing in the details of log defines Gone")
 
     def test_one_name_has_a_row_in_each_module_that_declares_it(self):
         for module in ("log", "queue"):
@@ -37,6 +37,17 @@ class GlossaryTest(PlantedTree):
         self.plant("bridge/nats/include/sluice/bridge/nats/link.hpp", "class Link {")
         self.page("## bridge/nats", "| `Exporter` | sends messages |")
         self.assert_finds(glossary.check, "b.hpp:1: bridge/nats: OutboxFolder has no row", "c.cpp:1: bridge/nats: SegmentName")
+
+    def test_looks_at_the_namespace_detail_of_a_public_header(self):
+        self.plant(
+            "include/sluice/base/thread_home.hpp",
+            "namespace sluice::detail {",
+            "class SharedHome {",
+            "}  // namespace sluice::detail",
+            "class ThreadHome {",
+        )
+        self.page("## base")
+        self.assert_finds(glossary.check, "thread_home.hpp:2: base: SharedHome has no row")
 
     def test_a_member_that_is_defined_outside_of_its_class_has_a_row(self):
         self.plant("include/sluice/log/detail/lane.hpp", "class Lane<Traits, 3>::Reading {", "struct Lane<T>::Forward;")

@@ -121,8 +121,6 @@ public:
             return hasMessage || rings_.isDrained() || isOver();
         };
         (void)waits_.arrived.waitUntil(isReady, deadline);
-        waits_.drained.notifyAll();  // a publisher that gives up tells only the consumer
-        waits_.notifyAllForRoom();
         // The answer of the wait: a publisher may have dropped the message since. If this returned
         // false, an event loop would go to sleep.
         return hasMessage;

@@ -35,14 +35,14 @@ public:
         throw 1;
 #endif
     }
-    std::vector<long> ticks;
+    std::vector<long long> ticks;  ///< milliseconds
     std::size_t cancelsAfter = 0;
     Timer timer;
 
 private:
     const Executor& executor_;
 };
-using Ticks = std::vector<long>;
+using Ticks = std::vector<long long>;
 
 class Plain : public PooledObject<Plain, Messages<Tick>> {
 public:

@@ -74,7 +74,7 @@ TEST(StampClock, NeverGoesBackFromThreadToThread) {
 // Store, then read the clock; read the clock, then load. Whoever loads nothing has read the clock
 // first. With plain accesses the store would wait in its processor while the clock is read.
 TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
-    const std::uint64_t rounds = test::scaled(100'000);
+    const auto rounds = static_cast<std::size_t>(test::scaled(100'000));
     // Stores that miss the caches: an announcement that could wait in the processor would do so
     // behind them.
     constexpr std::size_t farSize = std::size_t{1} << 25U;
@@ -90,7 +90,7 @@ TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
     std::atomic<bool> hasBegun{false};
     std::thread producer([&] {
         hasBegun = true;
-        for (std::uint64_t i = 1; i <= rounds; ++i) {
+        for (std::size_t i = 1; i <= rounds; ++i) {
             for (int n = 0; n < 8; ++n) {
                 far[(std::size_t{dice()} << 6U) % farSize] = 1;
             }
@@ -106,7 +106,9 @@ TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
     producer.join();
     std::uint64_t early = 0;
     for (const Look& look : looks) {
-        early += look.seen != rounds && stamps[look.seen + 1] < look.time ? 1 : 0;
+        early += look.seen != rounds && stamps[static_cast<std::size_t>(look.seen) + 1] < look.time
+                     ? 1
+                     : 0;
     }
     EXPECT_EQ(early, 0U) << "stamps of announcements that a look before them did not see";
 }

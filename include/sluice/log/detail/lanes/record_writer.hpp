@@ -29,7 +29,7 @@ public:
 
     /// The bytes of the smallest lane: each record must fit, at least with its payload in a block
     /// of its own.
-    static constexpr std::size_t leastBytes = payloadAt + sizeof(LargePayload*);
+    static constexpr std::size_t leastBytes = payloadAt + roundUpTo8(sizeof(LargePayload*));
 
     /// Returns the bytes that a record with a payload of `bytes` bytes takes in this lane.
     static RecordSize sizeIn(const RecordLane& lane, std::uint32_t flags,
@@ -39,7 +39,7 @@ public:
         const std::size_t footprint = payloadAt + info + roundUpTo8(bytes);
         // The sum does not overflow, because no object is so large.
         if (__builtin_expect(footprint > most, 0)) {
-            return {payloadAt + info + sizeof(LargePayload*), true};
+            return {info + leastBytes, true};
         }
         return {footprint, false};
     }

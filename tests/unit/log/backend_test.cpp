@@ -49,15 +49,16 @@ void expectRefused(const backend_options& options, const std::string& setting,
 
 TEST(LogBackend, RefusesWhatCannotWork) {
     backend_options options;
+    constexpr auto tooMany = static_cast<std::size_t>(-1);
     options.queue_size = 0;
     expectRefused(options, "queue_size", ": 0");
-    options.queue_size = static_cast<std::size_t>(-1);
-    expectRefused(options, "queue_size", "18446744073709551615");
+    options.queue_size = tooMany;
+    expectRefused(options, "queue_size", std::to_string(tooMany));
     options = {};
     options.queue_bytes = 7;
     expectRefused(options, "queue_bytes", ": 7");
-    options.queue_bytes = static_cast<std::size_t>(-1);
-    expectRefused(options, "queue_bytes", "18446744073709551615");
+    options.queue_bytes = tooMany;
+    expectRefused(options, "queue_bytes", std::to_string(tooMany));
     options = {};
     options.max_hold = 0ns;
     EXPECT_THROW(backend refused(options), spdlog::spdlog_ex);

@@ -95,10 +95,10 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
 }
 
 SLUICE_LOG_INLINE std::size_t backend::overrun_counter() const {
-    return core_->records().overrun();
+    return static_cast<std::size_t>(core_->records().overrun());
 }
 SLUICE_LOG_INLINE std::size_t backend::discard_counter() const {
-    return core_->records().discarded();
+    return static_cast<std::size_t>(core_->records().discarded());
 }
 SLUICE_LOG_INLINE void backend::reset_overrun_counter() {
     core_->records().resetOverrun();
@@ -107,7 +107,7 @@ SLUICE_LOG_INLINE void backend::reset_discard_counter() {
     core_->records().resetDiscarded();
 }
 SLUICE_LOG_INLINE std::size_t backend::refused_counter() const {
-    return core_->refused();
+    return static_cast<std::size_t>(core_->refused());
 }
 SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return core_->records().statistics().messages;

@@ -107,7 +107,8 @@ TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
                   "priority of an object's thread, below the limit: 0, limit 1");
 }
 
-#if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+#if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN &&                     \
+    !defined(SLUICE_TEST_EMULATED)  // an emulator cannot start the program again
 /// In a process that has no memory for the stack of a thread.
 [[noreturn]] void exitRefused() {
     Witness witness;

@@ -20,7 +20,9 @@ public:
 
     void enter(std::size_t consumer, const Stamp& stamp) {
         if (stamp.isIntact()) {
-            received_[consumer].at(stamp.producer).push_back(stamp.sequence);
+            received_[consumer]
+                .at(static_cast<std::size_t>(stamp.producer))
+                .push_back(stamp.sequence);
         } else {
             ++broken_[consumer];
         }
@@ -31,18 +33,19 @@ public:
     void expectExactly(const std::vector<std::uint64_t>& accepted) const {
         EXPECT_EQ(std::accumulate(broken_.begin(), broken_.end(), std::uint64_t{0}), 0U);
         for (std::size_t producer = 0; producer < accepted.size(); ++producer) {
-            std::vector<int> times(accepted[producer], 0);
+            const auto count = static_cast<std::size_t>(accepted[producer]);
+            std::vector<int> times(count, 0);
             std::uint64_t misplaced = 0;
             for (const auto& ofConsumer : received_) {
                 std::uint64_t least = 0;
                 for (const std::uint64_t sequence : ofConsumer[producer]) {
                     misplaced += sequence < least || sequence >= times.size() ? 1 : 0;
                     least = sequence + 1;
-                    times.at(sequence) += 1;
+                    times.at(static_cast<std::size_t>(sequence)) += 1;
                 }
             }
             EXPECT_EQ(misplaced, 0U) << "messages of producer " << producer << " out of order";
-            EXPECT_EQ(times, std::vector<int>(accepted[producer], 1)) << "producer " << producer;
+            EXPECT_EQ(times, std::vector<int>(count, 1)) << "producer " << producer;
         }
     }
 

@@ -43,7 +43,7 @@ public:
         ++received_;
         if (!stamp.isIntact() || stamp.producer >= next_.size()) {
             ++broken_;
-        } else if (stamp.sequence != next_[stamp.producer]++) {
+        } else if (stamp.sequence != next_[static_cast<std::size_t>(stamp.producer)]++) {
             ++misplaced_;
         }
     }

@@ -200,8 +200,8 @@ private:
 
     bool awaitEnd(typename Clock::time_point deadline) {
         Executor* const executor = this->executor();
-        if (executor == nullptr) {
-            return true;
+        if (executor == nullptr || hasEnded()) {
+            return true;  // the executor may have been destroyed since the end
         }
         Executor::beforeWaitInHandler();  // the handler may be of another executor
         return executor->awaitEnd(

@@ -1,5 +1,7 @@
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
 
 #include <gtest/gtest.h>
 
@@ -62,6 +64,43 @@ TEST(ExecutorTest, AlarmIsSetOnceAndMayBeMoved) {
     executor.removeAlarm(task);
     executor.runFor(1h);
     EXPECT_FALSE(task.isWoken);
+}
+
+/// Runs each task at once, and counts the waits for an end.
+class AtOnce final : public Executor {
+public:
+    AtOnce() : Executor(ExecutorOptions{}) {}
+    ~AtOnce() override { expectNoObjects(); }
+    void schedule(ExecutorTask& task) override { task.run(); }
+    void scheduleLast(ExecutorTask& task) override { task.run(); }
+    [[nodiscard]] TimePoint now() const override { return {}; }
+    void addAlarm(TimedExecutorTask& /*task*/) override {}
+    void setAlarm(TimedExecutorTask& /*task*/, TimePoint /*time*/) override {}
+    void removeAlarm(TimedExecutorTask& /*task*/) override {}
+    void beforeWait() override {}
+    bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
+        ++waits;
+        return Executor::awaitEnd(task, hasEnded, deadline);
+    }
+    int waits = 0;
+};
+class Session : public PooledObject<Session, Messages<int>> {
+public:
+    void handle(const int& /*number*/) {}
+};
+
+// So the executor may be destroyed before the object.
+TEST(ExecutorTest, AnObjectThatHasEndedDoesNotUseIt) {
+    AtOnce executor;
+    {
+        Running<Session> object(executor);
+        EXPECT_EQ(object.post(1), PublishResult::ok);
+        object.stop();
+        EXPECT_TRUE(object.hasEnded());
+        EXPECT_TRUE(object.join());
+        EXPECT_FALSE(object.stopAfterDrain(Executor::TimePoint::max())) << "it was discarding";
+    }
+    EXPECT_EQ(executor.waits, 0);
 }
 
 }  // namespace

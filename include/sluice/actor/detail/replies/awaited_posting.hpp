@@ -83,7 +83,7 @@ public:
             }
         }
     }
-    /// Returns a future that is ready when messages have left the mailbox.
+    /// Returns a future that is ready when messages have left the mailbox, or earlier.
     [[nodiscard]] Future<void> room() { return waiters_.add(); }
 
 protected:

@@ -3,6 +3,7 @@
 #include <sluice/actor/request.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 namespace sluice::detail {
@@ -13,10 +14,19 @@ struct UntilRoom {};
 /// The threads and coroutines that wait for room in the mailbox of one object. Any thread may add
 /// one. The object's thread wakes all of them.
 ///
+/// A wait that was given up leaves a node in the list. While the object does not run, the calls of
+/// add() must free these nodes: now and then, one of them renews the list. It frees all nodes, and
+/// wakes the waits that were not given up. They try to post again, and add themselves again. If a
+/// renewal has woken n waits, the next one is 2n + 64 calls later. So the list stays short, and on
+/// average a call wakes less than one other wait.
+///
 /// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
 /// if a thread adds itself too late for tell(), it finds the room when it tries to post.
 template <class Traits>
 class RoomWaiters {
+    template <class T>
+    using Atomic = typename Traits::Platform::template Atomic<T>;
+
 public:
     using Room = BasicRequest<Traits, UntilRoom, void>;
 
@@ -28,10 +38,14 @@ public:
         forAll([](const Room& /*room*/) {});
     }
 
-    /// Returns a future that is ready when messages have left the mailbox. Before it waits, the
-    /// caller must try to post once more.
+    /// Returns a future that is ready when messages have left the mailbox, or earlier. Before it
+    /// waits, the caller must try to post once more.
     [[nodiscard]] typename Room::Future
     add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
+        // Relaxed: a count. One thread finds 1, and the others go on.
+        if (untilRenewal_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+            renew();
+        }
         return Room::make(UntilRoom{}, deadline, [this](Room&& room) {
             auto* const node = new Node{std::move(room), nullptr};
             // Relaxed: only the value is used.
@@ -63,7 +77,21 @@ private:
         }
     }
 
-    typename Traits::Platform::template Atomic<Node*> newest_{nullptr};
+    /// Frees all nodes, and wakes the waits that were not given up.
+    void renew() noexcept {
+        std::uint32_t awaited = 0;
+        forAll([&](const Room& room) {
+            awaited += room.isAwaited() ? 1U : 0U;
+            room.reply();
+        });
+        untilRenewal_.store(2 * awaited + leastCalls, std::memory_order_relaxed);  // see add()
+    }
+
+    static constexpr std::uint32_t leastCalls = 64;
+
+    Atomic<Node*> newest_{nullptr};
+    /// The number of add() calls until one of them renews the list. Written by any thread.
+    Atomic<std::uint32_t> untilRenewal_{leastCalls};
 };
 
 }  // namespace sluice::detail

@@ -17,6 +17,7 @@ struct Away {};
 struct Far {
     using Parent = Away;
 };
+using sluice::Defer;
 using sluice::If;
 using sluice::On;
 using sluice::Transitions;
@@ -87,5 +88,22 @@ void use(Context& context) {
 // EXPECT: no such state
 void use(Context& context) {
     make<Home, Transitions<On<Home, Go, int>>>(context);
+}
+#elif CASE == 10
+// EXPECT: a deferred message must have a noexcept move constructor and a noexcept move
+struct Copied {
+    Copied(const Copied&);
+    Copied& operator=(const Copied&);
+};
+void use(Context& context) {
+    make<Home, Transitions<Defer<Home, Copied>>>(context);
+}
+#elif CASE == 11
+// EXPECT: a deferred message must have a noexcept move constructor and a noexcept move
+struct Constant {
+    const int number;
+};
+void use(Context& context) {
+    make<Home, Transitions<Defer<Home, Constant>>>(context);
 }
 #endif

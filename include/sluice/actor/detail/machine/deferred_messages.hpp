@@ -4,6 +4,7 @@
 #include <sluice/fixed/fixed_vector.hpp>
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,11 @@ namespace sluice::detail {
 /// their types.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
+    static_assert(std::is_nothrow_move_constructible_v<Message> &&
+                      std::is_nothrow_move_assignable_v<Message>,
+                  "a deferred message must have a noexcept move constructor and a noexcept move "
+                  "assignment");
+
 public:
     /// Adds a message. False if Capacity messages are deferred already.
     template <class M>

@@ -80,6 +80,25 @@ TEST_F(PooledTimerTest, RepeatUntilTheyAreCancelled) {
     EXPECT_FALSE(object_.cancel(object_.timer));
 }
 
+struct OneTimer : PooledTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+class Blinker : public PooledObject<Blinker, Messages<Tick>, OneTimer> {
+public:
+    void handle(const Tick&) { next = postAfter(1s, Tick{}); }
+    Timer next;
+};
+
+TEST(PooledTimerLifeTest, ATimerCountsUntilItsHandlerHasReturned) {
+    ManualExecutor executor;
+    Running<Blinker> blinker(executor);
+    ASSERT_TRUE(blinker.postAfter(1s, Tick{}));
+    executor.runFor(10s);
+    EXPECT_EQ(blinker.firedTimers(), 1U);
+    EXPECT_FALSE(blinker.next) << "the only timer is that of the running handler";
+    EXPECT_TRUE(blinker.postAfter(1s, Tick{}));
+}
+
 TEST_F(PooledTimerTest, CancelledFromOutsideTheyDoNotFire) {
     const Timer first = object_.postAfter(10ms, Tick{});
     const Timer second = object_.postAfter(20ms, Tick{});

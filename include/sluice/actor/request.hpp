@@ -41,6 +41,7 @@
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <type_traits>
@@ -134,9 +135,11 @@ public:
         if (timeout_) {
             return deadlineAfter(now, *timeout_);
         }
-        return deadline_ == TimePoint::max()
-                   ? OtherTimePoint::max()
-                   : deadlineAfter(now, deadline_ - Traits::Wait::Clock::now());
+        if (deadline_ == TimePoint::max()) {
+            return OtherTimePoint::max();
+        }
+        const TimePoint here = Traits::Wait::Clock::now();
+        return deadlineAfter(now, std::max(deadline_, here) - here);
     }
 
     /// Waits for the reply until the deadline. After `timedOut` it may be called again, to check

@@ -281,6 +281,16 @@ TEST(RequestMoveTest, QuestionThatCannotBePostedLeavesNothingBehind) {
 }
 #endif
 
+TEST(FutureTest, ADeadlineThatHasPassedIsNowOnAnotherClock) {
+    using TimePoint = SquareRequest::TimePoint;
+    const TimePoint other{1h};
+    for (const TimePoint deadline : {TimePoint::min(), TimePoint()}) {
+        const auto future = SquareRequest::make(
+            Square{1}, deadline, [](SquareRequest&& /*request*/) { return PublishResult::ok; });
+        EXPECT_EQ(future.deadlineFrom(other), other);
+    }
+}
+
 static_assert(!std::is_copy_constructible_v<SquareRequest>);
 static_assert(std::is_nothrow_move_constructible_v<SquareRequest>);
 static_assert(!std::is_copy_constructible_v<Future<int>>);

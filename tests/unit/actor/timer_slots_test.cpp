@@ -41,5 +41,35 @@ TEST(TimerSlotsTest, ASlotBeginsAgainAfterItsLastGeneration) {
     fire();
 }
 
+/// Starts a timer in its destructor.
+struct Successor {
+    using Slots = TimerSlots<StdPlatform, Successor, 4>;
+    Successor(Slots& startsIn, int follow) noexcept : slots(&startsIn), left(follow) { ++alive; }
+    Successor(const Successor&) = delete;
+    Successor& operator=(const Successor&) = delete;
+    ~Successor() {
+        --alive;
+        if (left != 0) {
+            (void)slots->arm(*slots, left - 1);
+        }
+    }
+    inline static int alive = 0;
+    Slots* slots;
+    int left;
+};
+
+TEST(TimerSlotsTest, NoTimerStartsWhileTheyAreDestroyed) {
+    {
+        Successor::Slots slots;
+        const Timer first = slots.arm(slots, 0);
+        EXPECT_TRUE(first);
+        EXPECT_TRUE(slots.arm(slots, 1));
+        EXPECT_TRUE(slots.arm(slots, 1));
+        EXPECT_TRUE(slots.cancel(first));
+        slots.takeNews([](auto) {}, [](auto) {});  // frees a slot that is destroyed first
+    }
+    EXPECT_EQ(Successor::alive, 0);
+}
+
 }  // namespace
 }  // namespace sluice::detail

@@ -49,6 +49,9 @@ public:
     TimerSlots(const TimerSlots&) = delete;
     TimerSlots& operator=(const TimerSlots&) = delete;
     ~TimerSlots() {
+        // The destructor of a message may start a timer. It finds no free slot.
+        for (typename Free::Slot index{}; free_.tryTake(index);) {
+        }
         for (Slot& slot : slots_) {
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
                 slot.entry.destroy();

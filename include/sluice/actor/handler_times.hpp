@@ -3,6 +3,7 @@
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/single_writer_number.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -24,7 +25,8 @@ struct HandlerTimes {
 
 namespace detail {
 
-/// The sum of durations and the longest of them. One thread calls add().
+/// The sum of durations, at most Nanoseconds::max(), and the longest of them. One thread calls
+/// add().
 template <class Platform>
 class DurationBook {
     using Nanoseconds = std::chrono::nanoseconds;
@@ -35,7 +37,8 @@ public:
             return;
         }
         const auto ticks = static_cast<std::uint64_t>(duration.count());
-        sum_.set(sum_.get() + ticks);
+        constexpr auto most = static_cast<std::uint64_t>(Nanoseconds::max().count());
+        sum_.set(std::min(sum_.get() + ticks, most));
         if (ticks > longest_.get()) {
             longest_.set(ticks);
         }

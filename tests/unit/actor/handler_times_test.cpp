@@ -62,6 +62,15 @@ TEST(HandlerTimesTest, TimesHave64Bits) {
     EXPECT_EQ(book.longest(), 10s);
 }
 
+TEST(HandlerTimesTest, TheLongestTimesDoNotOverflow) {
+    detail::DurationBook<StdPlatform> book;
+    book.add(std::chrono::nanoseconds::max());
+    book.add(std::chrono::nanoseconds::max());
+    book.add(9s);
+    EXPECT_EQ(book.sum(), std::chrono::nanoseconds::max());
+    EXPECT_EQ(book.longest(), std::chrono::nanoseconds::max());
+}
+
 #if defined(__cpp_exceptions)
 TEST(HandlerTimesTest, AHandlerThatThrowsCounts) {
     Clock::reset();

@@ -42,7 +42,7 @@ public:
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
     void beforeWait() override { (void)runAll(); }
 
-    /// The clock begins at zero. Only runFor() moves it.
+    /// The clock begins at zero. Only runFor() moves it. It stops after 146 years.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -78,9 +78,9 @@ public:
     /// clock has moved by `time`. A handler must not call it.
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
-        const TimePoint end = deadlineAfter(now_, time);
+        const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);
         (void)runAll();
-        while (alarms_.earliest() <= end && alarms_.earliest() != TimePoint::max()) {
+        while (alarms_.earliest() <= end) {
             now_ = std::max(now_, alarms_.earliest());
             alarms_.wakeDue(now_, [this](ExecutorTask& task) { schedule(task); });
             (void)runAll();
@@ -89,6 +89,9 @@ public:
     }
 
 private:
+    /// Half of the range, so that the difference from a time in the past does not overflow.
+    static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
+
     std::mt19937_64 random_;
     std::vector<ExecutorTask*> ready_;
     detail::Alarms alarms_;

@@ -103,6 +103,29 @@ TEST(ManualExecutorTest, ClockMovesInRunForOnly) {
     EXPECT_EQ(executor.now(), Executor::TimePoint() + std::chrono::seconds(3));
 }
 
+struct Timed : PooledTraits {
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+    static constexpr std::size_t maxTimers = 2;
+    static constexpr bool handlerTimes = true;
+};
+class Clockwork : public PooledObject<Clockwork, Messages<Token>, Timed> {
+public:
+    void handle(const Token& /*token*/) {}
+};
+
+TEST(ManualExecutorTest, TheClockStopsBeforeTimesOverflow) {
+    ManualExecutor executor;
+    Running<Clockwork> object(executor);
+    EXPECT_TRUE(object.postAt(Executor::TimePoint::max(), Token{})) << "never";
+    executor.runFor(std::chrono::hours::max());
+    EXPECT_LT(executor.now(), Executor::TimePoint::max());
+    EXPECT_EQ(object.firedTimers(), 0U);
+    EXPECT_TRUE(object.postEveryFrom(Executor::TimePoint::min(), std::chrono::hours(1), Token{}));
+    executor.runFor(std::chrono::hours::max());
+    EXPECT_EQ(object.firedTimers(), 1U);
+    EXPECT_GT(object.handlerTimes().inQueue.count(), 0);
+}
+
 TEST(ManualExecutorDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
     const auto destroy = [] {
         auto executor = std::make_unique<ManualExecutor>();

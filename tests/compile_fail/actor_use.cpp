@@ -118,4 +118,16 @@ struct Limited : sluice::ActiveObject<Limited, Types, Dropping> {
 bool use(Limited& object) {
     return object.start();
 }
+#elif CASE == 10
+// EXPECT ONLY: a batch is at least one message
+struct NoBatch : sluice::PooledTraits {
+    static constexpr std::size_t batch = 0;
+};
+struct Waiting : sluice::PooledObject<Waiting, Types, NoBatch> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Waiting& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
 #endif

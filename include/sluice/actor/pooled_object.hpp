@@ -129,6 +129,7 @@ public:
                       "const Header&)` for each type of its Messages: one is missing");
         static_assert(Traits::onFailure != OnFailure::restart || detail::hasRestart<Derived>,
                       "with OnFailure::restart the class has a public `restart()`");
+        static_assert(Traits::batch != 0, "a batch is at least one message");
         if (sizeof(MailboxMessage) > executor.messageSize()) {
             setupError("size of an object's message with 32 bytes for the mailbox",
                        sizeof(MailboxMessage), executor.messageSize());

@@ -32,7 +32,7 @@ namespace sluice {
 /// the role on by a synchronised hand-over. Debug builds notice overlapping calls of update(). A
 /// constructor or a destructor of T may call set() on the same Latest: it then counts as one more
 /// writer. A destructor of T must not call update() on the same Latest. While the Latest is
-/// destroyed, it must not call set() either.
+/// destroyed, set() returns false.
 ///
 /// Progress: apart from the functions of T, update() is wait-free: one load, and one exchange if
 /// there is a new value. set() is lock-free: a writer repeats a step only if another writer has
@@ -97,6 +97,8 @@ public:
     Latest& operator=(const Latest&) = delete;
 
     ~Latest() {
+        for (Slot slot{}; free_.tryTake(slot);) {  // so no destructor of a value adds one
+        }
         destroyHeld();
         // Relaxed: the caller has ended all other calls.
         const Word newest = newest_.load(std::memory_order_relaxed);

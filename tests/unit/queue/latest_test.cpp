@@ -147,6 +147,32 @@ TEST(LatestTest, DestructorInUpdateMayWrite) {
     EXPECT_EQ(latest.update()->value, 11) << "what the destructor wrote is newer";
 }
 
+TEST(LatestTest, RefusesValuesWhileItIsDestroyed) {
+    struct Writing {
+        std::function<void()> atEnd;
+        explicit Writing(std::function<void()> function) : atEnd(std::move(function)) {}
+        Writing(const Writing&) = delete;
+        Writing& operator=(const Writing&) = delete;
+        ~Writing() { atEnd(); }
+    };
+    for (const bool isHeld : {false, true}) {
+        auto latest = std::make_unique<Latest<Writing, 2>>();
+        Latest<Writing, 2>* const address = latest.get();
+        int destroyed = 0;
+        const auto write = [&] {
+            ++destroyed;
+            EXPECT_FALSE(address->emplace([&] { ++destroyed; }));
+        };
+        if (isHeld) {
+            ASSERT_TRUE(latest->emplace(write));
+            ASSERT_NE(latest->update(), nullptr);
+        }
+        ASSERT_TRUE(latest->emplace(write));
+        latest.reset();
+        EXPECT_EQ(destroyed, isHeld ? 2 : 1);
+    }
+}
+
 #if defined(__cpp_exceptions)
 TEST(LatestTest, ThrowingConstructorChangesNothing) {
     Latest<Building, 1> latest;

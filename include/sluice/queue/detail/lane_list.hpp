@@ -34,9 +34,9 @@ public:
     LaneList& operator=(const LaneList&) = delete;
 
     ~LaneList() {
+        close();  // a message may push another one through a new lane when it is destroyed
         while (first_ != nullptr) {
             Lane* const lane = std::exchange(first_, first_->next);
-            lane->ring.close();
             Lane::unref(lane, Lane::queueGone);
         }
         const Owner<Announced> last{announced()};

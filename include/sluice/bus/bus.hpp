@@ -27,6 +27,11 @@
 
 namespace sluice {
 
+namespace detail {
+template <class Bus, std::size_t Count>
+class BusGroup;
+}  // namespace detail
+
 /// Carries typed messages from any number of publishers to the handlers of one consumer, urgent
 /// messages first. So the parts of a program talk without knowing each other, and without a heap.
 ///
@@ -101,6 +106,8 @@ class Bus<Messages<Ts...>, Traits>
     using Core = detail::BusCore<List, Traits>;
     using QueuedMessage = typename Core::QueuedMessage;
     friend Publishing<Bus, List, Traits, QueuedMessage>;
+    template <class, std::size_t>
+    friend class detail::BusGroup;
     using Observer = typename Traits::Observer;
 
 public:
@@ -116,9 +123,7 @@ public:
     Bus& operator=(const Bus&) = delete;
     /// Ends all subscriptions and destroys all messages. The handlers are destroyed first, while
     /// all parts of the bus exist, because their captures may own subscriptions of the bus.
-    ~Bus() {
-        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
-    }
+    ~Bus() { end(); }
 
     // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
     // Publishing
@@ -313,6 +318,11 @@ public:
 private:
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
+
+    void end() noexcept {
+        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
+        core_.end();
+    }
 
     [[nodiscard]] auto stay() noexcept { return typename Core::Counts::Staying(core_.counts()); }
     template <class Count, class Waiting, class Build>

@@ -50,6 +50,10 @@ public:
     explicit PartitionedBus(typename Traits::Observer& observer, KeyOf keyOf = KeyOf())
         : Base(observer), keyOf_(std::move(keyOf)) {}
 
+    PartitionedBus(const PartitionedBus&) = delete;
+    PartitionedBus& operator=(const PartitionedBus&) = delete;
+    ~PartitionedBus() { this->end(); }  // while keyOf_ exists
+
     /// The bus that messages with this key go to.
     [[nodiscard]] Partition& of(std::size_t key) noexcept { return this->buses_[indexOf(key)]; }
 

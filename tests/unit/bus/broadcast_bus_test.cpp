@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -101,6 +102,27 @@ TEST(BroadcastBusTest, DrainInAHandlerDoesNotWait) {
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now()));
+}
+
+TEST(BroadcastBusTest, AcceptsNoMessageWhileItIsDestroyed) {
+    using Farewells = BroadcastBus<Messages<Farewell>, 3, DeepTraits<10>>;
+    auto bus = std::make_unique<Farewells>();
+    Farewells* const address = bus.get();
+    std::vector<PublishResult> results;
+    std::uint64_t closed = 0;
+    const auto publishInEach = [&] {
+        closed = 0;
+        for (std::size_t group = 0; group < Farewells::size(); ++group) {
+            results.push_back((*address)[group].publish(Farewell([] {})));
+            closed += (*address)[group].statistics().total().closed;
+        }
+    };
+    for (std::size_t group = 0; group < Farewells::size(); ++group) {
+        ASSERT_EQ((*bus)[group].publish(Farewell(publishInEach)), PublishResult::ok);
+    }
+    bus.reset();
+    EXPECT_EQ(results, std::vector<PublishResult>(3 * 3, PublishResult::closed));
+    EXPECT_EQ(closed, 9U) << "each bus lives until the last message has gone";
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Messages and buses for the tests of the bus.
@@ -36,6 +38,22 @@ struct Counted {
     static constexpr int movedFrom = -1;
     inline static int alive = 0;
     int value;
+};
+
+/// Calls a function when it is destroyed.
+struct Farewell {
+    explicit Farewell(std::function<void()> function) : atEnd(std::move(function)) {}
+    Farewell(Farewell&& other) noexcept
+        : atEnd(std::exchange(other.atEnd, nullptr)), key(other.key) {}
+    Farewell& operator=(const Farewell&) = delete;
+    ~Farewell() {
+        if (atEnd) {
+            atEnd();
+        }
+    }
+
+    std::function<void()> atEnd;
+    std::size_t key = 0;
 };
 
 using TestMessages = Messages<Sample, Alarm, Counted>;

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -165,6 +166,47 @@ TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
     EXPECT_EQ(bus->publish(Order{0, 0}), PublishResult::closed);
     EXPECT_FALSE(bus->of(0).isConsumedHere());
     EXPECT_TRUE(bus->drain(std::chrono::steady_clock::now()));
+}
+
+struct WatchedKeyOf {
+    struct Life {
+        bool isOver = false;
+        int usesAfterIt = 0;
+    };
+    explicit WatchedKeyOf(Life& watched) : life(&watched) {}
+    WatchedKeyOf(WatchedKeyOf&& other) noexcept : life(std::exchange(other.life, nullptr)) {}
+    ~WatchedKeyOf() {
+        if (life != nullptr) {
+            life->isOver = true;
+        }
+    }
+    std::size_t operator()(const Farewell& message) const {
+        life->usesAfterIt += life->isOver ? 1 : 0;
+        return message.key;
+    }
+    Life* life;
+};
+
+TEST(PartitionedBusTest, AcceptsNoMessageWhileItIsDestroyed) {
+    using Farewells = PartitionedBus<Messages<Farewell>, 3, WatchedKeyOf, DeepTraits<10>>;
+    WatchedKeyOf::Life life;
+    auto bus = std::make_unique<Farewells>(WatchedKeyOf(life));
+    Farewells* const address = bus.get();
+    std::vector<PublishResult> results;
+    const auto publishInEach = [&] {
+        for (std::size_t key = 0; key < 16; ++key) {
+            Farewell more([] {});
+            more.key = key;
+            results.push_back(address->publish(std::move(more)));
+        }
+    };
+    for (std::size_t i = 0; i < bus->size(); ++i) {
+        ASSERT_EQ((*bus)[i].publish(Farewell(publishInEach)), PublishResult::ok);
+    }
+    bus.reset();
+    EXPECT_EQ(results, std::vector<PublishResult>(3 * 16, PublishResult::closed));
+    EXPECT_TRUE(life.isOver);
+    EXPECT_EQ(life.usesAfterIt, 0);
 }
 
 }  // namespace

@@ -48,7 +48,10 @@ public:
     using Rings = PriorityRings<QueuedMessage, Traits>;
 
     explicit BusCore(Observer* observer) : observer_(observer) {}
-    ~BusCore() {
+    ~BusCore() { end(); }
+
+    /// Closes the bus, and destroys all messages. Called before the bus is destroyed.
+    void end() noexcept {
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the "
                       "thread first, see drain()");

@@ -56,7 +56,16 @@ protected:
     explicit BusGroup(Observer& observer)
         : buses_(observedBy(observer, std::make_index_sequence<Count>())) {}
 
-    ~BusGroup() = default;
+    ~BusGroup() { end(); }
+
+    /// Destroys all handlers and messages while all buses exist, because their destructors may
+    /// publish in any of them.
+    void end() noexcept {
+        close();
+        for (Bus& bus : buses_) {
+            bus.end();
+        }
+    }
 
     std::array<Bus, Count> buses_;
 

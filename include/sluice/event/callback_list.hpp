@@ -36,9 +36,9 @@ namespace sluice {
 /// removes more than 256 callbacks in a row, or 5,000 in a second, while other threads use lists.
 /// Then a later removal or a later call of this list may destroy some of these callbacks, at the
 /// latest the 256th removal. As long as a callback does not return, callbacks that are removed from
-/// its list stay: see removedSizeApprox(). The destructor of a list destroys its callbacks. If a
-/// callback of this list destroys the list, the last call of the list on this thread destroys the
-/// callbacks.
+/// its list stay: see removedSizeApprox(). The destructor of a list destroys its callbacks, and the
+/// callbacks that their destructors add to it. If a callback of this list destroys the list, the
+/// last call of the list on this thread destroys the callbacks.
 ///
 /// Exceptions: an exception of a callback ends the call and leaves the list unchanged. Adding gives
 /// the strong guarantee. Memory: one allocation for each callback. Only the first call of each

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -89,6 +90,61 @@ TYPED_TEST(CallbackEndTest, DispatcherThatEndsInACallOfAListTakesItsListenersAlo
         dispatcher.reset();
         EXPECT_EQ(this->captured.use_count(), 1);
     });
+}
+
+// ---- destructors of callbacks that use a list that ends
+
+/// A callback whose destructor calls a function.
+template <class Work>
+auto atEnd(Work work) {
+    return [kept = std::shared_ptr<Work>(new Work(std::move(work)), [](Work* ended) {
+                const std::unique_ptr<Work> owner(ended);
+                (*owner)();
+            })] {};
+}
+
+TYPED_TEST(CallbackEndTest, ListThatEndsTakesAlongWhatDestructorsAdd) {
+    auto list = std::make_unique<typename TestFixture::List>();
+    auto* const address = list.get();
+    list->append(atEnd([address, inner = this->captured] {
+        EXPECT_TRUE(address->empty());
+        address->append([inner] {});
+    }));
+    EXPECT_EQ(this->captured.use_count(), 2);
+    list.reset();
+    EXPECT_EQ(this->captured.use_count(), 1);
+}
+
+template <class Policies>
+struct WithOrderedMap : Policies {
+    template <class Key, class Value>
+    using Map = std::map<Key, Value>;
+};
+
+template <class Dispatcher>
+void endDispatcherWhoseListenersUseIt(const std::shared_ptr<int>& captured) {
+    constexpr int events = 40;
+    auto dispatcher = std::make_unique<Dispatcher>();
+    auto* const address = dispatcher.get();
+    for (int event = 0; event < events; ++event) {
+        dispatcher->appendListener(event, atEnd([address, event, inner = captured] {
+                                       for (int other = 0; other < events; ++other) {
+                                           (void)address->hasAnyListener(other);
+                                       }
+                                       EXPECT_FALSE(address->hasAnyListener(event));
+                                       address->appendListener(event, [inner] {});
+                                       address->appendListener(events + event, [inner] {});
+                                   }));
+    }
+    EXPECT_EQ(captured.use_count(), 1 + events);
+    dispatcher.reset();
+    EXPECT_EQ(captured.use_count(), 1);
+}
+
+TYPED_TEST(CallbackEndTest, DispatcherThatEndsTakesAlongWhatDestructorsAdd) {
+    endDispatcherWhoseListenersUseIt<EventDispatcher<int, void(), TypeParam>>(this->captured);
+    using Ordered = EventDispatcher<int, void(), WithOrderedMap<TypeParam>>;
+    endDispatcherWhoseListenersUseIt<Ordered>(this->captured);
 }
 
 TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveASwapIntoAListThatEnds) {

@@ -44,12 +44,11 @@ public:
     GrowingHashMap(const GrowingHashMap&) = delete;
     GrowingHashMap& operator=(const GrowingHashMap&) = delete;
     ~GrowingHashMap() {
-        // Relaxed: no other thread is here.
-        const Table* const newest = newest_.load(std::memory_order_relaxed);
-        if (newest != nullptr) {
+        // Again: destructors of values may add some. Relaxed: no other thread is here.
+        while (const Table* const newest = newest_.exchange(nullptr, std::memory_order_relaxed)) {
             newest->forEach([](const Entry& entry) { delete &entry; });
+            destroyTables(newest);
         }
-        destroyTables(newest);
     }
 
     void swap(GrowingHashMap& other) noexcept {

@@ -47,10 +47,14 @@ public:
     GrowingOrderedMap(const GrowingOrderedMap&) = delete;
     GrowingOrderedMap& operator=(const GrowingOrderedMap&) = delete;
     ~GrowingOrderedMap() {
-        // Relaxed, both: no other thread is here.
-        Node* node = first_[0].load(std::memory_order_relaxed);
-        while (node != nullptr) {
-            delete std::exchange(node, node->next[0].load(std::memory_order_relaxed));
+        // Again: destructors of values may add some. Relaxed, all: no other thread is here.
+        while (Node* node = first_[0].load(std::memory_order_relaxed)) {
+            for (Link& first : first_) {
+                first.store(nullptr, std::memory_order_relaxed);
+            }
+            while (node != nullptr) {
+                delete std::exchange(node, node->next[0].load(std::memory_order_relaxed));
+            }
         }
     }
 

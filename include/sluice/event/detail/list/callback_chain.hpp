@@ -82,7 +82,8 @@ public:
     }
 
     ~CallbackChain() {
-        if (Core* const own = core_.exchange(nullptr, std::memory_order_relaxed)) {
+        // Again: destructors of callbacks may add some.
+        while (Core* const own = core_.exchange(nullptr, std::memory_order_relaxed)) {
             own->end();
         }
     }

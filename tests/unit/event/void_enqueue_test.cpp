@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -45,6 +46,15 @@ struct VoidEnqueueTest : testing::Test {
         queue.appendListener(3, [this](int n) { sum += n; });
     }
 };
+
+// Programs pass the address of enqueue() to threads and binders.
+TEST_F(VoidEnqueueTest, HasAnAddress) {
+    std::invoke(&Queue::enqueue<int, int>, queue, 3, 4);
+    using Base = EventQueue<int, void(int), Policies>;
+    EXPECT_TRUE(std::invoke(&Base::enqueue<int, int>, queue, 3, 5));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(sum, 9);
+}
 
 TEST_F(VoidEnqueueTest, ReturnsNothing) {
     static_assert(std::is_void_v<decltype(queue.enqueue(3, 4))>);

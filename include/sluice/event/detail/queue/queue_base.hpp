@@ -103,8 +103,9 @@ public:
         });
     }
 
-    // A template, so that a program may add an enqueue() without arguments.
-    template <class...>
+    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
+    // that &enqueue<First, A...> names one function.
+    template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
     // ---- Consumers: any number of threads, each event goes to one of them

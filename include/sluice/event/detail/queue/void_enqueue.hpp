@@ -21,8 +21,9 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    // A template, so that a program may add an enqueue() without arguments.
-    template <class...>
+    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
+    // that &enqueue<First, A...> names one function.
+    template <int = 0>
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
 

@@ -83,8 +83,8 @@ private:
 ///         using QueueList = sluice::PoolQueueList<Item, 8192>;
 ///     };
 ///
-/// A queue with these policies does not use the list. It keeps its events in slabs of its own, like
-/// a queue without a QueueList, because slabs are faster.
+/// A queue with these policies does not use the list. It keeps its events in blocks of nodes of its
+/// own, like a queue without a QueueList, because these blocks are faster.
 ///
 /// All lists of one type share one pool, so that a list can splice another one. The pool grows by
 /// NodesPerSlab nodes. It is created before main(), and never destroyed, because lists of static

@@ -1,4 +1,5 @@
 // What one bridge may import, and how it counts.
+#include "notes.hpp"
 #include "small_disk.hpp"
 #include "station.hpp"
 
@@ -33,6 +34,23 @@ TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
         EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(later); }), line);
     }
     station.bridge.importType<Position>({"elsewhere"});
+}
+
+TEST(ImportTest, ABusThatClosesBeforeTheBridgeIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.observer = &notes;
+    Station receiver(options);
+    receiver.bridge.importType<Position>(durable);
+    Station sender(durableOptionsFor(server, "sender"));
+    sender.bridge.exportType<Position>(durable);
+    receiver.bus->close();
+    sender.send(1);
+    await([&] { return receiver.bridge.statistics().refused != 0; });
+    EXPECT_EQ(notes.count("nats: position.medium: the bus is closed, and imported messages stay in "
+                          "the stream"),
+              1);
 }
 
 struct NoSenderTraits : BridgedTraits {

@@ -293,6 +293,9 @@ private:
             result =
                 context_.bus.publishFor(std::chrono::milliseconds(20), std::move(message), options);
         }
+        if (result == PublishResult::closed && !context_.isClosing.load()) {
+            reporter_.tell({"the bus is closed, and imported messages stay in the stream"});
+        }
         return result == PublishResult::ok;
     } catch (...) {
         reporter_.tell({"a constructor of a message throws, and the bus does not get the message"});

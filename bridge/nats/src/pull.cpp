@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -52,11 +53,13 @@ struct Pull::Impl {
         inbox = newInbox();
         {
             const std::lock_guard guard(link.sending);
-            require(natsConnection_SubscribeSync(&subscription, link.connection, inbox.c_str()),
+            natsSubscription* made = nullptr;
+            require(natsConnection_SubscribeSync(&made, link.connection, inbox.c_str()),
                     "cannot subscribe to replies");
+            subscription.reset(made);
         }
         // No limit: the orders limit it.
-        (void)natsSubscription_SetPendingLimits(subscription, -1, -1);
+        (void)natsSubscription_SetPendingLimits(subscription.get(), -1, -1);
         link.wakeOnReconnect(inbox);
         thread = std::thread([this] { run(); });
     }
@@ -79,11 +82,11 @@ struct Pull::Impl {
         // Draining and unsubscribing both wake the thread. With draining, it first takes the
         // messages that have arrived.
         if (timeout.count() <= 0 ||
-            natsSubscription_DrainTimeout(subscription, timeout.count()) != NATS_OK) {
-            (void)natsSubscription_Unsubscribe(subscription);
+            natsSubscription_DrainTimeout(subscription.get(), timeout.count()) != NATS_OK) {
+            (void)natsSubscription_Unsubscribe(subscription.get());
         }
         thread.join();
-        natsSubscription_Destroy(subscription);
+        subscription.reset();
     }
 
     void run() noexcept {
@@ -94,8 +97,8 @@ struct Pull::Impl {
             }
             acknowledgeHandled();
             natsMsg* raw = nullptr;
-            const natsStatus status =
-                natsSubscription_NextMsg(&raw, subscription, isWaiting() ? 2 : patience.count());
+            const natsStatus status = natsSubscription_NextMsg(&raw, subscription.get(),
+                                                               isWaiting() ? 2 : patience.count());
             OwnedMessage message(raw);
             if (status == NATS_OK) {
                 take(std::move(message));
@@ -222,7 +225,7 @@ struct Pull::Impl {
     std::string inbox;
     std::atomic<bool> isStopped{false};
     EventCount stopped;
-    natsSubscription* subscription = nullptr;
+    std::unique_ptr<natsSubscription, Destroy<natsSubscription_Destroy>> subscription;
     // The following are written by the pull's thread.
     std::string next;  ///< subject to which orders are sent
     int ordered = 0;   ///< messages that the server may still send for the order

@@ -11,6 +11,7 @@
 #include <exception>
 #include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -29,6 +30,9 @@ class Fleet {
 public:
     Fleet(const std::string& url, const std::string& folder, const std::string& seconds)
         : process_(fork()) {
+        if (process_ < 0) {
+            throw std::runtime_error("cannot start the fleet");
+        }
         if (process_ == 0) {
             (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
             (void)std::signal(SIGINT, SIG_DFL);
@@ -98,8 +102,10 @@ int run(const std::string& servers, const std::string& seconds) {
     Fleet fleet(cluster.urls(), folder / ".", seconds);
     const bool isKilled = killTheLeader(cluster, fleet, folder);
     const bool isGood = fleet.wait();
-    std::puts(isKilled ? "the leader of three servers was killed, and started again"
-                       : "THE FLEET ENDED BEFORE THE LEADER WAS KILLED");
+    if (isTerminated == 0) {
+        std::puts(isKilled ? "the leader of three servers was killed, and started again"
+                           : "THE FLEET ENDED BEFORE THE LEADER WAS KILLED");
+    }
     return isGood && isKilled ? 0 : 1;
 }
 

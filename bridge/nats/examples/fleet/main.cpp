@@ -56,6 +56,9 @@ public:
             _exit(127);
         }
         (void)pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);
+        if (process_ < 0) {
+            throw std::runtime_error("cannot start host " + number_);
+        }
     }
     void kill() {
         if (process_ > 0) {
@@ -64,7 +67,11 @@ public:
             process_ = 0;
         }
     }
-    void askToEnd() const { (void)::kill(process_, SIGTERM); }
+    void askToEnd() const {
+        if (isRunning()) {
+            (void)::kill(process_, SIGTERM);
+        }
+    }
     [[nodiscard]] bool isRunning() const { return process_ > 0; }
     /// Notices the end of the process. Throws if the process ended with an error.
     void check() { reap(WNOHANG); }

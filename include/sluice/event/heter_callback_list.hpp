@@ -61,6 +61,11 @@ public:
         return *this;
     }
     HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
+    ~HeterCallbackList() {
+        while (!empty()) {  // again: destructors of callbacks may add some
+            clear();
+        }
+    }
 
     void swap(HeterCallbackList& other) noexcept { lists_.swap(other.lists_); }
     friend void swap(HeterCallbackList& a, HeterCallbackList& b) noexcept { a.swap(b); }

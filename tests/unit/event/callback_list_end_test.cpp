@@ -3,6 +3,7 @@
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/heter_callback_list.hpp>
 
 #include <gtest/gtest.h>
 
@@ -145,6 +146,19 @@ TYPED_TEST(CallbackEndTest, DispatcherThatEndsTakesAlongWhatDestructorsAdd) {
     endDispatcherWhoseListenersUseIt<EventDispatcher<int, void(), TypeParam>>(this->captured);
     using Ordered = EventDispatcher<int, void(), WithOrderedMap<TypeParam>>;
     endDispatcherWhoseListenersUseIt<Ordered>(this->captured);
+}
+
+TYPED_TEST(CallbackEndTest, HeterListThatEndsTakesAlongWhatDestructorsAdd) {
+    using HeterList = HeterCallbackList<HeterTuple<void(), void(int)>, TypeParam>;
+    auto list = std::make_unique<HeterList>();
+    const auto addToBoth = [address = list.get(), this] {
+        address->append([inner = this->captured] {});
+        address->append([inner = this->captured](int) {});
+    };
+    list->append(atEnd(addToBoth));
+    list->append([kept = atEnd(addToBoth)](int) { kept(); });
+    list.reset();
+    EXPECT_EQ(this->captured.use_count(), 1);
 }
 
 TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveASwapIntoAListThatEnds) {

@@ -21,6 +21,9 @@ struct Node {
     std::int32_t number = 0;
     double weight = 0;
     std::vector<Node> children;
+    /// Two arrays, so that each map lies at an even depth. Otherwise an empty map of the deepest
+    /// level is accepted, and its fields are too deep when they are written.
+    std::vector<std::array<std::array<Node, 1>, 1>> boxes;
 };
 
 /// A field of each kind that a message can have.

@@ -49,8 +49,6 @@ template <class T>
 
 using Json = nlohmann::json;
 
-inline constexpr unsigned maxJsonDepth = 32;
-
 template <class T>
 [[nodiscard]] DecodeError readJson(const Json& from, T& v, unsigned depth = 0);
 
@@ -160,9 +158,6 @@ template <class T>
 
 template <class T>
 DecodeError readJson(const Json& from, T& v, unsigned depth) {
-    if (depth > maxJsonDepth) {
-        return DecodeError::tooDeep;
-    }
     if constexpr (isOptional<T>) {
         if (from.is_null()) {
             v.reset();
@@ -186,6 +181,8 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
         return readJsonFloat(from, v);
     } else if constexpr (isString<T>) {
         return readJsonText(from, v);
+    } else if (depth >= maxDepth) {
+        return DecodeError::tooDeep;
     } else if constexpr (isSequence<T> || isArray<T>) {
         return readJsonItems(from, v, depth);
     } else {

@@ -143,6 +143,18 @@ TEST(WireJson, RefusesDeepNesting) {
     EXPECT_EQ(fromJson("{\"0\":1,\"x\":" + open + close + "}", skipped), DecodeError::none);
 }
 
+TEST(WireJson, NestsAsDeepAsDecode) {
+    std::string text = "{}";
+    for (int i = 0; i < 16; ++i) {
+        text = "{\"0\":[" + (i == 0 ? "" : text) + "]}";
+    }
+    Tree tree;
+    EXPECT_EQ(fromJson(text, tree), DecodeError::none);
+    EXPECT_EQ(fromJson("{\"0\":[" + text + "]}", tree), DecodeError::tooDeep);
+    text.insert(text.find(']'), "{}");  // the 33rd level
+    EXPECT_EQ(fromJson(text, tree), DecodeError::tooDeep);
+}
+
 TEST(WireJson, ATextThatIsNotUtf8GetsReplacements) {
     Everything all;
     all.text = "\xFF";

@@ -59,6 +59,11 @@ struct Tree {
     std::vector<Tree> children;
 };
 
+/// Three levels of nesting for each object: 32 is no multiple of it.
+struct Grove {
+    std::vector<std::array<Grove, 1>> trees;
+};
+
 template <class T>
 Bytes encoded(const T& message) {
     Bytes storage(1U << 17U);
@@ -281,6 +286,12 @@ TEST(WireMessagePack, RefusesDeepNesting) {
     }
     Tree tree;
     EXPECT_EQ(decoded(trees, tree), DecodeError::tooDeep);
+    Bytes groves;
+    for (int i = 0; i < 100000; ++i) {
+        groves.insert(groves.end(), {0x81, 0xA1, '0', 0x91, 0x91});
+    }
+    Grove grove;
+    EXPECT_EQ(decoded(groves, grove), DecodeError::tooDeep);
 }
 
 TEST(WireMessagePack, SurvivesDamagedBytes) {

@@ -53,8 +53,8 @@ constexpr bool holdsNoOptional() noexcept {
 template <class T>
 inline constexpr bool isOptional<std::optional<T>> = holdsNoOptional<T>();
 
-/// The deepest nesting of maps and arrays in MessagePack.
-inline constexpr unsigned maxPackDepth = 32;
+/// The deepest nesting of maps and arrays.
+inline constexpr unsigned maxDepth = 32;
 
 /// For static_assert in the last branch of `if constexpr`.
 template <class>

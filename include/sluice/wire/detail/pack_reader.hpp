@@ -43,6 +43,8 @@ public:
                 return floating(head, v);
             } else if constexpr (isString<T>) {
                 return string(head, v);
+            } else if (depth >= maxDepth) {
+                return DecodeError::tooDeep;
             } else if constexpr (isSequence<T>) {
                 return sequence(head, v, depth);
             } else if constexpr (isArray<T>) {
@@ -280,9 +282,6 @@ private:
         if (head.kind != Kind::array) {
             return DecodeError::wrongType;
         }
-        if (depth == maxPackDepth) {
-            return DecodeError::tooDeep;
-        }
         items.clear();
         for (std::uint64_t i = 0; i < head.number; ++i) {
             typename T::value_type item{};
@@ -320,9 +319,6 @@ private:
     [[nodiscard]] DecodeError map(const Head& head, T& object, unsigned depth) {
         if (head.kind != Kind::map) {
             return DecodeError::wrongType;
-        }
-        if (depth == maxPackDepth) {
-            return DecodeError::tooDeep;
         }
         std::uint64_t seen = 0;
         for (std::uint64_t i = 0; i < head.number; ++i) {
@@ -373,7 +369,7 @@ private:
         if (head.kind != Kind::array && head.kind != Kind::map) {
             return DecodeError::none;
         }
-        if (depth >= maxPackDepth) {
+        if (depth >= maxDepth) {
             return DecodeError::tooDeep;
         }
         const std::uint64_t values = head.kind == Kind::map ? 2 * head.number : head.number;

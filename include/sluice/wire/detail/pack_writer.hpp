@@ -16,7 +16,7 @@ namespace sluice::wire::detail {
 
 /// Writes values as MessagePack. Each function returns false if the buffer is full. value() also
 /// returns false for a value that PackReader would refuse: a text that is not UTF-8, or nesting
-/// deeper than maxPackDepth.
+/// deeper than maxDepth.
 class PackWriter {
 public:
     explicit PackWriter(Buffer& buffer) noexcept : buffer_(buffer) {}
@@ -43,9 +43,9 @@ public:
         } else if constexpr (isOptional<T>) {
             return v ? value(*v, depth) : head(0xC0, 0, 0);
         } else if constexpr (isSequence<T> || isArray<T>) {
-            return depth < maxPackDepth && sequence(v, depth);
+            return depth < maxDepth && sequence(v, depth);
         } else {
-            return depth < maxPackDepth && map(v, depth);
+            return depth < maxDepth && map(v, depth);
         }
     }
 

@@ -21,8 +21,9 @@
 ///   with the same level and source location. If no message follows, no line reports the calls that
 ///   were held back.
 ///
-/// n may be a variable. A number below 1 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than
-/// 16,777,215 as 16,777,215.
+/// n may be a variable: an integer, an enum, or an object that converts to an integer, such as an
+/// atomic. A number below 1 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than 16,777,215 as
+/// 16,777,215.
 ///
 /// Threads: any thread, and a signal handler under the rules of SLUICE_LOG. No call waits. The
 /// counts are relaxed atomic numbers, so they order nothing.
@@ -38,6 +39,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice::log::detail {
 
@@ -52,6 +54,11 @@ public:
 private:
     std::atomic<bool> done_{false};
 };
+
+/// The macros convert an `n` of type N to this integer, before they compare it with 1.
+template <class N>
+using CallNumber =
+    std::conditional_t<std::is_unsigned_v<std::remove_reference_t<N>>, std::uint64_t, std::int64_t>;
 
 template <class Integer>
 constexpr std::uint64_t numberOfCalls(Integer n) noexcept {
@@ -135,7 +142,8 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n))) {                         \
+            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(                               \
+                static_cast<::sluice::log::detail::CallNumber<decltype(n)>>(n)))) {                \
             SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
         }                                                                                          \
     } while (false)
@@ -147,8 +155,10 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n),                            \
-                               std::chrono::steady_clock::now())) {                                \
+            sluiceLimit.passes(                                                                    \
+                ::sluice::log::detail::numberOfCalls(                                              \
+                    static_cast<::sluice::log::detail::CallNumber<decltype(n)>>(n)),               \
+                std::chrono::steady_clock::now())) {                                               \
             if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
                 SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
             }                                                                                      \

@@ -94,6 +94,38 @@ TEST(LimitedTest, ANumberBelowOneIsOne) {
     EXPECT_EQ(logger.records.size(), 7U);
 }
 
+enum class Every : int { second = 2 };
+
+struct Setting {
+    explicit Setting(int calls) : calls_(calls) {}
+    Setting(const Setting&) = delete;
+    Setting& operator=(const Setting&) = delete;
+    operator int() const { return calls_; }
+
+private:
+    int calls_;
+};
+
+TEST(LimitedTest, TheNumberIsOfAnyTypeThatConvertsToAnInteger) {
+    KeepingLogger logger;
+    const std::atomic<int> number{2};
+    const Setting setting(2);
+    for (int call = 0; call < 2; ++call) {
+        SLUICE_LOG_EVERY(number, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(Every::second, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(setting, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(~std::uint64_t{0}, logger, spdlog::level::info, "every");
+    }
+    EXPECT_EQ(logger.records.size(), 4U);
+    for (int call = 0; call < 2; ++call) {
+        SLUICE_LOG_AT_MOST(number, logger, spdlog::level::info, "at most");
+        SLUICE_LOG_AT_MOST(Every::second, logger, spdlog::level::info, "at most");
+        SLUICE_LOG_AT_MOST(setting, logger, spdlog::level::info, "at most");
+        SLUICE_LOG_AT_MOST(~std::uint64_t{0}, logger, spdlog::level::info, "at most");
+    }
+    EXPECT_EQ(logger.records.size(), 12U);
+}
+
 TEST(LimitedTest, ASecondBeginsWithTheFirstCallAfterTheLastOne) {
     detail::RateLimit limit;
     EXPECT_TRUE(limit.passes(2, at(500)));

@@ -24,9 +24,9 @@ template <class T>
 [[nodiscard]] nlohmann::ordered_json jsonOf(const T& v) {
     if constexpr (std::is_enum_v<T>) {
         return jsonOf(static_cast<std::underlying_type_t<T>>(v));
-    } else if constexpr (std::is_floating_point_v<T>) {
+    } else if constexpr (isFloat<T>) {
         return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json();
-    } else if constexpr (std::is_arithmetic_v<T>) {
+    } else if constexpr (isInteger<T>) {
         return v;
     } else if constexpr (isString<T>) {
         return std::string(v.data(), v.size());
@@ -177,7 +177,7 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
         return error;
     } else if constexpr (isInteger<T>) {
         return readJsonInteger(from, v);
-    } else if constexpr (std::is_floating_point_v<T>) {
+    } else if constexpr (isFloat<T>) {
         return readJsonFloat(from, v);
     } else if constexpr (isString<T>) {
         return readJsonText(from, v);

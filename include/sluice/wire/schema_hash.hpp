@@ -32,7 +32,7 @@ public:
         } else if constexpr (isInteger<T>) {
             add(std::is_signed_v<T> ? "int" : "uint");
             addByte(sizeof(T));
-        } else if constexpr (std::is_floating_point_v<T>) {
+        } else if constexpr (isFloat<T>) {
             add("float");
             addByte(sizeof(T));
         } else if constexpr (isString<T>) {

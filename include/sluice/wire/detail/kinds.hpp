@@ -17,6 +17,11 @@ namespace sluice::wire::detail {
 template <class T>
 inline constexpr bool isInteger = std::is_integral_v<T> && sizeof(T) <= 8;
 
+/// Whether T is a floating-point number that MessagePack has. A long double, which it lacks, would
+/// lose digits.
+template <class T>
+inline constexpr bool isFloat = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
 template <class T>
 inline constexpr bool isString = false;
 template <>

@@ -39,7 +39,7 @@ public:
                 return error;
             } else if constexpr (isInteger<T>) {
                 return integer(head, v);
-            } else if constexpr (std::is_floating_point_v<T>) {
+            } else if constexpr (isFloat<T>) {
                 return floating(head, v);
             } else if constexpr (isString<T>) {
                 return string(head, v);

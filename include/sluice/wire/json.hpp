@@ -65,14 +65,12 @@ template <class T>
     if (!from.is_number_integer()) {
         return DecodeError::wrongType;
     }
-    const auto number = from.get<std::int64_t>();  // negative
-    if constexpr (std::is_signed_v<T>) {
-        if (number >= std::numeric_limits<T>::min()) {
-            v = static_cast<T>(number);
-            return DecodeError::none;
-        }
+    const auto number = from.get<std::int64_t>();  // negative, or the 0 of `-0`
+    if (number < static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
+        return DecodeError::outOfRange;
     }
-    return DecodeError::outOfRange;
+    v = static_cast<T>(number);
+    return DecodeError::none;
 }
 
 template <class T>
@@ -84,12 +82,8 @@ template <class T>
     if (!from.is_number()) {
         return DecodeError::wrongType;
     }
-    const auto number = from.get<double>();
-    if (std::abs(number) > static_cast<double>(std::numeric_limits<T>::max())) {
-        return DecodeError::outOfRange;
-    }
-    v = static_cast<T>(number);
-    return DecodeError::none;
+    v = static_cast<T>(from.get<double>());
+    return std::isfinite(v) ? DecodeError::none : DecodeError::outOfRange;
 }
 
 template <class T>

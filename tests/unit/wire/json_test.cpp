@@ -108,6 +108,26 @@ TEST(WireJson, TakesAWholeNumberForAFloatAndTheLastOfTwoValues) {
     EXPECT_EQ(read.ratio, 2.0F);
 }
 
+TEST(WireJson, RoundsANumberToTheNearestFloat) {
+    constexpr float largest = std::numeric_limits<float>::max();
+    Everything read;
+    ASSERT_EQ(fromJson(R"({"ratio":3.4028235e38})", read), DecodeError::none);
+    EXPECT_EQ(read.ratio, largest);
+    ASSERT_EQ(fromJson(R"({"ratio":-3.4028235e38})", read), DecodeError::none);
+    EXPECT_EQ(read.ratio, -largest);
+    EXPECT_EQ(readAs("ratio", "3.4028236e38"), DecodeError::outOfRange);
+    EXPECT_EQ(readAs("ratio", "-3.4028236e38"), DecodeError::outOfRange);
+}
+
+TEST(WireJson, MinusZeroIsZero) {
+    Everything read;
+    read.natural = 7;
+    read.wide = 7;
+    ASSERT_EQ(fromJson(R"({"natural":-0,"wide":-0})", read), DecodeError::none);
+    EXPECT_EQ(read.natural, 0U);
+    EXPECT_EQ(read.wide, 0);
+}
+
 TEST(WireJson, RefusesHostileTextsWithAReason) {
     Everything read;
     EXPECT_EQ(fromJson("", read), DecodeError::notJson);

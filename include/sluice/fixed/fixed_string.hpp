@@ -63,7 +63,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
 }
 
 /// Where to cut a text of `size` bytes, if the next byte of the source is `next`: at the end, or up
-/// to 3 bytes earlier if a UTF-8 character would be cut in two. Bytes that are not UTF-8 stay.
+/// to 3 bytes earlier if that would cut a UTF-8 character in two. A character is a first byte and
+/// the 1 to 3 bytes that it announces. Other bytes stay.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -71,7 +72,9 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
     while (cut != 0 && size - cut < 3 && continues(after)) {
         after = text[--cut];
     }
-    return static_cast<unsigned char>(after) >= 0xC0U ? cut : size;
+    const auto first = static_cast<unsigned char>(after);
+    const std::size_t whole = first >= 0xF0U ? 4 : first >= 0xE0U ? 3 : first >= 0xC0U ? 2 : 0;
+    return cut + whole > size ? cut : size;
 }
 
 }  // namespace detail

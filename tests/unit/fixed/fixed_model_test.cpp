@@ -60,7 +60,7 @@ std::string cutTo(const std::string& text, std::size_t limit) {
         return text;
     }
     for (std::size_t start = limit < 3 ? 0 : limit - 3; start < limit; ++start) {
-        const bool crosses = announcedBytes(text[start]) > 1;
+        const bool crosses = start + announcedBytes(text[start]) > limit;
         const bool whole =
             std::all_of(text.begin() + static_cast<std::ptrdiff_t>(start) + 1,
                         text.begin() + static_cast<std::ptrdiff_t>(limit) + 1,

@@ -250,6 +250,8 @@ TEST(FixedStringTest, CutOfOtherBytesIsAtTheLimit) {
     EXPECT_EQ(fitted("abcd\x80"), "abcd");
     EXPECT_EQ(fitted("\x80\x80\x80\x80\x80\x80"), "\x80\x80\x80\x80");
     EXPECT_EQ(fitted("\xE9\x80\x80\x80\x80"), "\xE9\x80\x80\x80") << "no character is that long";
+    EXPECT_EQ(fitted("ab\xC3\xA4\xA4"), "ab\xC3\xA4") << "a character that is whole";
+    EXPECT_EQ(fitted("a\xE2\x82\xAC\xAC"), "a\xE2\x82\xAC");
 }
 
 TEST(FixedStringTest, KeepsNulsOfAView) {

@@ -176,7 +176,7 @@ public:
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());
-        if (hole != &back()) {
+        if (hole != end() - 1) {
             *hole = std::move(back());
         }
         popBack();

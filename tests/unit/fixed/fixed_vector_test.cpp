@@ -25,6 +25,13 @@ struct alignas(64) Wide {
     int number;
 };
 
+/// Its address is not `&object`.
+struct Disguised {
+    explicit Disguised(int number) : number_(number) {}
+    int operator&() const { return 0; }
+    int number_;
+};
+
 struct Immovable {
     explicit Immovable(int number) : number_(number) {}
     Immovable(const Immovable&) = delete;
@@ -192,6 +199,13 @@ TEST_F(FixedVectorTest, EraseUnorderedFillsTheHoleWithTheLast) {
     EXPECT_EQ(numbersOf(items), (Numbers{4}));
     items.eraseUnordered(0);
     EXPECT_TRUE(items.empty());
+}
+
+TEST_F(FixedVectorTest, EraseUnorderedNeedsNoAddressOperator) {
+    Four<Disguised> items{Disguised(1), Disguised(2)};
+    items.eraseUnordered(0);
+    ASSERT_EQ(items.size(), 1U);
+    EXPECT_EQ(items[0].number_, 2);
 }
 
 TEST_F(FixedVectorTest, ErasesWhatOnlyMoves) {

@@ -106,10 +106,9 @@ public:
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
-            AnyData taken(std::move(other));  // the old object may own `other`
-            AnyData old(std::move(*this));    // and this AnyData, so it ends last
+            AnyData old(std::move(*this));  // may own `other` and this AnyData, so it ends last
             destroy();
-            take(taken);
+            take(other);
         }
         return *this;
     }

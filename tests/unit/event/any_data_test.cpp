@@ -317,6 +317,22 @@ TEST(AnyDataTest, IncludesTheEventInItself) {
     EXPECT_EQ(seen, (std::vector<int>{4}));
 }
 
+TEST(AnyDataTest, AnAssignmentMovesTheOldObjectAndTheNewOne) {
+    struct Moved {
+        explicit Moved(int& count) : moves(&count) {}
+        Moved(Moved&& other) noexcept : moves(other.moves) { ++*moves; }
+        int* moves;
+    };
+    int oldMoves = 0;
+    int newMoves = 0;
+    Small data{Moved(oldMoves)};
+    Small other{Moved(newMoves)};
+    oldMoves = newMoves = 0;
+    data = std::move(other);
+    EXPECT_EQ(oldMoves, 1);
+    EXPECT_EQ(newMoves, 1);
+}
+
 TEST(AnyDataTest, AnAssignmentMayEndTheObjectThatHasTheData) {
     struct Holder;
     struct Owner {

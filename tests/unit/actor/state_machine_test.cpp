@@ -185,6 +185,26 @@ TEST(StateMachineGraphTest, StatesOfOneNameAreDifferentNodes) {
     EXPECT_NE(text.find("  s2 [label=\"Waiting<"), std::string::npos) << text;
 }
 
+template <char Letter, class T>
+struct Key {};
+struct Panel {
+    void operator->() {}
+    void operator()() {}
+    bool operator!() const { return true; }
+};
+
+TEST(StateMachineGraphTest, BracketsInNamesEndNoName) {
+    struct Off {};
+    using Rows = Transitions < Stay < Off, Key<'>', Left::Same>, Do < &Panel::operator->>>,
+          Stay<Off, Key<']', int>, If<&Panel::operator!>, Do<&Panel::operator()>>>;
+    std::string text;
+    StateMachine<Panel, Off, Rows>::writeGraph([&text](std::string_view piece) { text += piece; });
+    EXPECT_NE(text.find("[label=\"Key<'>', "), std::string::npos) << text;
+    EXPECT_NE(text.find(" / operator->\","), std::string::npos) << text;
+    EXPECT_NE(text.find("[label=\"Key<']', int> [operator!] / operator()\","), std::string::npos)
+        << text;
+}
+
 #if !defined(NDEBUG)
 struct Caller {
     void* machine = nullptr;

@@ -11,7 +11,8 @@
 namespace sluice {
 
 /// One bus of a page of metrics: its name, its counts, and the names of its types in the order of
-/// its Messages. All three must outlive it.
+/// its Messages. All three must outlive it. The names of the types must differ from each other,
+/// because OpenMetrics forbids two samples with the same labels. No function checks it.
 class BusMetrics {
 public:
     template <std::size_t TypeCount>

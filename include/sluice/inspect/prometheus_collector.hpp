@@ -120,9 +120,10 @@ public:
     ~PrometheusCollector() override = default;
 
     /// Adds a bus under this name, with these names for its types, in the order of its Messages.
-    /// The texts of these names must outlive the collector, like literals. It takes each object
-    /// whose statistics() are BusStatistics: a Bus, a PartitionedBus, a group of a BroadcastBus.
-    /// Returns false, and adds nothing, if there is a bus of this name.
+    /// The names of the types must differ from each other, see BusMetrics. The texts of these names
+    /// must outlive the collector, like literals. It takes each object whose statistics() are
+    /// BusStatistics: a Bus, a PartitionedBus, a group of a BroadcastBus. Returns false, and adds
+    /// nothing, if there is a bus of this name.
     template <class Bus, std::size_t TypeCount>
     [[nodiscard]] bool add(std::string name, const Bus& bus,
                            const std::string_view (&types)[TypeCount]) {

@@ -86,6 +86,14 @@ private:
     int value_;
 };
 
+/// A payload whose address is not `&object`.
+struct Disguised {
+    explicit Disguised(int v) noexcept : value(v) {}
+    int operator&() const noexcept { return 0; }
+
+    int value;
+};
+
 /// A payload with a large alignment.
 template <std::size_t Alignment>
 struct alignas(Alignment) OverAligned {

@@ -41,6 +41,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <new>
 #include <type_traits>
@@ -103,7 +104,7 @@ public:
         SLUICE_ASSERT(object_ != nullptr, "this PoolPtr is empty: test it first");
         return *object_;
     }
-    T* operator->() const noexcept { return &**this; }
+    T* operator->() const noexcept { return std::addressof(**this); }
     explicit operator bool() const noexcept { return object_ != nullptr; }
 
     void swap(PoolPtr& other) noexcept { std::swap(object_, other.object_); }

@@ -7,6 +7,7 @@
 #include <sluice/memory/detail/unit_bitmap.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -81,7 +82,7 @@ public:
         SLUICE_ASSERT(object_ != nullptr, "this handle has no object: test it before you use it");
         return *object_;
     }
-    T* operator->() const noexcept { return &**this; }
+    T* operator->() const noexcept { return std::addressof(**this); }
 
 private:
     template <std::size_t, std::size_t>
@@ -208,7 +209,7 @@ private:
         Reservation reservation{*this, first, sizeof(T)};
         T& object = detail::buildAt<T>(address, std::forward<Args>(args)...);
         reservation.isKept = true;
-        return Placed<T>(&object, this, &StaticArena::template releaseObject<T>);
+        return Placed<T>(std::addressof(object), this, &StaticArena::template releaseObject<T>);
     }
 
     template <class T>

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <type_traits>
@@ -213,7 +214,7 @@ private:
             Slot& slot = slotAt(head);
             const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
             if (sequence == Slot::filled(head)) {
-                return &slot.cell.get();
+                return std::addressof(slot.cell.get());
             }
             if (sequence != Slot::skipped(head)) {
                 return nullptr;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <utility>
@@ -327,7 +328,7 @@ private:
                 return nullptr;
             }
         }
-        return &slotAt(head).get();
+        return std::addressof(slotAt(head).get());
     }
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
@@ -416,7 +417,7 @@ public:
         SLUICE_ASSERT(*this && message_ == nullptr,
                       "emplace needs a reservation that succeeded, is not committed and holds no "
                       "message yet");
-        message_ = &push_.slot().construct(std::forward<Args>(args)...);
+        message_ = std::addressof(push_.slot().construct(std::forward<Args>(args)...));
         return *message_;
     }
 

@@ -1,3 +1,4 @@
+#include "support/payloads.hpp"
 #include "unit/fixed/fixed_vector_doubles.hpp"
 
 #include <gtest/gtest.h>
@@ -23,13 +24,6 @@ struct Point {
 
 struct alignas(64) Wide {
     int number;
-};
-
-/// Its address is not `&object`.
-struct Disguised {
-    explicit Disguised(int number) : number_(number) {}
-    int operator&() const { return 0; }
-    int number_;
 };
 
 struct Immovable {
@@ -205,7 +199,7 @@ TEST_F(FixedVectorTest, EraseUnorderedNeedsNoAddressOperator) {
     Four<Disguised> items{Disguised(1), Disguised(2)};
     items.eraseUnordered(0);
     ASSERT_EQ(items.size(), 1U);
-    EXPECT_EQ(items[0].number_, 2);
+    EXPECT_EQ(items[0].value, 2);
 }
 
 TEST_F(FixedVectorTest, ErasesWhatOnlyMoves) {

@@ -1,3 +1,4 @@
+#include "support/payloads.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/memory/object_pool.hpp>
@@ -44,6 +45,11 @@ TEST(ObjectPoolTest, MakesAndDestroys) {
     }
     EXPECT_EQ(Tracked::alive, 0);
     EXPECT_EQ(pool.statistics().inUse, 0U);
+}
+
+TEST(ObjectPoolTest, TakesNoAddressWithTheOperatorOfAnObject) {
+    ObjectPool<test::Disguised> pool;
+    EXPECT_EQ(pool.make(7)->value, 7);
 }
 
 TEST(ObjectPoolTest, PointerOwnsOneObject) {

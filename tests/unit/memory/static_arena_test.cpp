@@ -80,6 +80,12 @@ TEST(StaticArenaTest, BuildsAtTheChosenPlace) {
     EXPECT_EQ(arena.objects(), 3U);
 }
 
+TEST(StaticArenaTest, TakesNoAddressWithTheOperatorOfAnObject) {
+    Arena<8> arena;
+    const auto object = arena.emplaceAt<Disguised, 0>(1);
+    EXPECT_EQ(object->value, 1);
+}
+
 TEST(StaticArenaTest, HoldsAnObjectOfItsWholeSize) {
     Arena<200> arena;
     auto whole = arena.emplaceAt<Block<3200>, 0>();

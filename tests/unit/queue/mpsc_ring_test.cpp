@@ -1,3 +1,4 @@
+#include "support/payloads.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/queue/mpsc_ring.hpp>
@@ -49,6 +50,12 @@ TEST(MpscRingTest, ReservationWithoutCommitIsSkipped) {
     EXPECT_EQ(ring.tryPop()->value, 3);
     ring.close();
     EXPECT_EQ(ring.tryReserve().result(), PushResult::closed);
+}
+
+TEST(MpscRingTest, FrontTakesNoAddressWithTheOperatorOfAMessage) {
+    MpscRing<Disguised, 4> ring;
+    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    EXPECT_EQ(ring.front()->value, 1);
 }
 
 TEST(MpscRingTest, FrontIsTheOldestUntilItIsPopped) {

@@ -1,3 +1,4 @@
+#include "support/payloads.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/queue/mpmc_ring.hpp>
@@ -54,6 +55,15 @@ TYPED_TEST(RingIntakeTest, PushTakesItsPlaceWhenItBegins) {
     EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::ok); }),
               PushResult::ok);
     EXPECT_EQ(popAll(ring), (std::vector<int>{1, 2}));
+}
+
+TYPED_TEST(RingIntakeTest, TakesNoAddressWithTheOperatorOfAMessage) {
+    typename TypeParam::template Ring<Disguised, 4> ring;
+    auto reservation = ring.tryReserve();
+    reservation.emplace(1);
+    EXPECT_EQ(reservation->value, 1);
+    reservation.commit();
+    EXPECT_EQ(popAll(ring), std::vector<int>{1});
 }
 
 TYPED_TEST(RingIntakeTest, PushInProgressDelaysLaterMessagesOnly) {

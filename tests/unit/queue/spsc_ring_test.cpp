@@ -1,3 +1,4 @@
+#include "support/payloads.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/queue/spsc_ring.hpp>
@@ -52,6 +53,15 @@ TEST(SpscRingTest, FrontShowsTheOldestMessageUntilItIsPopped) {
     ring.popFront();
     EXPECT_EQ(ring.front(), nullptr);
     EXPECT_EQ(ring.sizeApprox(), 0U);
+}
+
+TEST(SpscRingTest, TakesNoAddressWithTheOperatorOfAMessage) {
+    SpscRing<Disguised, 4> ring;
+    auto reservation = ring.tryReserve();
+    reservation.emplace(1);
+    EXPECT_EQ(reservation->value, 1);
+    reservation.commit();
+    EXPECT_EQ(ring.front()->value, 1);
 }
 
 TEST(SpscRingTest, ASecondMessageIsOneBehindTheOldest) {

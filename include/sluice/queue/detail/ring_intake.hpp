@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -267,7 +268,7 @@ public:
         SLUICE_ASSERT(left_ != 0 && message_ == nullptr,
                       "emplace needs a reservation that succeeded, is not committed and holds no "
                       "message yet");
-        message_ = &slot().cell.construct(std::forward<Args>(args)...);
+        message_ = std::addressof(slot().cell.construct(std::forward<Args>(args)...));
         return *message_;
     }
 

@@ -82,7 +82,7 @@ TEST_F(LogMovedFile, AWatchedFileThatWasRenamedIsOpenedAgain) {
 }
 
 TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
-    constexpr int lines = 3000;
+    int lines = 0;
     std::vector<std::string> parts;
     {
         const auto sink = std::make_shared<file_sink_mt>(path_);
@@ -91,18 +91,20 @@ TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
         async_logger logger("core", sink, writer);
         logger.set_pattern("%v");
         std::atomic<bool> isOver{false};
+        std::atomic<int> moves{0};
         std::thread mover([&] {
             while (!isOver.load()) {
                 const std::string part = folder_ / std::to_string(parts.size());
                 if (std::rename(path_.c_str(), part.c_str()) == 0) {
                     parts.push_back(part);
+                    ++moves;
                 }
                 std::this_thread::yield();
             }
         });
-        for (int i = 0; i < lines; ++i) {
-            logger.info("{}", i);
-            if (i % 100 == 0) {
+        for (; lines < 3000 || moves.load() < 2; ++lines) {
+            logger.info("{}", lines);
+            if (lines % 100 == 0) {
                 writer->flush_wait();
             }
         }
@@ -120,7 +122,6 @@ TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
         expected += std::to_string(i) + "\n";
     }
     EXPECT_EQ(all, expected);
-    EXPECT_GT(parts.size(), 2u);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using Slots = detail::TimerSlots<ModelPlatform, Message, Count>;
 template <std::size_t Count>
 struct Owner {
     Slots<Count>& slots;
-    bool knows[Count]{};
+    bool knows[Count + 1]{};  // there is a spare slot
     int cancelled = 0;
 
     void takeNews() {
@@ -38,19 +38,19 @@ struct Owner {
     /// Lets each timer fire once that it knows.
     int fireOnce() {
         int fired = 0;
-        for (unsigned place = 0; place < Count; ++place) {
+        for (unsigned place = 0; place <= Count; ++place) {
             if (knows[place] && slots.end(place)) {
                 knows[place] = false;
                 ++fired;
                 check(slots.entry(place).number() > 0, "its entry is there");
-                slots.release(place);
+                slots.destroyEntry(place);
             }
         }
         return fired;
     }
     int fireAgain() {
         int fired = 0;
-        for (unsigned place = 0; place < Count; ++place) {
+        for (unsigned place = 0; place <= Count; ++place) {
             if (knows[place] && slots.begin(place)) {
                 ++fired;
                 takeNews();  // as by a handler that finds no free slot

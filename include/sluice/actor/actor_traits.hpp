@@ -37,9 +37,9 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
     /// The room of the mailbox, in messages. It lies in the object.
     static constexpr std::size_t depth = 256;
 
-    /// The number of timers that the object can have at a time. They lie in the object, each with
-    /// room for the largest message. A timer counts until its handler has returned. A cancelled
-    /// timer counts until the object's thread has seen the cancellation.
+    /// The number of timers that the object can have at a time. They lie in the object, and there
+    /// is room for one more; each has room for the largest message. A cancelled timer counts until
+    /// the object's thread has seen the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
     /// The number of messages of a type that may be posted and not handled; 0: no limit. At the

@@ -25,15 +25,20 @@ struct OldPlatform : StdPlatform {
 TEST(TimerSlotsTest, ASlotBeginsAgainAfterItsLastGeneration) {
     TimerSlots<OldPlatform, int, 1> slots;
     const auto fire = [&] {
-        slots.takeNews([](auto) {}, [](auto) {});
-        ASSERT_TRUE(slots.end(0));
-        slots.release(0);
+        slots.takeNews(
+            [&](auto index) {
+                ASSERT_TRUE(slots.end(index));
+                slots.destroyEntry(index);
+            },
+            [](auto) {});
     };
     const Timer last = slots.arm(1);
     EXPECT_TRUE(last);
     EXPECT_FALSE(slots.cancel(Timer()));
     fire();
-    const Timer first = slots.arm(2);
+    EXPECT_TRUE(slots.arm(2)) << "in the other slot";
+    fire();
+    const Timer first = slots.arm(3);
     EXPECT_TRUE(first);
     EXPECT_NE(first, last);
     EXPECT_FALSE(slots.cancel(last));

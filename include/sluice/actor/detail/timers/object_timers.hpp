@@ -114,11 +114,11 @@ private:
         if (!slots_.end(index)) {
             return 0;
         }
-        struct Release {
+        struct DestroyEntry {
             Slots& slots;
             Index index;
-            ~Release() { slots.release(index); }
-        } const release{slots_, index};
+            ~DestroyEntry() { slots.destroyEntry(index); }
+        } const atEnd{slots_, index};
         handle(slots_.entry(index), receive);
         return 1;
     }
@@ -153,8 +153,9 @@ private:
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
     }
 
-    DeadlineHeap<TimePoint, Traits::maxTimers> queue_;  ///< used by the object's thread only
-    SingleWriterCounter<Platform> fired_;               ///< written by the object's thread
+    /// Used by the object's thread only. One more than timers, because it is indexed by slots.
+    DeadlineHeap<TimePoint, Traits::maxTimers + 1> queue_;
+    SingleWriterCounter<Platform> fired_;  ///< written by the object's thread
     Slots slots_;
 };
 

@@ -12,12 +12,16 @@
 
 namespace sluice::detail {
 
-/// The timers of one object. Any thread may start and cancel timers. One thread, the owner, lets
-/// them fire.
+/// The timers of one object, at most Count at a time. Any thread may start and cancel timers. One
+/// thread, the owner, lets them fire.
 ///
 /// A slot has one of four states: free; armed; firing (its handler runs, and it will be armed
 /// again); cancelled. The thread that starts or cancels a timer puts the slot on the list of news.
 /// The owner takes the whole list and reads each slot. Only the owner frees a slot.
+///
+/// There is one more slot than timers: the spare one. When a timer fires for the last time, its
+/// message stays in its slot until the handler has returned. So its slot becomes the spare one, and
+/// the former spare slot becomes free. The handler may start the next timer there.
 ///
 /// Progress: lock-free: a stopped thread delays no other thread. The slot that it has claimed
 /// cannot be used meanwhile.
@@ -45,12 +49,12 @@ class TimerSlots {
 public:
     using Index = std::uint32_t;
 
-    TimerSlots() = default;
+    TimerSlots() { (void)free_.tryTake(spare_); }
     TimerSlots(const TimerSlots&) = delete;
     TimerSlots& operator=(const TimerSlots&) = delete;
     ~TimerSlots() {
         // The destructor of a message may start a timer. It finds no free slot.
-        for (typename Free::Slot index{}; free_.tryTake(index);) {
+        for (FreeSlot index{}; free_.tryTake(index);) {
         }
         for (Slot& slot : slots_) {
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
@@ -64,13 +68,13 @@ public:
     /// Starts a timer. Empty if there is no free slot.
     template <class... Args>
     Timer arm(Args&&... args) {
-        typename Free::Slot index{};
+        FreeSlot index{};
         if (!free_.tryTake(index)) {
             return {};
         }
         struct Claim {
             Free& stack;
-            typename Free::Slot index;
+            FreeSlot index;
             bool isOpen = true;
             ~Claim() {
                 if (isOpen) {
@@ -91,7 +95,7 @@ public:
     /// Ends a timer. False if it has ended before. After true, no further call of its handler
     /// begins. A call that is running continues.
     bool cancel(Timer timer) noexcept {
-        if (timer.slot_ >= Count) {
+        if (timer.slot_ > Count) {
             return false;
         }
         Slot& slot = slots_[timer.slot_];
@@ -145,21 +149,22 @@ public:
 
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
-    /// Ends an armed timer that fires for the last time. False if it has been cancelled. After
-    /// true, the owner calls release() when the handler has returned.
+    /// Ends an armed timer that fires for the last time, and makes its slot the spare one. False if
+    /// it has been cancelled. After true, the owner calls destroyEntry() when the handler has
+    /// returned.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // relaxed, both: see change
-        return (word & stateMask) == armed &&
-               slot.word.compare_exchange_strong(word, nextGeneration(word),
-                                                 std::memory_order_relaxed,
-                                                 std::memory_order_relaxed);
+        const bool isEnded =
+            (word & stateMask) == armed &&
+            slot.word.compare_exchange_strong(word, nextGeneration(word), std::memory_order_relaxed,
+                                              std::memory_order_relaxed);
+        if (isEnded) {
+            free_.giveBack(std::exchange(spare_, static_cast<FreeSlot>(index)));  // E3 free
+        }
+        return isEnded;
     }
-    /// Destroys the entry of a slot and frees the slot.
-    void release(Index index) noexcept {
-        slots_[index].entry.destroy();
-        free_.giveBack(static_cast<typename Free::Slot>(index));  // E3 free
-    }
+    void destroyEntry(Index index) noexcept { slots_[index].entry.destroy(); }
 
     /// Marks an armed periodic timer as firing. False if the timer has been cancelled. After true,
     /// the owner calls rearm() when the handler has returned.
@@ -193,7 +198,8 @@ private:
     static constexpr CounterWord listed = 4;
     static constexpr CounterWord oneGeneration = 8;
 
-    using Free = SlotStack<Platform, Count>;
+    using Free = SlotStack<Platform, Count + 1>;
+    using FreeSlot = typename Free::Slot;
 
     struct Slot {
         Atomic<CounterWord> word{oneGeneration | vacant};  ///< generation, `listed`, state
@@ -201,12 +207,13 @@ private:
         typename Platform::template Cell<Entry> entry;
     };
 
-    static constexpr Index none = Count;
+    static constexpr Index none = Count + 1;
 
     void endCancelled(Index index, CounterWord word) noexcept {
-        // Relaxed: until release(), only the owner uses the slot.
+        // Relaxed: until giveBack(), only the owner uses the slot.
         slots_[index].word.store(nextGeneration(word), std::memory_order_relaxed);
-        release(index);
+        destroyEntry(index);
+        free_.giveBack(static_cast<FreeSlot>(index));  // E3 free
     }
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
@@ -253,7 +260,8 @@ private:
     /// Index + 1 of the newest slot on the list; 0: none; written by any thread.
     Atomic<Index> news_{0};
     Free free_;
-    std::array<Slot, Count> slots_;
+    FreeSlot spare_{};  ///< the slot that cannot be taken; written by the owner
+    std::array<Slot, Count + 1> slots_;
 };
 
 }  // namespace sluice::detail

@@ -65,7 +65,7 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 /// object, and access to an object that was moved away.
 ///
 /// Cost: construction is one construction of the object; access is one branch; moving is one call,
-/// and move assignment two.
+/// and move assignment three.
 /// No run-time type information is used. Types are distinguished by address, so a shared library
 /// that hides its symbols has types of its own.
 ///
@@ -106,9 +106,10 @@ public:
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
-            AnyData old(std::move(*this));  // may own `other` and this AnyData, so it ends last
+            AnyData taken(std::move(other));  // the old object may own `other`
+            AnyData old(std::move(*this));    // and this AnyData, so it ends last
             destroy();
-            take(other);
+            take(taken);
         }
         return *this;
     }

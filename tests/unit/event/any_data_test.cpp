@@ -317,7 +317,7 @@ TEST(AnyDataTest, IncludesTheEventInItself) {
     EXPECT_EQ(seen, (std::vector<int>{4}));
 }
 
-TEST(AnyDataTest, AnAssignmentMovesTheOldObjectAndTheNewOne) {
+TEST(AnyDataTest, AnAssignmentMovesTheOldObjectOnceAndTheNewOneTwice) {
     struct Moved {
         explicit Moved(int& count) : moves(&count) {}
         Moved(Moved&& other) noexcept : moves(other.moves) { ++*moves; }
@@ -330,7 +330,26 @@ TEST(AnyDataTest, AnAssignmentMovesTheOldObjectAndTheNewOne) {
     oldMoves = newMoves = 0;
     data = std::move(other);
     EXPECT_EQ(oldMoves, 1);
-    EXPECT_EQ(newMoves, 1);
+    EXPECT_EQ(newMoves, 2);
+}
+
+// A move of a Tree is a copy with a child of its own. So the old object ends in the assignment.
+TEST(AnyDataTest, AnAssignmentMayEndTheOtherData) {
+    struct Tree {
+        explicit Tree(int n) : number(n) {}
+        Tree(const Tree& other) noexcept : number(other.number), child(copyOf(other.child)) {}
+        static std::shared_ptr<AnyData<32>> copyOf(const std::shared_ptr<AnyData<32>>& child) {
+            return child == nullptr ? nullptr
+                                    : std::make_shared<AnyData<32>>(Tree(child->get<Tree>()));
+        }
+        int number;
+        std::shared_ptr<AnyData<32>> child;
+    };
+    Tree root(1);
+    root.child = std::make_shared<AnyData<32>>(Tree(2));
+    AnyData<32> data{root};
+    data = std::move(*data.get<Tree>().child);
+    EXPECT_EQ(data.get<Tree>().number, 2);
 }
 
 TEST(AnyDataTest, AnAssignmentMayEndTheObjectThatHasTheData) {

@@ -38,7 +38,8 @@ namespace sluice {
 /// latest the 256th removal. As long as a callback does not return, callbacks that are removed from
 /// its list stay: see removedSizeApprox(). The destructor of a list destroys its callbacks, and the
 /// callbacks that their destructors add to it. If a callback of this list destroys the list, the
-/// last call of the list on this thread destroys the callbacks.
+/// last call of the list on this thread destroys the callbacks. Then no destructor of a callback
+/// may use the list, and neither may one that is nested in more than 100 such destructors.
 ///
 /// Exceptions: an exception of a callback ends the call and leaves the list unchanged. Adding gives
 /// the strong guarantee. Memory: one allocation for each callback. Only the first call of each

@@ -63,7 +63,8 @@ public:
     HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
     ~HeterCallbackList() {
         while (!empty()) {  // again: destructors of callbacks may add some
-            clear();
+            Lists ended;
+            ended.swap(lists_);
         }
     }
 

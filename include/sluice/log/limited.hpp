@@ -55,14 +55,15 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// The macros convert an `n` of type N to this integer, before they compare it with 1.
+/// The number that an `n` of the macros means.
 template <class N>
-using CallNumber =
-    std::conditional_t<std::is_unsigned_v<std::remove_reference_t<N>>, std::uint64_t, std::int64_t>;
-
-template <class Integer>
-constexpr std::uint64_t numberOfCalls(Integer n) noexcept {
-    return n < 1 ? 1 : static_cast<std::uint64_t>(n);
+constexpr std::uint64_t numberOfCalls(const N& n) {
+    if constexpr (std::is_enum_v<N>) {
+        return numberOfCalls(static_cast<std::underlying_type_t<N>>(n));
+    } else {
+        const auto number = +n;  // an object converts to its integer here
+        return number < 1 ? 1 : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(number));
+    }
 }
 
 /// Passes the first of every n calls.
@@ -142,8 +143,7 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(                               \
-                static_cast<::sluice::log::detail::CallNumber<decltype(n)>>(n)))) {                \
+            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n))) {                         \
             SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
         }                                                                                          \
     } while (false)
@@ -155,10 +155,8 @@ private:
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
         if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(                                                                    \
-                ::sluice::log::detail::numberOfCalls(                                              \
-                    static_cast<::sluice::log::detail::CallNumber<decltype(n)>>(n)),               \
-                std::chrono::steady_clock::now())) {                                               \
+            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n),                            \
+                               std::chrono::steady_clock::now())) {                                \
             if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
                 SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
             }                                                                                      \

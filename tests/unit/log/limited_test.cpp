@@ -95,6 +95,7 @@ TEST(LimitedTest, ANumberBelowOneIsOne) {
 }
 
 enum class Every : int { second = 2 };
+enum class Most : std::uint64_t { calls = ~std::uint64_t{0} };
 
 struct Setting {
     explicit Setting(int calls) : calls_(calls) {}
@@ -109,21 +110,25 @@ private:
 TEST(LimitedTest, TheNumberIsOfAnyTypeThatConvertsToAnInteger) {
     KeepingLogger logger;
     const std::atomic<int> number{2};
+    const std::atomic<std::uint64_t> most{~std::uint64_t{0}};
     const Setting setting(2);
     for (int call = 0; call < 2; ++call) {
         SLUICE_LOG_EVERY(number, logger, spdlog::level::info, "every");
         SLUICE_LOG_EVERY(Every::second, logger, spdlog::level::info, "every");
         SLUICE_LOG_EVERY(setting, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY([] { return 2; }(), logger, spdlog::level::info, "every");
         SLUICE_LOG_EVERY(~std::uint64_t{0}, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(Most::calls, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(most, logger, spdlog::level::info, "every");
     }
-    EXPECT_EQ(logger.records.size(), 4U);
+    EXPECT_EQ(logger.records.size(), 7U);
     for (int call = 0; call < 2; ++call) {
         SLUICE_LOG_AT_MOST(number, logger, spdlog::level::info, "at most");
         SLUICE_LOG_AT_MOST(Every::second, logger, spdlog::level::info, "at most");
         SLUICE_LOG_AT_MOST(setting, logger, spdlog::level::info, "at most");
         SLUICE_LOG_AT_MOST(~std::uint64_t{0}, logger, spdlog::level::info, "at most");
     }
-    EXPECT_EQ(logger.records.size(), 12U);
+    EXPECT_EQ(logger.records.size(), 15U);
 }
 
 TEST(LimitedTest, ASecondBeginsWithTheFirstCallAfterTheLastOne) {

@@ -78,8 +78,12 @@ public:
         for (;;) {
             Future<void> room = waiters_.add(deadline);
             const PublishResult result = object.tryPost(std::forward<T>(message), options);
-            if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere() || !room.get()) {
+            if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere()) {
                 return result;
+            }
+            if (!room.get()) {
+                // Once more: a thread that is stopped in add() may have kept the news of room.
+                return object.tryPost(std::forward<T>(message), options);
             }
         }
     }

@@ -320,6 +320,7 @@ private:
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
 
     void end() noexcept {
+        core_.close();  // so that no destructor of a handler waits for room
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         core_.end();
     }

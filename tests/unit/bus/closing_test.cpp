@@ -116,6 +116,22 @@ TYPED_TEST(BusClosingTest, DestructorAcceptsNoMessages) {
     EXPECT_EQ(refusals, 1);
 }
 
+struct Blocking : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+    static constexpr std::array<std::size_t, priorityCount> rooms{1, 2, 1};
+};
+
+TEST(BusDestructionTest, WhatAHandlerHoldsDoesNotWaitForRoom) {
+    auto bus = std::make_unique<Bus<Messages<int>, Blocking>>();
+    auto result = PublishResult::ok;
+    std::shared_ptr<void> publishesAtItsEnd(
+        nullptr, [&result, &to = *bus](void*) { result = to.publish(1); });
+    bus->subscribe<int>([held = std::move(publishesAtItsEnd)](int) {}).release();
+    while (bus->tryPublish(1) == PublishResult::ok) {
+    }
+    bus.reset();
+    EXPECT_EQ(result, PublishResult::closed);
+}
+
 TYPED_TEST(BusClosingTest, DiscardThrowsAwayWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);

@@ -144,7 +144,7 @@ public:
                                             std::memory_order_acq_rel));  // E1 publish, E2 reuse
             hasValue_ = true;
         }
-        return hasValue_ ? &cells_[held_].cell.get() : nullptr;
+        return hasValue_ ? std::addressof(cells_[held_].cell.get()) : nullptr;
     }
 
     // ---- Anybody

@@ -55,7 +55,7 @@ namespace sluice {
 /// throwing constructor of T leaves the lane unchanged. A throwing handler has consumed exactly its
 /// message. Shutdown: after close() pushes are refused. Accepted messages stay until they are
 /// consumed, or until the queue is destroyed. A Producer may outlive the queue: then its pushes are
-/// refused.
+/// refused, and the messages of its lane are destroyed at its end.
 ///
 /// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
 ///

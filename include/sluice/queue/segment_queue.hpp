@@ -342,7 +342,7 @@ private:
             Slot& slot = reader_.slot(recycler());
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
             if (!reader_.isSkipped(state)) {
-                return reader_.isFilled(state) ? &slot.cell.get() : nullptr;
+                return reader_.isFilled(state) ? std::addressof(slot.cell.get()) : nullptr;
             }
             const Passed nothing{reader_, nullptr, &head_, Positions::next(head)};
         }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -128,9 +129,13 @@ bool Outbox::isClosedFor(Priority priority) const noexcept {
     return isClosed_.load() || link.state.load() == LinkState::closed;
 }
 
-bool Outbox::lacksImporter(const std::string& subject) const {
-    return high_.state.load() == LinkState::connected &&
-           detail::lacksImporter(high_, options_, subject);
+bool Outbox::lacksImporter(const std::string& subject) {
+    if (!isAsking_ || high_.state.load() != LinkState::connected) {
+        return false;
+    }
+    const std::optional<bool> answer = hasImporter(high_, options_, subject);
+    isAsking_ = answer.has_value();
+    return answer == false;
 }
 
 bool Outbox::fits(std::size_t size, Priority priority) const noexcept {

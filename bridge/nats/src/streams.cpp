@@ -118,7 +118,8 @@ std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priori
     return name;
 }
 
-bool lacksImporter(Link::Impl& link, const DurableOptions& options, const std::string& subject) {
+std::optional<bool> hasImporter(Link::Impl& link, const DurableOptions& options,
+                                const std::string& subject) {
     // Each import has a consumer for each priority, so one stream tells enough.
     const std::string ending = nameEnding(Priority::high, subject);
     jsOptions wait;
@@ -129,14 +130,15 @@ bool lacksImporter(Link::Impl& link, const DurableOptions& options, const std::s
     const natsStatus status = js_ConsumerNames(
         &made, contextOf(link).get(), streamOf(options, Priority::high).c_str(), &wait, nullptr);
     if (status == NATS_NOT_FOUND) {
-        return true;  // the stream has no consumer
+        return false;  // the stream has no consumer
+    }
+    if (status != NATS_OK) {
+        return std::nullopt;
     }
     const std::unique_ptr<jsConsumerNamesList, Destroy<jsConsumerNamesList_Destroy>> names(made);
-    return status == NATS_OK &&
-           std::none_of(names->List, names->List + names->Count, [&](std::string_view name) {
-               return name.size() >= ending.size() &&
-                      name.substr(name.size() - ending.size()) == ending;
-           });
+    return std::any_of(names->List, names->List + names->Count, [&](std::string_view name) {
+        return name.size() >= ending.size() && name.substr(name.size() - ending.size()) == ending;
+    });
 }
 
 }  // namespace sluice::nats::detail

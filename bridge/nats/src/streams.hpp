@@ -6,6 +6,7 @@
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bus/priority.hpp>
 
+#include <optional>
 #include <string>
 
 namespace sluice::nats::detail {
@@ -27,8 +28,9 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
 std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
                          const std::string& subject);
 
-/// Whether the server answers that it knows no importer of this subject. Waits for the answer for
-/// at most two seconds.
-bool lacksImporter(Link::Impl& link, const DurableOptions& options, const std::string& subject);
+/// Whether the server knows an importer of this subject. Waits for the answer for at most two
+/// seconds. Empty if there is none, as for a program without the right to ask.
+std::optional<bool> hasImporter(Link::Impl& link, const DurableOptions& options,
+                                const std::string& subject);
 
 }  // namespace sluice::nats::detail

@@ -385,6 +385,23 @@ TEST(TroubleTest, AStreamWithoutImporterIsOneLine) {
     EXPECT_EQ(notes.count(line), 2);
 }
 
+TEST(TroubleTest, WithoutTheRightToAskForImportersTheObserverHearsOfTheRightAlone) {
+    const NatsServer server(
+        std::string(NatsServer::withStreams) +
+        "\nauthorization { users = [ { user: robot, password: right, "
+        "permissions: { publish: { deny: \"$JS.API.CONSUMER.NAMES.>\" } } } ] }");
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.user = "robot";
+    options.password = "right";
+    options.observer = &notes;
+    Station sender(options);
+    (void)sender.bridge.outlet<Position>(durable);
+    (void)sender.bridge.outlet<Position>({"other", 1, Profile::durable});
+    EXPECT_EQ(notes.count("CONSUMER.NAMES"), 1);
+    EXPECT_EQ(notes.count("no importer"), 0);
+}
+
 // Both bridges have the origin of the bus.
 TEST(TroubleTest, TwoBridgesOfOneBusSendEachMessageToBothAndNoneBack) {
     const NatsServer server;

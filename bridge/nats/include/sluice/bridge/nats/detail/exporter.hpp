@@ -62,8 +62,8 @@ public:
         if (profile_ == Profile::core) {
             bytes_.resize(context.maxMessageSize);
         } else if (context.observer != nullptr && context.outbox->lacksImporter(route.subject)) {
-            reporter_.tell({"no importer has started yet, and until then the server drops the "
-                            "messages"});
+            reporter_.tell({"no importer has started yet; if no other consumer wants the messages, "
+                            "the server drops them"});
         }
     }
 

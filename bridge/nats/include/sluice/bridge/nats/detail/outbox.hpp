@@ -134,7 +134,8 @@ public:
                             Reservation& reservation) noexcept;
     /// Whether the server answers that it knows no importer of this subject. Waits for the answer
     /// for at most two seconds, or not at all if there is no connection.
-    [[nodiscard]] bool lacksImporter(const std::string& subject) const;
+    /// After a question without an answer it asks no more. The owner calls it.
+    [[nodiscard]] bool lacksImporter(const std::string& subject);
     /// Whether the server accepts a message of this many bytes.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
@@ -163,6 +164,7 @@ private:
     Link::Impl& rest_;
     Link::Impl& high_;
     const DurableOptions options_;
+    bool isAsking_ = true;  ///< whether the server has answered each question; used by the owner
     OutboxCounts counts_;
     std::atomic<bool> isClosed_{false};
     /// Whether the remaining messages are abandoned; set by close().

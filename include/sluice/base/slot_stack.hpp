@@ -57,6 +57,11 @@ public:
         slot = top.number();
         return !top.isEmpty();
     }
+    /// Takes all free slots, so that tryTake() returns false until one is given back.
+    void takeAll() noexcept {
+        for (Slot slot{}; tryTake(slot);) {
+        }
+    }
 
     void giveBack(Slot slot) noexcept { top_.push(slot, nextOf()); }
 

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -97,8 +98,7 @@ public:
     Latest& operator=(const Latest&) = delete;
 
     ~Latest() {
-        for (Slot slot{}; free_.tryTake(slot);) {  // so no destructor of a value adds one
-        }
+        free_.takeAll();  // so no destructor of a value adds one
         destroyHeld();
         // Relaxed: the caller has ended all other calls.
         const Word newest = newest_.load(std::memory_order_relaxed);

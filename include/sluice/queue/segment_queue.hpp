@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <optional>

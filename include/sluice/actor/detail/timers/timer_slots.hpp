@@ -53,9 +53,7 @@ public:
     TimerSlots(const TimerSlots&) = delete;
     TimerSlots& operator=(const TimerSlots&) = delete;
     ~TimerSlots() {
-        // The destructor of a message may start a timer. It finds no free slot.
-        for (FreeSlot index{}; free_.tryTake(index);) {
-        }
+        free_.takeAll();  // so no destructor of a message starts a timer
         for (Slot& slot : slots_) {
             if ((slot.word.load(std::memory_order_relaxed) & stateMask) != vacant) {
                 slot.entry.destroy();

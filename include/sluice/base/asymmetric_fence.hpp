@@ -17,9 +17,11 @@
 /// (PortableFence) if both sides run equally often, because heavy() costs a system call and
 /// interrupts every processor that runs a thread of this process.
 ///
-/// Threads: any thread at any time, also during static initialisation and in the child of a fork.
-/// Progress: light() never waits. heavy() does not wait for an action of another thread; the kernel
-/// waits until other processors have taken an interrupt.
+/// Threads: any thread at any time, also during static initialisation, in a signal handler and in
+/// the child of a fork. Progress: light() never waits. heavy() waits for other threads in heavy(),
+/// because the kernel lets one thread at a time in. A waiting thread lends its priority to the
+/// thread of its process that is in. The kernel itself waits until other processors have taken an
+/// interrupt.
 ///
 /// Memory promise: for a light() in one thread and a heavy() in another, either everything before
 /// the light() is visible after the heavy(), or everything before the heavy() is visible after the
@@ -37,15 +39,10 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/at_start.hpp>
+#include <sluice/base/detail/membarrier_kernel.hpp>
 
 #include <atomic>
-#include <cerrno>
 #include <type_traits>
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 #if defined(__SANITIZE_THREAD__)
 #define SLUICE_FENCE_UNDER_TSAN 1
@@ -78,26 +75,6 @@ inline void fullFence() noexcept {
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
 }
-
-/// The system call behind MembarrierFence; tests replace it by scripted kernels.
-struct MembarrierKernel {
-    // These values belong to the kernel's ABI. Old kernel headers do not define them.
-    static constexpr int commandGlobal = 1 << 0;
-    static constexpr int commandPrivateExpedited = 1 << 3;
-    static constexpr int commandRegisterPrivateExpedited = 1 << 4;
-
-    /// Returns true if the kernel carried out the command. It does not change errno.
-    static bool call([[maybe_unused]] int command) noexcept {
-#if defined(__linux__) && defined(SYS_membarrier)
-        const int savedErrno = errno;
-        const bool done = ::syscall(SYS_membarrier, command, 0U, 0) == 0;
-        errno = savedErrno;
-        return done;
-#else
-        return false;
-#endif
-    }
-};
 
 }  // namespace detail
 

@@ -1,19 +1,44 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #if defined(__linux__)
 
-#include <atomic>
 #include <cerrno>
-#include <cstdint>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#endif
+
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// The calls of Linux that PriorityMutex makes.
+/// Makes the thread `me` the owner of the word. Sleeps while another thread owns it, and lends the
+/// owner its priority. False if the system refuses. `System` is as PriorityFutex.
+template <class System, class Word>
+bool ownWord(Word& word, std::uint32_t me) noexcept {
+    std::uint32_t nobody = 0;
+    // Acquire here and release in disownWord(): this owner sees the section of the last owner.
+    return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
+                                        std::memory_order_relaxed) ||
+           System::own(word);
+}
+/// The owner `me` gives the word to a thread that sleeps for it, or to no thread.
+template <class System, class Word>
+void disownWord(Word& word, std::uint32_t me) noexcept {
+    std::uint32_t mine = me;
+    if (!word.compare_exchange_strong(mine, 0, std::memory_order_release,
+                                      std::memory_order_relaxed)) {
+        System::disown(word);
+    }
+}
+
+#if defined(__linux__)
+
+/// The calls of Linux that PriorityMutex and MembarrierTurn make.
 ///
 ///     std::uint32_t unowned = 0;
 ///     if (word.compare_exchange_strong(unowned, PriorityFutex::thisThread()) ||
@@ -84,7 +109,7 @@ private:
     inline static thread_local std::uint32_t number_ = 0;
 };
 
+#endif
+
 }  // namespace detail
 }  // namespace sluice
-
-#endif

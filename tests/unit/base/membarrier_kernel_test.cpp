@@ -1,0 +1,91 @@
+#include "support/crew.hpp"
+#include "support/forks.hpp"
+#include "support/real_time.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
+
+#include <sluice/base/asymmetric_fence.hpp>
+
+#include <gtest/gtest.h>
+
+#if defined(__linux__)
+
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+#include <cstdio>
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+/// Threads that call heavy() without a pause until the end of the scope.
+class FencingThreads {
+public:
+    explicit FencingThreads(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            crew_.add([this] {
+                while (!isOver_.load()) {
+                    AsymmetricFence::heavy();
+                    isRunning_.store(true);
+                }
+            });
+        }
+        crew_.start();
+        awaitThat([this] { return isRunning_.load(); });
+    }
+    ~FencingThreads() { isOver_.store(true); }  // and crew_ joins
+    FencingThreads(const FencingThreads&) = delete;
+    FencingThreads& operator=(const FencingThreads&) = delete;
+
+private:
+    std::atomic<bool> isRunning_{false};
+    std::atomic<bool> isOver_{false};
+    Crew crew_;
+};
+
+// Another thread makes it likely that the kernel hands its lock to a preempted thread.
+TEST(MembarrierRealTimeTest, PreemptedThreadLetsOneOfHigherPriorityFence) {
+    const Watchdog watchdog([](std::FILE*) {});
+    const FencingThreads ordinary(1);
+    if (!callAtThreePriorities(scaled(40'000), [] { AsymmetricFence::heavy(); })) {
+        GTEST_SKIP() << "no real-time priorities here";
+    }
+}
+
+#if SLUICE_TEST_FORKS
+TEST(MembarrierForkTest, ChildGetsTheTurnThatAThreadOfItsParentHas) {
+    const FencingThreads threads(2);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_TRUE(isTrueInChild([] { return detail::MembarrierTurn().isMine(); }));
+    }
+}
+#endif
+
+TEST(MembarrierSignalTest, HandlerFencesAlthoughItsThreadHasTheTurn) {
+    const Watchdog watchdog([](std::FILE*) {});
+    static volatile std::sig_atomic_t wasMine;
+    struct sigaction fence {};
+    struct sigaction before {};
+    fence.sa_handler = [](int) {
+        wasMine = detail::MembarrierTurn().isMine() ? 1 : 0;
+        AsymmetricFence::heavy();
+    };
+    ASSERT_EQ(::sigaction(SIGUSR1, &fence, &before), 0);
+    {
+        const detail::MembarrierTurn turn;
+        wasMine = 1;
+        ::raise(SIGUSR1);
+        EXPECT_TRUE(turn.isMine());
+        EXPECT_EQ(wasMine, 0);
+    }
+    ::raise(SIGUSR1);
+    EXPECT_EQ(wasMine, 1);
+    ASSERT_EQ(::sigaction(SIGUSR1, &before, nullptr), 0);
+}
+
+}  // namespace
+}  // namespace sluice
+
+#endif

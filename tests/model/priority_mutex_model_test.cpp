@@ -119,7 +119,7 @@ TEST(PriorityMutexModelTest, SectionsExcludeEachOtherAndEveryWaiterGoesOn) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(PriorityMutexModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("priority_mutex.hpp", {}, {twoLockers, threeLockers})));
-    EXPECT_TRUE(survive({}, surveyOrders("futex_lock.hpp", {}, {twoOwners})));
+    EXPECT_TRUE(survive({}, surveyOrders("priority_futex.hpp", {}, {twoOwners})));
 }
 #endif
 

@@ -67,9 +67,10 @@ void addOptions(CLI::App& app, Arguments& arguments) {
         ->check(CLI::Range(1, 100));
     app.add_flag("--unpinned", suite.unpinned,
                  "Do not tie threads to CPUs; the results are marked, and not for publication");
-    app.add_option("--until-quiet", arguments.untilQuietSeconds,
-                   "Measure a scenario again if CPU time is stolen or the time of a cache line "
-                   "changes; for at most this many seconds for each scenario")
+    app.add_option(
+           "--until-quiet", arguments.untilQuietSeconds,
+           "Replace rounds in which CPU time was stolen, or the time of a cache line changed; "
+           "begin no round after this many seconds of a scenario")
         ->check(CLI::Range(1, 86400));
     app.add_option("--worker", suite.worker, "")->group("");
     app.add_option("--first-row", suite.repetition.firstRow, "")->group("");
@@ -80,7 +81,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
 // user.
 void completeArguments(Arguments& arguments, bool roundsGiven, bool messagesGiven) {
     SuiteOptions& suite = arguments.suite;
-    suite.untilQuietNs = 1e9 * arguments.untilQuietSeconds;
+    suite.repetition.untilQuietNs = 1e9 * arguments.untilQuietSeconds;
     if (suite.quick) {
         suite.repetition.warmups = 1;
         suite.repetition.rounds = roundsGiven ? suite.repetition.rounds : 6;

@@ -71,7 +71,9 @@ std::vector<Series> Measuring::measureHere(const Scenario& scenario,
     if (std::function<Round()> alone = suite_.machineAlone(scenario)) {
         entries.push_back(std::move(alone));
     }
-    return interleave(entries, repetition, progress);
+    MachineWatch machine(cpus_[0], cpus_[1], repetition.untilQuietNs > 0);
+    return interleave(entries, repetition, progress,
+                      [&machine] { return machine.sinceLastCall(); });
 }
 
 std::vector<std::string> Measuring::workerArguments(const Scenario& scenario) const {
@@ -95,7 +97,13 @@ std::vector<Series> Measuring::measureInProcesses(const Scenario& scenario,
         arguments.emplace_back("--quick");
     }
     arguments.insert(arguments.end(), {"--rounds", std::to_string(rounds), "--messages",
-                                       std::to_string(options_.messages), "--first-row", ""});
+                                       std::to_string(options_.messages)});
+    if (repetition.untilQuietNs > 0) {
+        const double seconds = repetition.untilQuietNs / 1e9 / double(processes);
+        arguments.insert(arguments.end(),
+                         {"--until-quiet", std::to_string(std::max(1.0, seconds))});
+    }
+    arguments.insert(arguments.end(), {"--first-row", ""});
     std::vector<Series> all;
     for (std::size_t process = 0; process < processes && !interrupted(); ++process) {
         progress(process, processes);

@@ -1,6 +1,5 @@
 #include "scenarios/suite.hpp"
 
-#include "harness/machine/cpu_share.hpp"
 #include "harness/machine/interruption.hpp"
 #include "harness/report/checklist.hpp"
 #include "harness/report/comparison.hpp"
@@ -8,7 +7,6 @@
 #include "harness/report/progress_line.hpp"
 #include "harness/report/short_of_time.hpp"
 #include "harness/report/text.hpp"
-#include "harness/run/until_quiet.hpp"
 #include "scenarios/measure.hpp"
 
 #include <algorithm>
@@ -127,31 +125,18 @@ private:
     void runScenario(const Scenario& scenario, const std::string& position, Report& report) {
         const std::vector<NamedEntrant> entrants = measuring_.entrantsOf(scenario);
         progress_.begin(scenario.name + " (" + position + ")");
-        std::vector<Series> series;
-        MachineRecord machine;
-        const auto isEmpty = [&series] {
-            return std::all_of(series.begin(), series.end(),
-                               [](const Series& each) { return each.roundNs.empty(); });
-        };
-        const auto measureOnce = [&] {
-            const CpuShare share;
-            series = measuring_.measure(
-                scenario, entrants, repetition_,
-                [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
-            if (interrupted() && isEmpty()) {
-                return true;
-            }
-            machine = recordMachine(
-                scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()}, share,
-                report.environment.clockNs);
-            return interrupted() || isSteady(machine);
-        };
-        machine.attempts = repeatUntilQuiet(options_.untilQuietNs, measureOnce, &now);
+        std::vector<Series> series = measuring_.measure(
+            scenario, entrants, repetition_,
+            [this](std::size_t done, std::size_t all) { progress_.show(done, all); });
         progress_.end();
-        if (interrupted() && isEmpty()) {
+        if (interrupted() && std::all_of(series.begin(), series.end(),
+                                         [](const Series& each) { return each.roundNs.empty(); })) {
             report.skipped.push_back({scenario.name, whyStopped()});
             return;
         }
+        const MachineRecord machine = recordMachine(
+            scenario, {series.begin() + std::ptrdiff_t(entrants.size()), series.end()},
+            report.environment.clockNs);
         const Conditions conditions{options_.quick, interrupted(),
                                     suite_.instructionFloor ? suite_.instructionFloor(scenario)
                                                             : -1};
@@ -196,8 +181,16 @@ private:
         }
     }
 
+    static double meanOf(const std::vector<RoundRecord>& rounds, double RoundRecord::*share) {
+        double sum = 0;
+        for (const RoundRecord& round : rounds) {
+            sum += round.*share;
+        }
+        return rounds.empty() ? -1 : sum / double(rounds.size());
+    }
+
     static MachineRecord recordMachine(const Scenario& scenario, const std::vector<Series>& machine,
-                                       const CpuShare& share, double clockNs) {
+                                       double clockNs) {
         MachineRecord record;
         record.scenario = scenario.name;
         record.lineOneWay = summarize(machine[0].roundNs);
@@ -206,8 +199,9 @@ private:
             record.noQueue = summarize(machine[2].samples);
             record.noQueueRoundP99 = machine[2].roundP99.empty() ? -1 : median(machine[2].roundP99);
         }
-        record.others = share.others();
-        record.stolen = share.stolen();
+        record.others = meanOf(machine[0].records, &RoundRecord::others);
+        record.stolen = meanOf(machine[0].records, &RoundRecord::stolen);
+        record.discardedRounds = machine[0].discardedRounds;
         record.clockNs = clockNs;
         return record;
     }

@@ -44,9 +44,6 @@ struct SuiteOptions {
     /// limit.
     double budgetNs = 0;
 
-    /// A scenario is measured again while the machine is not steady, for at most this time.
-    double untilQuietNs = 0;
-
     /// The arguments of the program.
     std::vector<std::string> arguments;
     BuildRecord build;

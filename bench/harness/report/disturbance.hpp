@@ -4,11 +4,9 @@
 /// The disturbance of the machine by others during a scenario.
 
 #include "harness/report/result.hpp"
+#include "harness/run/steady_rounds.hpp"
 
 namespace sluice::bench {
-
-/// The largest part of the CPU time that others may use without a remark.
-inline constexpr double disturbance = 0.02;
 
 /// Whether others used more of the CPU time than `disturbance`. False if unknown.
 inline bool wasDisturbed(const MachineRecord& record) noexcept {

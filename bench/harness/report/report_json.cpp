@@ -312,7 +312,7 @@ Json machineJson(const MachineRecord& record) {
             {"no_queue_round_p99_ns", known(record.noQueueRoundP99)},
             {"others_share", known(record.others)},
             {"stolen_share", known(record.stolen)},
-            {"attempts", record.attempts},
+            {"discarded_rounds", record.discardedRounds},
             {"steady", isSteady(record)}};
 }
 

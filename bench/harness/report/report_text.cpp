@@ -126,6 +126,9 @@ void printMachine(std::ostream& out, const MachineRecord& machine) {
         out << format("; others had %.1f %%, stolen %.1f %%", 100 * machine.others,
                       100 * machine.stolen);
     }
+    if (machine.discardedRounds != 0) {
+        out << "; " << counted(machine.discardedRounds, "round") << " not counted";
+    }
     out << '\n';
 }
 
@@ -133,8 +136,7 @@ void printMachine(std::ostream& out, const MachineRecord& machine) {
 void printWarning(std::ostream& out, const MachineRecord& machine) {
     if (!isSteady(machine)) {
         out << "\nUNSTEADY: others had the CPUs, or the time of a cache line changed by more than "
-               "half. Ratios mean more than medians. To measure again until the machine is steady: "
-               "--until-quiet 60";
+               "half. Ratios mean more than medians. To replace such rounds: --until-quiet 60";
     }
 }
 
@@ -406,9 +408,8 @@ void printUnsteady(std::ostream& out, const std::vector<MachineRecord>& machine)
     out << "the machine was not steady in " << unsteady << " of "
         << counted(machine.size(), "scenario")
         << ": others had the CPUs, or the time of a cache line changed by more than half.\n"
-           "  Ratios mean more than medians. To measure a scenario again until the machine is "
-           "steady, "
-           "for at most a minute each: --until-quiet 60\n";
+           "  Ratios mean more than medians. To replace such rounds, for at most a minute a "
+           "scenario: --until-quiet 60\n";
 }
 
 void printVerdicts(std::ostream& out, const std::vector<Verdict>& verdicts) {

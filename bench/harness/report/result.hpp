@@ -191,8 +191,8 @@ struct MachineRecord {
     /// The time of one read of the clock.
     double clockNs = -1;
 
-    /// The number of measurements until the machine was steady. The last measurement counts.
-    std::size_t attempts = 1;
+    /// The rounds that did not count, because the machine was not steady.
+    std::size_t discardedRounds = 0;
 };
 
 /// False if other programs used a noticeable part of the CPUs. Also false if the time of a cache

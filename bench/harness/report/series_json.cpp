@@ -28,10 +28,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Usage, voluntarySwitches, involuntarySwitches
                                    majorFaults, peakMemoryMib)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PerfCounts, cycles, instructions, cacheMisses, branchMisses,
                                    migrations)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RoundRecord, index, place, process, ns, timedNs, clockReads,
-                                   timedMessages, counts, lateSends, allocations, usage, perf)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RoundRecord, index, place, process, ns, others, stolen, timedNs,
+                                   clockReads, timedMessages, counts, lateSends, allocations, usage,
+                                   perf)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Series, records, roundNs, samples, roundP99, roundIntervalNs,
-                                   counts, timedOut, lost, lateSends, roundsBehindSchedule, error)
+                                   counts, timedOut, lost, lateSends, roundsBehindSchedule,
+                                   discardedRounds, error)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NamedSeries, subject, series)
 // NOLINTEND(readability-identifier-naming)
 
@@ -71,6 +73,7 @@ void append(Series& all, const Series& more, std::size_t process) {
     all.lost += more.lost;
     all.lateSends += more.lateSends;
     all.roundsBehindSchedule += more.roundsBehindSchedule;
+    all.discardedRounds += more.discardedRounds;
     if (all.error.empty()) {
         all.error = more.error;
     }

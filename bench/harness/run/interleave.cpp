@@ -40,13 +40,16 @@ Turn runEntry(const std::function<Round()>& entry, PerfCounters& counters) {
     return turn;
 }
 
-void add(Series& series, const Turn& turn, bool warmup) {
-    const Round& round = turn.round;
+void noteFailure(Series& series, const Round& round) {
     if (!round.error.empty()) {
         series.error = round.error;
         series.counts += round.counts;
     }
-    if (!turn.wasRun || warmup || !round.error.empty()) {
+}
+
+void add(Series& series, const Turn& turn) {
+    const Round& round = turn.round;
+    if (!turn.wasRun || !round.error.empty()) {
         return;
     }
     series.records.push_back(turn.record);
@@ -68,35 +71,78 @@ void add(Series& series, const Turn& turn, bool warmup) {
 class Interleaving {
 public:
     Interleaving(const std::vector<std::function<Round()>>& entries, const Repetition& repetition,
-                 const Progress& progress)
+                 const Progress& progress, const std::function<RoundConditions()>& conditions)
         : entries_(entries),
           repetition_(repetition),
           progress_(progress),
+          conditionsOfRound_(conditions),
           all_((repetition.warmups + repetition.rounds) * entries.size()),
-          series_(entries.size()) {}
+          failures_(entries.size()) {}
 
     std::vector<Series> run() {
-        const std::size_t planned = repetition_.warmups + repetition_.rounds;
-        for (std::size_t round = 0; round < planned + repetition_.extraRounds; ++round) {
-            if (round >= planned &&
-                std::none_of(series_.begin(), series_.end(),
-                             [](const Series& series) { return isUnreliable(series); })) {
-                break;
-            }
-            if (isOverBudget(round) || !runRound(round)) {
-                break;
-            }
+        (void)conditionsOfRound_();
+        for (std::size_t round = 0; !isEnough() && !isOverBudget(round) && runRound(round);
+             ++round) {
         }
-        return std::move(series_);
+        return series();
     }
 
 private:
+    bool choosesRounds() const { return repetition_.untilQuietNs > 0; }
+
     bool isOverBudget(std::size_t round) const {
         const auto isOver = [&](double limitNs, std::size_t fewest) {
             return limitNs > 0 && round >= repetition_.warmups + fewest &&
                    double(now() - beganAt_) > limitNs;
         };
         return isOver(repetition_.budgetNs, fewestToRank) || isOver(repetition_.longestNs, 1);
+    }
+
+    bool isEnough() const {
+        if (rounds_.size() < repetition_.rounds) {
+            return false;
+        }
+        if (choosesRounds()) {
+            if (double(now() - beganAt_) > repetition_.untilQuietNs) {
+                return true;
+            }
+            if (countOf(steadyRounds(conditions_)) < repetition_.rounds) {
+                return false;
+            }
+        }
+        if (countOf(chosenRounds()) >= repetition_.rounds + repetition_.extraRounds) {
+            return true;
+        }
+        const std::vector<Series> all = series();
+        return std::none_of(all.begin(), all.end(), isUnreliable);
+    }
+
+    static std::size_t countOf(const std::vector<bool>& chosen) {
+        return std::size_t(std::count(chosen.begin(), chosen.end(), true));
+    }
+
+    std::vector<bool> chosenRounds() const {
+        if (choosesRounds()) {
+            std::vector<bool> steady = steadyRounds(conditions_);
+            if (countOf(steady) >= repetition_.rounds) {
+                return steady;
+            }
+        }
+        return std::vector<bool>(rounds_.size(), true);
+    }
+
+    std::vector<Series> series() const {
+        const std::vector<bool> chosen = chosenRounds();
+        std::vector<Series> all = failures_;
+        for (std::size_t entry = 0; entry < all.size(); ++entry) {
+            for (std::size_t round = 0; round < rounds_.size(); ++round) {
+                if (chosen[round]) {
+                    add(all[entry], rounds_[round][entry]);
+                }
+            }
+            all[entry].discardedRounds = rounds_.size() - countOf(chosen);
+        }
+        return all;
     }
 
     // Warm-ups use no rows, because the square is for measured rounds.
@@ -115,27 +161,45 @@ private:
             }
             all_ = std::max(all_, done_ + 1);
             progress_(done_++, all_);
-            if (series_[entry].error.empty()) {
+            if (failures_[entry].error.empty()) {
                 turns[entry] = runEntry(entries_[entry], counters_);
                 turns[entry].record.index = round - std::min(round, repetition_.warmups);
                 turns[entry].record.place = place;
+                noteFailure(failures_[entry], turns[entry].round);
             }
             ++place;
         }
-        for (std::size_t entry = 0; entry < turns.size(); ++entry) {
-            add(series_[entry], turns[entry], round < repetition_.warmups);
+        const RoundConditions conditions = conditionsOfRound_();
+        if (round >= repetition_.warmups) {
+            keep(std::move(turns), conditions);
         }
         return true;
+    }
+
+    void keep(std::vector<Turn> turns, const RoundConditions& conditions) {
+        for (Turn& turn : turns) {
+            turn.record.others = conditions.others;
+            turn.record.stolen = conditions.stolen;
+        }
+        conditions_.push_back(conditions);
+        rounds_.push_back(std::move(turns));
     }
 
     const std::vector<std::function<Round()>>& entries_;
     const Repetition& repetition_;
     const Progress& progress_;
+    const std::function<RoundConditions()>& conditionsOfRound_;
     const Nanoseconds beganAt_ = now();
     std::size_t done_ = 0;
     std::size_t all_;
     PerfCounters counters_;
-    std::vector<Series> series_;
+
+    // Of each entry: its error, if it has failed.
+    std::vector<Series> failures_;
+
+    // The measured rounds, and the machine meanwhile.
+    std::vector<std::vector<Turn>> rounds_;
+    std::vector<RoundConditions> conditions_;
 };
 
 }  // namespace
@@ -145,8 +209,9 @@ bool isUnreliable(const Series& series) {
 }
 
 std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,
-                               const Repetition& repetition, const Progress& progress) {
-    return Interleaving(entries, repetition, progress).run();
+                               const Repetition& repetition, const Progress& progress,
+                               const std::function<RoundConditions()>& conditions) {
+    return Interleaving(entries, repetition, progress, conditions).run();
 }
 
 }  // namespace sluice::bench

@@ -6,6 +6,7 @@
 #include "harness/machine/perf_counters.hpp"
 #include "harness/machine/usage.hpp"
 #include "harness/run/round.hpp"
+#include "harness/run/steady_rounds.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,11 @@ struct RoundRecord {
     /// The process in which it ran, if there are several.
     std::size_t process = 0;
     double ns = 0;
+
+    /// The parts of the CPU time of the whole round, 0 to 1, that other processes and machines
+    /// used. Negative if unknown.
+    double others = -1;
+    double stolen = -1;
     double timedNs = 0;
     std::uint64_t clockReads = 0;
     std::uint64_t timedMessages = 0;
@@ -58,6 +64,9 @@ struct Series {
     std::uint64_t lateSends = 0;
     std::size_t roundsBehindSchedule = 0;
 
+    /// The rounds that did not count, because the machine was not steady.
+    std::size_t discardedRounds = 0;
+
     /// The first error of any round or warm-up. Empty if there was none.
     std::string error;
 };
@@ -78,6 +87,9 @@ struct Repetition {
 
     /// No round begins after this time, except the first measured round. 0 is no limit.
     double longestNs = 0;
+
+    /// While a scenario takes no longer than this, more rounds replace those that were not steady.
+    double untilQuietNs = 0;
 };
 
 /// Above this spread of its rounds (standard deviation / mean) a series is unreliable.
@@ -90,7 +102,13 @@ using Progress = std::function<void(std::size_t done, std::size_t all)>;
 /// Runs every entry once per round, in an order that changes from round to round (see
 /// balancedOrder()). An entry that fails is not run again; its series says why. An interruption
 /// ends the run, and leaves out the unfinished round, so that all series have the same rounds.
-std::vector<Series> interleave(const std::vector<std::function<Round()>>& entries,
-                               const Repetition& repetition, const Progress& progress);
+///
+/// `conditions` is called before the first round and after each round. It returns the conditions
+/// since its last call. With untilQuietNs only steady rounds count. If the time is over before
+/// enough rounds were steady, all count.
+std::vector<Series> interleave(
+    const std::vector<std::function<Round()>>& entries, const Repetition& repetition,
+    const Progress& progress,
+    const std::function<RoundConditions()>& conditions = [] { return RoundConditions{}; });
 
 }  // namespace sluice::bench

@@ -161,6 +161,22 @@ Round lineStreamedRound(int fromCpu, int toCpu) {
         fromCpu, toCpu, [&] { writeLines(*stream); }, timer);
 }
 
+RoundConditions MachineWatch::sinceLastCall() {
+    RoundConditions conditions;
+    if (share_) {
+        conditions.others = share_->others();
+        conditions.stolen = share_->stolen();
+    }
+    if (isLineNeeded_) {
+        const double before = lineNs_;
+        lineNs_ = lineOneWayRound(cpuA_, cpuB_).ns;
+        conditions.shortestLineNs = std::min(before, lineNs_);
+        conditions.longestLineNs = std::max(before, lineNs_);
+    }
+    share_.emplace();
+    return conditions;
+}
+
 Round wakefulnessRound(int cpuA, int cpuB) {
     constexpr Nanoseconds leadTime = 1000000;
     const SendSchedule schedule{now() + leadTime, 1000, nullptr};

@@ -5,7 +5,11 @@
 /// It also shows if the machine changes during a measurement (virtual CPUs move, neighbours come
 /// and go).
 
+#include "harness/machine/cpu_share.hpp"
 #include "harness/run/round.hpp"
+#include "harness/run/steady_rounds.hpp"
+
+#include <optional>
 
 namespace sluice::bench {
 
@@ -17,6 +21,24 @@ Round lineOneWayRound(int cpuA, int cpuB);
 /// the other CPU reads them, as the fastest possible queue would. Takes a few milliseconds. The
 /// receiver checks each word.
 Round lineStreamedRound(int fromCpu, int toCpu);
+
+/// The conditions of one round after the other.
+class MachineWatch {
+public:
+    /// Measures no time of a cache line if `isLineNeeded` is false.
+    MachineWatch(int cpuA, int cpuB, bool isLineNeeded)
+        : cpuA_(cpuA), cpuB_(cpuB), isLineNeeded_(isLineNeeded) {}
+
+    /// The conditions since the last call.
+    RoundConditions sinceLastCall();
+
+private:
+    const int cpuA_;
+    const int cpuB_;
+    const bool isLineNeeded_;
+    double lineNs_ = 0;
+    std::optional<CpuShare> share_;
+};
 
 /// `samples`: how late a thread that only reads the clock notices a moment. There are 50000
 /// moments, one microsecond apart, and the later of both CPUs counts. `ns`: their median. No queue

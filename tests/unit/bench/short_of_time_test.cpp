@@ -1,9 +1,8 @@
-// In which order scenarios run when time is short, and how often one is repeated.
+// In which order scenarios run when time is short, and how many rounds they get.
 
 #include "harness/report/short_of_time.hpp"
 
 #include "harness/run/interleave.hpp"
-#include "harness/run/until_quiet.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,19 +54,6 @@ TEST(ShortOfTimeTest, AScenarioThatHasBegunHasEnoughRoundsToRank) {
     EXPECT_EQ(roundsWithin(1, 0), fewestToRank);
     EXPECT_EQ(roundsWithin(1, 1), 1U) << "the time of the whole run is over";
     EXPECT_EQ(roundsWithin(0, 0), 10U);
-}
-
-TEST(ShortOfTimeTest, RepeatsUntilTheMachineIsQuiet) {
-    const auto attemptsUntil = [](std::size_t quietAt, double limitNs) {
-        std::size_t attempt = 0;
-        Nanoseconds time = 0;
-        return repeatUntilQuiet(
-            limitNs, [&] { return ++attempt == quietAt; }, [&] { return time += 10; });
-    };
-    EXPECT_EQ(attemptsUntil(1, 1000), 1U);
-    EXPECT_EQ(attemptsUntil(3, 1000), 3U);
-    EXPECT_EQ(attemptsUntil(99, 35), 4U) << "the limit is over";
-    EXPECT_EQ(attemptsUntil(99, 0), 1U) << "without a limit it is measured once";
 }
 
 }  // namespace

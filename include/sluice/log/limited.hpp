@@ -40,6 +40,7 @@
 #include <chrono>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace sluice::log::detail {
 
@@ -55,15 +56,23 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// The number that an `n` of the macros means.
-template <class N>
-constexpr std::uint64_t numberOfCalls(const N& n) {
+/// The number that an `n` of the macros means. A number is passed by value: so a constant needs no
+/// definition, and no capture in a lambda.
+template <class N, std::enable_if_t<!std::is_class_v<N>, int> = 0>
+constexpr std::uint64_t numberOfCalls(N n) {
     if constexpr (std::is_enum_v<N>) {
         return numberOfCalls(static_cast<std::underlying_type_t<N>>(n));
     } else {
-        const auto number = +n;  // an object converts to its integer here
-        return number < 1 ? 1 : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(number));
+        return n < 1 ? 1 : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(n));
     }
+}
+
+/// An object is passed by reference: it may be an atomic.
+template <class Object, std::enable_if_t<std::is_class_v<std::remove_reference_t<Object>>, int> = 0>
+constexpr std::uint64_t numberOfCalls(Object&& n) {
+    const auto number = +std::forward<Object>(n);
+    static_assert(!std::is_class_v<decltype(number)>, "n must convert to an integer");
+    return numberOfCalls(number);
 }
 
 /// Passes the first of every n calls.

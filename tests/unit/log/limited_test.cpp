@@ -131,6 +131,49 @@ TEST(LimitedTest, TheNumberIsOfAnyTypeThatConvertsToAnInteger) {
     EXPECT_EQ(logger.records.size(), 15U);
 }
 
+struct Limits {
+    static const int every = 2;  // without a definition
+};
+
+TEST(LimitedTest, AConstantNeedsNoCaptureAndNoDefinition) {
+    KeepingLogger logger;
+    constexpr int captured = 2;
+    const auto log = [](KeepingLogger& to) {
+        SLUICE_LOG_EVERY(captured, to, spdlog::level::info, "every");
+        SLUICE_LOG_AT_MOST(captured, to, spdlog::level::info, "at most");
+    };
+    for (int call = 0; call < 2; ++call) {
+        log(logger);
+        SLUICE_LOG_EVERY(Limits::every, logger, spdlog::level::info, "every");
+        SLUICE_LOG_AT_MOST(Limits::every, logger, spdlog::level::info, "at most");
+    }
+    EXPECT_EQ(logger.records.size(), 6U);
+}
+
+TEST(LimitedTest, TheNumberIsReadInItsOwnWay) {
+    struct Register {
+        volatile unsigned every : 4;
+    };
+    struct Counting {
+        operator int() { return ++reads; }
+        int reads = 0;
+    };
+    struct Temporary {
+        operator int() && { return 2; }
+    };
+    KeepingLogger logger;
+    Register device{};
+    device.every = 2;
+    Counting counting;
+    for (int call = 0; call < 2; ++call) {
+        SLUICE_LOG_EVERY(device.every, logger, spdlog::level::info, "every");
+        SLUICE_LOG_EVERY(Temporary(), logger, spdlog::level::info, "every");
+        SLUICE_LOG_AT_MOST(counting, logger, spdlog::level::info, "at most");
+    }
+    EXPECT_EQ(logger.records.size(), 4U);
+    EXPECT_EQ(counting.reads, 2);
+}
+
 TEST(LimitedTest, ASecondBeginsWithTheFirstCallAfterTheLastOne) {
     detail::RateLimit limit;
     EXPECT_TRUE(limit.passes(2, at(500)));

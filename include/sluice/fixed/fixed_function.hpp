@@ -141,8 +141,9 @@ public:
     FixedFunction(FixedFunction&& other) noexcept : none_(0) { takeFrom(other); }
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
+            FixedFunction taken(std::move(other));      // the old callable may own `other`
             const FixedFunction old(std::move(*this));  // its destructor may assign to *this
-            takeFrom(other);
+            takeFrom(taken);
         }
         return *this;
     }

@@ -380,6 +380,24 @@ TEST(FixedFunctionTest, AssignmentOfADyingTargetComesLast) {
     EXPECT_EQ(number.use_count(), 1);
 }
 
+// The move of the old target is a copy, so that the old target ends in the assignment.
+TEST(FixedFunctionTest, TheOldTargetOfAnAssignmentMayResetTheOtherFunction) {
+    struct Resetter {
+        explicit Resetter(FixedFunction<int()>& function) : other(&function) {}
+        Resetter(const Resetter&) noexcept = default;
+        Resetter& operator=(const Resetter&) = delete;
+        ~Resetter() { other->reset(); }
+        int operator()() const { return 1; }
+        FixedFunction<int()>* other;
+    };
+    FixedFunction<int()> other;
+    FixedFunction<int()> function = Resetter(other);
+    other = [] { return 7; };
+    function = std::move(other);
+    ASSERT_TRUE(function);
+    EXPECT_EQ(function(), 7);
+}
+
 TEST(FixedFunctionTest, MayReplaceItselfFromInside) {
     FixedFunction<int()> function;
     function = [&function] {

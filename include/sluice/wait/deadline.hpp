@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 namespace sluice {
@@ -14,8 +15,11 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     }
     // Compared in floating point: the longest durations overflow as integers of the clock's unit.
     using Seconds = std::chrono::duration<double>;
-    constexpr auto last = std::chrono::time_point<Clock, Ticks>::max();
-    return Seconds(atMost) < Seconds(last - now) ? now + std::chrono::ceil<Ticks>(atMost) : last;
+    using TimePoint = std::chrono::time_point<Clock, Ticks>;
+    constexpr auto last = TimePoint::max();
+    // Before the epoch, `last - now` overflows.
+    const Seconds left = last - std::max(now, TimePoint());
+    return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
 
 /// The deadline of a timed operation that begins now, on this clock.

@@ -44,5 +44,13 @@ TEST(DeadlineTest, LongestDurationsDoNotOverflow) {
               never);
 }
 
+TEST(DeadlineTest, BeginsBeforeTheEpochToo) {
+    constexpr auto early = StoppedClock::time_point(-1s);
+    EXPECT_EQ(deadlineAfter(early, 5s), StoppedClock::time_point(4s));
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point::min(), 5s),
+              StoppedClock::time_point::min() + 5s);
+    EXPECT_EQ(deadlineAfter(early, std::chrono::hours::max()), never);
+}
+
 }  // namespace
 }  // namespace sluice

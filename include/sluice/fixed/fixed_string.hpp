@@ -90,7 +90,8 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// A text that does not fit is cut, and the program learns of it. A literal or array that is too
 /// long does not compile. Any other source needs the tag truncateToFit, or a call of assign or
 /// append, which return false. truncated() also tells the receiver of a copy. A cut never leaves
-/// half of a UTF-8 character. assign and append may read from the object itself.
+/// half of a UTF-8 character. If a character comes in several pieces, append no more of them after
+/// the first append that returned false. assign and append may read from the object itself.
 ///
 /// It is trivially copyable: a copy copies all sizeof(FixedString<N>) bytes. These are N + 1 chars,
 /// the length in the smallest unsigned type that can count to N, and one flag. FixedString<29>

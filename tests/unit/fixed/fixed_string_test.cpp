@@ -243,6 +243,14 @@ TEST(FixedStringTest, CutKeepsUtf8CharactersWholeThatBeganInAnEarlierPiece) {
     EXPECT_EQ(whole, "\xE2\x82\xAC");
     EXPECT_FALSE(whole.append("\xE2\x82\xAC"));
     EXPECT_EQ(whole, "\xE2\x82\xAC") << "nothing of the next one";
+
+    FixedString<3> bytes("ab");
+    for (const char byte : std::string_view("\U0001F600")) {
+        if (!bytes.push_back(byte)) {
+            break;  // another byte would be added
+        }
+    }
+    EXPECT_EQ(bytes, "ab");
 }
 
 TEST(FixedStringTest, CutOfOtherBytesIsAtTheLimit) {

@@ -18,6 +18,13 @@ std::size_t nameTypesThatGoAwayAtOnce(const BusStatistics<1>& statistics) {
 }
 #elif CASE == 2
 // EXPECT: use of deleted function|call to deleted constructor
+std::size_t nameTypesInATemporaryArray(const BusStatistics<1>& statistics) {
+    using Names = std::string_view[1];
+    const BusMetrics metrics("bus", statistics, Names{"Sample"});
+    return metrics.typeCount();
+}
+#elif CASE == 3
+// EXPECT: use of deleted function|call to deleted constructor
 std::size_t showAccountsThatGoAwayAtOnce() {
     static constexpr std::string_view types[] = {"Sample"};
     const BusMetrics metrics("bus", BusStatistics<1>(), types);

@@ -28,10 +28,14 @@ public:
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
                const std::string_view (&)[TypeCount]) = delete;
-    /// Refused: names in braces. Put them into a variable that outlives this object.
+    /// Refused: temporary names, also in braces. Put them into a variable that outlives this
+    /// object.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
                std::initializer_list<std::string_view>) = delete;
+    template <std::size_t TypeCount>
+    BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
+               const std::string_view (&&)[TypeCount]) = delete;
 
     [[nodiscard]] std::string_view bus() const noexcept { return bus_; }
     [[nodiscard]] std::size_t typeCount() const noexcept { return typeCount_; }

@@ -39,7 +39,8 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
 
     /// The number of timers that the object can have at a time. They lie in the object, and there
     /// is room for one more; each has room for the largest message. A cancelled timer counts until
-    /// the object's thread has seen the cancellation.
+    /// the object's thread has seen the cancellation. A periodic timer that its own handler cancels
+    /// counts until the handler has returned.
     static constexpr std::size_t maxTimers = 0;
 
     /// The number of messages of a type that may be posted and not handled; 0: no limit. At the

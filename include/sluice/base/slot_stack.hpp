@@ -19,7 +19,7 @@ namespace sluice {
 ///         free.giveBack(slot);
 ///     }
 ///
-/// Threads: any thread calls both functions. Give a slot back once for each time it was taken.
+/// Threads: any thread calls all functions. Give a slot back once for each time it was taken.
 ///
 /// Progress: lock-free. A stopped thread delays no other thread. giveBack() never fails.
 ///

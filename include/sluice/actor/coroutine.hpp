@@ -158,7 +158,8 @@ private:
 /// A coroutine can await two things. `request<Reply>(question, timeout)` gives an Expected<Reply,
 /// RequestError>. `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
 /// PublishResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock
-/// of the coroutine's object measures the timeouts.
+/// of the coroutine's object measures the timeouts. `awaitPost` tries several times, and the
+/// statistics of the target count each try without room as a refused post.
 ///
 /// Progress: no thread waits. A thread that is stopped inside reply() delays the object that the
 /// reply wakes. If the memory of an executor is used up, a post waits until its object has handled

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <thread>
 
@@ -128,6 +129,7 @@ TEST(WaitingPostsTest, AnObjectWhoseThreadWasRefusedStillDoesNotHang) {
 struct TellsRoom : PooledTraits {
     static constexpr std::uint32_t depth = 4;
     static constexpr bool awaitedPosts = true;
+    static constexpr bool statistics = true;
 };
 class Narrow : public PooledObject<Narrow, Messages<int>, TellsRoom> {
 public:
@@ -158,6 +160,24 @@ TEST(WaitingPostsTest, PostForWaitsForAPooledObjectOutsideOfHandlers) {
     poster.join();
     object.stop();
     EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::closed);
+}
+
+TEST(WaitingPostsTest, APostThatWaitsCountsOnceInThePool) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Narrow> object(pool);
+    while (object.post(0) == PublishResult::ok) {
+    }
+    const std::uint64_t before = object.statistics().full;
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(0), 1), PublishResult::ok);
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), PublishResult::ok);
+    }
+    EXPECT_EQ(object.statistics().full, before + 20);
+    object.isOpen = true;
+    object.stop();
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::closed);
+    EXPECT_EQ(object.statistics().closed, 1U);
 }
 
 // From outside of handlers, after the start, `block` waits as it says.

@@ -63,6 +63,14 @@ public:
     PublishResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
+    /// Posts a message. Waits for room for at most `timeout`. In a handler it does not wait.
+    template <class T, class Rep, class Period, class Options = PublishOptions>
+    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const Options& options = {}) {
+        return refusals_.counted(this->tryFor(timeout, [&] {
+            return tryOnce<std::decay_t<T>>(optionsOf<Traits>(options), std::forward<T>(message));
+        }));
+    }
 
     /// Posts a T, which it builds from the arguments. If the message is refused, it does not touch
     /// the arguments, except if the object is stopped at the same time.
@@ -71,25 +79,9 @@ public:
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
     template <class T, class Options = PublishOptions, class... Args>
-    PublishResult emplaceWith(const Options& given, Args&&... args) {
-        const PublishOptions& options = optionsOf<Traits>(given);
-        static_assert(MessageList::template contains<T>,
-                      "this type is not among the Messages of the object");
-        if (isClosed()) {
-            return refusals_.counted(PublishResult::closed);
-        }
-        return refusals_.counted(flights_.template takeOff<T>(
-            [&] {
-                if (!tryAdmit(queued_, limitOf(options.priority))) {
-                    return fullFor(options.priority);
-                }
-                void* const memory = executor()->tryAllocate();
-                if (memory == nullptr) {
-                    return giveUp(PublishResult::full);
-                }
-                return push(*build<T>(memory, options, std::forward<Args>(args)...));
-            },
-            [] { return PublishResult::full; }));
+    PublishResult emplaceWith(const Options& options, Args&&... args) {
+        return refusals_.counted(
+            tryOnce<T>(optionsOf<Traits>(options), std::forward<Args>(args)...));
     }
 
     // ---- Any thread
@@ -282,6 +274,28 @@ private:
     PublishResult giveUp(PublishResult result) noexcept {
         queued_.fetch_sub(1, std::memory_order_relaxed);
         return result;
+    }
+
+    /// Posts a message, and does not count a refusal.
+    template <class T, class... Args>
+    PublishResult tryOnce(const PublishOptions& options, Args&&... args) {
+        static_assert(MessageList::template contains<T>,
+                      "this type is not among the Messages of the object");
+        if (isClosed()) {
+            return PublishResult::closed;
+        }
+        return flights_.template takeOff<T>(
+            [&] {
+                if (!tryAdmit(queued_, limitOf(options.priority))) {
+                    return fullFor(options.priority);
+                }
+                void* const memory = executor()->tryAllocate();
+                if (memory == nullptr) {
+                    return giveUp(PublishResult::full);
+                }
+                return push(*build<T>(memory, options, std::forward<Args>(args)...));
+            },
+            [] { return PublishResult::full; });
     }
 
     template <class T, class... Args>

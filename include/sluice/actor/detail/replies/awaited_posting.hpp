@@ -37,13 +37,13 @@ public:
     void awaitPost(Args&&...) {
         refuse<Args...>();
     }
+
+protected:
     template <class... Args>
-    PublishResult postFor(Args&&...) {
+    PublishResult tryFor(Args&&...) {
         refuse<Args...>();
         return PublishResult::refused;
     }
-
-protected:
     void tellRoom() noexcept {}
 
 private:
@@ -69,28 +69,27 @@ public:
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
-    /// Posts a message. Waits for room for at most `timeout`. In a handler it does not wait.
-    template <class T, class Rep, class Period, class Options = PublishOptions>
-    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                          const Options& options = {}) {
-        auto& object = static_cast<Object&>(*this);
+    /// Returns a future that is ready when messages have left the mailbox, or earlier.
+    [[nodiscard]] Future<void> room() { return waiters_.add(); }
+
+protected:
+    /// Calls tryOnce() until it finds room, for at most `timeout`. Between two calls it waits for
+    /// room. In a handler it does not wait. Returns the last result.
+    template <class Rep, class Period, class TryOnce>
+    PublishResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce) {
         const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
         for (;;) {
             Future<void> room = waiters_.add(deadline);
-            const PublishResult result = object.tryPost(std::forward<T>(message), options);
+            const PublishResult result = tryOnce();
             if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere()) {
                 return result;
             }
             if (!room.get()) {
                 // Once more: a thread that is stopped in add() may have kept the news of room.
-                return object.tryPost(std::forward<T>(message), options);
+                return tryOnce();
             }
         }
     }
-    /// Returns a future that is ready when messages have left the mailbox, or earlier.
-    [[nodiscard]] Future<void> room() { return waiters_.add(); }
-
-protected:
     /// Called by the object's thread, after it has handled messages.
     void tellRoom() noexcept { waiters_.tell(); }
 

@@ -88,6 +88,10 @@ public:
     }
     PublishResult await_resume() {
         detach();
+        if (isWithoutRoom(result_)) {
+            // Once more: a thread that is stopped in room() may have kept the news of room.
+            (void)isPosted();
+        }
         return result_;
     }
     // NOLINTEND(readability-identifier-naming)
@@ -115,7 +119,7 @@ private:
         try {
             return isPosted() || !waitsForRoom();
         } catch (const std::bad_alloc&) {
-            return true;  // there is no memory for another wait, and the message is not posted
+            return true;  // there is no memory for another wait; await_resume() tries once more
         }
 #else
         return isPosted() || !waitsForRoom();
@@ -173,7 +177,8 @@ private:
 /// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. The object's thread destroys
 /// the waiting coroutines before it calls `ended()`.
 ///
-/// Tests: tests/cpp20/coroutine_test.cpp, tests/model/coroutine_scheduler_model_test.cpp.
+/// Tests: tests/cpp20/coroutine_test.cpp, tests/cpp20/awaited_room_test.cpp,
+/// tests/model/coroutine_scheduler_model_test.cpp.
 ///
 /// The result of a coroutine of an object. Its destructor ends a coroutine that was not started.
 class [[nodiscard]] Coroutine {

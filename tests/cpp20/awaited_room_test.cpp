@@ -1,0 +1,74 @@
+#include <sluice/actor/coroutine.hpp>
+#include <sluice/actor/detail/replies/awaited_posting.hpp>
+#include <sluice/actor/detail/replies/room_waiters.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/actor/running.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+
+// Room of which no thread tells a coroutine.
+
+namespace sluice {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Parcel {};
+struct Order {};
+
+/// Keeps the news of its room, as a thread does that is stopped in RoomWaiters.
+class Silent {
+public:
+    PublishResult tryPost(Parcel&& /*parcel*/, const PublishOptions& /*options*/) {
+        return hasRoom ? PublishResult::ok : PublishResult::full;
+    }
+    Future<void> room() { return waiters_.add(); }
+    bool hasRoom = false;
+
+private:
+    detail::RoomWaiters<RequestTraits> waiters_;
+};
+
+struct Awaits : PooledTraits {
+    static constexpr std::size_t maxCoroutines = 1;
+};
+class Sending : public PooledObject<Sending, Messages<Order>, Awaits> {
+public:
+    void handle(const Order& /*order*/) { EXPECT_TRUE(run(send())); }
+    Silent target;
+    PublishResult result = PublishResult::closed;
+
+private:
+    Coroutine send() {
+        result = co_await detail::PostToAwait<Silent, Parcel>{target, Parcel{}, 10s, {}};
+    }
+};
+
+class AwaitedRoomWithoutNewsTest : public testing::Test {
+protected:
+    ManualExecutor executor_;
+    Running<Sending> object_{executor_};
+};
+
+TEST_F(AwaitedRoomWithoutNewsTest, IsFoundAtTheDeadline) {
+    ASSERT_EQ(object_.post(Order{}), PublishResult::ok);
+    executor_.runFor(9s);
+    EXPECT_EQ(object_.result, PublishResult::closed) << "it waits";
+    object_.target.hasRoom = true;
+    executor_.runFor(1s);
+    EXPECT_EQ(object_.result, PublishResult::ok);
+}
+
+TEST_F(AwaitedRoomWithoutNewsTest, DoesNotComeAfterTheDeadline) {
+    ASSERT_EQ(object_.post(Order{}), PublishResult::ok);
+    executor_.runFor(10s);
+    EXPECT_EQ(object_.result, PublishResult::full);
+}
+
+}  // namespace
+}  // namespace sluice

@@ -20,8 +20,9 @@ struct UntilRoom {};
 /// renewal has woken n waits, the next one is 2n + 64 calls later. So the list stays short, and on
 /// average a call wakes less than one other wait.
 ///
-/// Progress: lock-free. A thread that is stopped while it renews the list keeps the waits of the
-/// old list asleep, until their deadlines.
+/// Progress: lock-free. A thread that is stopped in a renewal keeps the waits of the old list
+/// asleep, until their deadlines. Meanwhile no other thread begins a renewal. So the list grows by
+/// one node a call, until the object's thread frees the nodes.
 ///
 /// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
 /// if a thread adds itself too late for tell(), it finds the room when it tries to post.

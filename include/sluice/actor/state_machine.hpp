@@ -59,8 +59,8 @@ struct MachineTraits {
 /// Exceptions: if a user's function throws, the machine is in the innermost state that it has
 /// entered and not left. If there is none, the machine does not run, and start() may be called. A
 /// deferred message whose function throws does not come back again. The others come back after the
-/// next message. A message that is deferred must have a noexcept move constructor and a noexcept
-/// move assignment.
+/// next message. If the copy of a message that is to be deferred throws, the message is not
+/// deferred, and handle() throws.
 ///
 /// Accounts: messages with the result `deferred` = messages that came back and were handled or
 /// threw + discardedCount() + deferredCount().

@@ -239,6 +239,52 @@ TEST_F(StateMachineTest, DiscardedMessagesAreCounted) {
     EXPECT_EQ(machine_.discardedCount(), 3U);
 }
 
+/// A message whose copies must not be copied or moved.
+struct Label {
+    explicit Label(int n) : number(n) {}
+    Label(const Label& other) : number(other.number), isCopy(true) {
+        EXPECT_FALSE(other.isCopy) << "the machine keeps it in one place";
+    }
+    Label& operator=(const Label&) = delete;
+    ~Label() = default;
+
+    const int number;
+    const bool isCopy = false;
+};
+struct Closed {};
+struct Open {};
+struct Read {};
+struct Reader {
+    std::vector<int> numbers;
+};
+bool isOdd(const Label& label) {
+    return label.number % 2 != 0;
+}
+void read(Reader& reader, const Label& label) {
+    reader.numbers.push_back(label.number);
+}
+
+TEST(StateMachineOrderTest, ADeferredMessageIsCopiedOnceAndNotMoved) {
+    Reader reader;
+    StateMachine<Reader, Closed,
+                 Transitions<On<Closed, Start, Open>, Defer<Closed, Label>,
+                             Stay<Open, Label, If<&isOdd>, Do<&read>>, Defer<Open, Label>,
+                             On<Open, Stop, Closed>, On<Closed, Repaired, Read>,
+                             Stay<Read, Label, Do<&read>>>>
+        machine(reader);
+    machine.start();
+    for (int number = 1; number <= 4; ++number) {
+        EXPECT_EQ(machine.handle(Label(number)), MachineResult::deferred);
+    }
+    machine.handle(Start{});
+    EXPECT_EQ(reader.numbers, (std::vector<int>{1, 3}));
+    machine.handle(Stop{});
+    EXPECT_EQ(machine.handle(Label(5)), MachineResult::deferred);
+    machine.handle(Repaired{});
+    EXPECT_EQ(reader.numbers, (std::vector<int>{1, 3, 2, 4, 5}));
+    EXPECT_EQ(machine.deferredCount(), 0U);
+}
+
 TEST(StateMachineSizeTest, AMachineThatDefersNothingKeepsNoRoomForIt) {
     using Small = Transitions<On<Left::Same, Start, Right::Same>>;
     EXPECT_LE(sizeof(StateMachine<Robot, Left::Same, Small>), 6 * sizeof(void*));
@@ -294,6 +340,34 @@ TEST(StateMachineExceptionTest, ADeferredMessageThatThrowsComesBackOnceAndTheOth
     EXPECT_EQ(machine.deferredCount(), 2U);
     EXPECT_EQ(machine.handle(Stop{}), MachineResult::handled);
     EXPECT_EQ(worker.begun, (std::vector<int>{1, 2, 3}));
+    EXPECT_EQ(machine.deferredCount(), 0U);
+    EXPECT_EQ(machine.discardedCount(), 0U);
+}
+
+/// A message whose copy may fail.
+struct Heavy {
+    explicit Heavy(bool isTooHeavy) : fails(isTooHeavy) {}
+    Heavy(const Heavy& other) : fails(other.fails) {
+        if (fails) {
+            throw 3;
+        }
+    }
+    Heavy& operator=(const Heavy&) = delete;
+    ~Heavy() = default;
+    bool fails;
+};
+
+TEST(StateMachineExceptionTest, AMessageWhoseCopyThrowsIsNotDeferred) {
+    Careless context;
+    StateMachine<Careless, Home,
+                 Transitions<On<Home, Start, Away>, Defer<Home, Heavy>, Stay<Away, Heavy>>>
+        machine(context);
+    machine.start();
+    EXPECT_EQ(machine.handle(Heavy(false)), MachineResult::deferred);
+    EXPECT_THROW(machine.handle(Heavy(true)), int);
+    EXPECT_EQ(machine.deferredCount(), 1U);
+    EXPECT_EQ(machine.handle(Heavy(false)), MachineResult::deferred);
+    EXPECT_EQ(machine.handle(Start{}), MachineResult::handled);
     EXPECT_EQ(machine.deferredCount(), 0U);
     EXPECT_EQ(machine.discardedCount(), 0U);
 }

@@ -3,33 +3,44 @@
 #include <sluice/actor/transitions.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 namespace sluice::detail {
 
-/// The messages that a state machine has deferred, the oldest first. `Message` is a variant of
-/// their types.
+/// The messages that a state machine has deferred. `Message` is a variant of their types. A message
+/// stays in its slot, so it needs no move.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
-    static_assert(std::is_nothrow_move_constructible_v<Message> &&
-                      std::is_nothrow_move_assignable_v<Message>,
-                  "a deferred message must have a noexcept move constructor and a noexcept move "
-                  "assignment");
+    using Slot = std::optional<Message>;
 
 public:
-    /// Adds a message. False if Capacity messages are deferred already.
+    /// Adds a copy of a message. False if Capacity messages are deferred already. If the copy
+    /// throws, nothing has changed.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
-        return messages_.emplaceBack(std::in_place_type<M>, message);
+        static_assert(std::is_copy_constructible_v<M>,
+                      "a deferred message needs a copy constructor: the machine keeps a copy");
+        for (Slot& slot : slots_) {
+            if (!slot.has_value()) {
+                slot.emplace(std::in_place_type<M>, message);
+                return messages_.pushBack(&slot);
+            }
+        }
+        return false;
     }
     /// Called when the state has changed: the messages are due.
     void noteChange() noexcept { hasChanged_ |= messages_.size() != 0; }
     /// Discards all messages, and counts them.
     void clear() {
         discarded_ += messages_.size();
+        for (Slot& slot : slots_) {
+            slot.reset();
+        }
         messages_.clear();
         hasChanged_ = false;
     }
@@ -62,7 +73,8 @@ private:
         ~Offered() {
             messages.hasChanged_ |= !hasReturned;
             if (!isDeferred) {
-                messages.messages_.eraseOrdered(messages.messages_.begin() + index);
+                messages.messages_[index]->reset();
+                messages.messages_.eraseOrdered(index);
             }
         }
         Offered(const Offered&) = delete;
@@ -77,14 +89,15 @@ private:
     template <class Offer>
     bool staysDeferred(std::size_t index, const Offer& offer) {
         Offered offered(*this, index);
-        const MachineResult result = std::visit(offer, messages_[index]);
+        const MachineResult result = std::visit(offer, **messages_[index]);
         offered.hasReturned = true;
         offered.isDeferred = result == MachineResult::deferred;
         discarded_ += result == MachineResult::unhandled ? 1 : 0;
         return offered.isDeferred;
     }
 
-    FixedVector<Message, Capacity> messages_;
+    std::array<Slot, Capacity> slots_;
+    FixedVector<Slot*, Capacity> messages_;  ///< the slots that hold a message, the oldest first
     std::size_t discarded_ = 0;
     bool hasChanged_ = false;  ///< whether the state has changed since the messages were offered
 };

@@ -32,8 +32,8 @@ namespace sluice {
 /// the functions of T. The reader calls update(). One thread at a time is the reader, and may pass
 /// the role on by a synchronised hand-over. Debug builds notice overlapping calls of update(). A
 /// constructor or a destructor of T may call set() on the same Latest: it then counts as one more
-/// writer. A destructor of T must not call update() on the same Latest. While the Latest is
-/// destroyed, set() returns false.
+/// writer. A destructor of T that update() runs must not call update() on the same Latest. While
+/// the Latest is destroyed, set() returns false.
 ///
 /// Progress: apart from the functions of T, update() is wait-free: one load, and one exchange if
 /// there is a new value. set() is lock-free: a writer repeats a step only if another writer has
@@ -100,11 +100,8 @@ public:
     ~Latest() {
         free_.takeAll();  // so no destructor of a value adds one
         destroyHeld();
-        // Relaxed: the caller has ended all other calls.
-        const Word newest = newest_.load(std::memory_order_relaxed);
-        if (isNew(newest)) {
-            cells_[slotOf(newest)].cell.destroy();
-        }
+        (void)update();  // takes the newest value
+        destroyHeld();
     }
 
     // ---- Writers

@@ -147,17 +147,34 @@ TEST(LatestTest, DestructorInUpdateMayWrite) {
     EXPECT_EQ(latest.update()->value, 11) << "what the destructor wrote is newer";
 }
 
-TEST(LatestTest, RefusesValuesWhileItIsDestroyed) {
-    struct Writing {
-        std::function<void()> atEnd;
-        explicit Writing(std::function<void()> function) : atEnd(std::move(function)) {}
-        Writing(const Writing&) = delete;
-        Writing& operator=(const Writing&) = delete;
-        ~Writing() { atEnd(); }
+/// Calls a function when it is destroyed.
+struct Calling {
+    std::function<void()> atEnd;
+    explicit Calling(std::function<void()> function) : atEnd(std::move(function)) {}
+    Calling(const Calling&) = delete;
+    Calling& operator=(const Calling&) = delete;
+    ~Calling() { atEnd(); }
+};
+
+TEST(LatestTest, DestroysEachValueOnceIfDestructorsReadWhileItIsDestroyed) {
+    auto latest = std::make_unique<Latest<Calling, 2>>();
+    Latest<Calling, 2>* const address = latest.get();
+    int destroyed = 0;
+    const auto read = [&] {
+        ++destroyed;
+        (void)address->update();
     };
+    ASSERT_TRUE(latest->emplace(read));
+    ASSERT_NE(latest->update(), nullptr);
+    ASSERT_TRUE(latest->emplace(read));
+    latest.reset();
+    EXPECT_EQ(destroyed, 2);
+}
+
+TEST(LatestTest, RefusesValuesWhileItIsDestroyed) {
     for (const bool isHeld : {false, true}) {
-        auto latest = std::make_unique<Latest<Writing, 2>>();
-        Latest<Writing, 2>* const address = latest.get();
+        auto latest = std::make_unique<Latest<Calling, 2>>();
+        Latest<Calling, 2>* const address = latest.get();
         int destroyed = 0;
         const auto write = [&] {
             ++destroyed;

@@ -32,7 +32,8 @@ namespace sluice::detail {
 ///
 /// A multiplication spreads the hash, because std::hash of a number is usually the number.
 ///
-/// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
+/// Tests: tests/unit/event/event_map_test.cpp, tests/unit/event/event_map_removal_test.cpp,
+/// tests/model/event_map_model_test.cpp.
 template <class Key, class Value, class Hash, class Equal, class Platform,
           std::size_t FirstCapacity = 8>
 class GrowingHashMap {
@@ -96,18 +97,15 @@ public:
             capacity *= 4;
         }
         auto next = std::make_unique<Table>(nullptr, capacity);
-        std::size_t removed = 0;
+        Table ended(nullptr, old->mask + 1);
         old->forEach([&](Entry& entry) {
-            if (isUnused(std::as_const(entry).value)) {
-                delete &entry;
-                ++removed;
-            } else {
-                next->insert(entry);
-            }
+            (isUnused(std::as_const(entry).value) ? ended : *next).insert(entry);
         });
-        destroyTables(old);
         newest_.store(next.release(), std::memory_order_relaxed);
-        return removed;
+        destroyTables(old);
+        // Last, because destructors of keys may use the map.
+        ended.forEach([](const Entry& entry) { delete &entry; });
+        return ended.used.load(std::memory_order_relaxed);
     }
 
     /// Calls f(key, value) for each entry, in no particular order.

@@ -26,7 +26,8 @@ namespace sluice::detail {
 ///
 /// Origin: W. Pugh, Skip Lists: A Probabilistic Alternative to Balanced Trees, 1990.
 ///
-/// Tests: tests/unit/event/event_map_test.cpp, tests/model/event_map_model_test.cpp.
+/// Tests: tests/unit/event/event_map_test.cpp, tests/unit/event/event_map_removal_test.cpp,
+/// tests/model/event_map_model_test.cpp.
 ///
 /// With ten levels a million keys are found fast.
 template <class Key, class Value, class Less, class Platform, std::size_t Levels = 10>
@@ -105,7 +106,7 @@ public:
     /// Destroys the entries for which isUnused(value) is true. Returns their number.
     template <class Test>
     std::size_t removeIf(Test isUnused) noexcept {
-        std::size_t removed = 0;
+        Node* ended = nullptr;
         for (std::size_t level = Levels; level-- > 0;) {
             // Relaxed, all: no other thread is here.
             Link* link = &first_[level];
@@ -117,10 +118,14 @@ public:
                 link->store(node->next[level].load(std::memory_order_relaxed),
                             std::memory_order_relaxed);
                 if (level == 0) {
-                    delete node;
-                    ++removed;
+                    node->next[0].store(std::exchange(ended, node), std::memory_order_relaxed);
                 }
             }
+        }
+        std::size_t removed = 0;
+        while (ended != nullptr) {  // last, because destructors of keys may use the map
+            delete std::exchange(ended, ended->next[0].load(std::memory_order_relaxed));
+            ++removed;
         }
         return removed;
     }

@@ -62,7 +62,8 @@ public:
     }
     HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
     ~HeterCallbackList() {
-        while (!empty()) {  // again: destructors of callbacks may add some
+        // Again: destructors of callbacks may add some, also those of removed callbacks.
+        while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);
         }

@@ -262,6 +262,26 @@ TYPED_TEST(SharedCallbackEndTest, ListTakesItsCallbacksAlongWhateverOtherListsDo
     EXPECT_EQ(this->captured.use_count(), 1);
 }
 
+TYPED_TEST(SharedCallbackEndTest, HeterListTakesAlongWhatDestructorsOfRemovedCallbacksAdd) {
+    const CallElsewhere<typename TestFixture::List> other;
+    // A thread of its own, because other tests need the budget that this test uses up.
+    std::thread([&] {
+        typename TestFixture::List list;
+        // After so many removals in a row, removed callbacks wait.
+        for (int i = 0; i < 1000 && list.removedSizeApprox() == 0; ++i) {
+            EXPECT_TRUE(list.remove(list.append([] {})));
+        }
+        using HeterList = HeterCallbackList<HeterTuple<void(), void(int)>, TypeParam>;
+        auto heter = std::make_unique<HeterList>();
+        const auto addOne = [address = heter.get(), this] {
+            address->append([inner = this->captured] {});
+        };
+        EXPECT_TRUE(heter->remove(heter->append([kept = atEnd(addOne)](int) { kept(); })));
+        heter.reset();
+        EXPECT_EQ(this->captured.use_count(), 1);
+    }).join();
+}
+
 TYPED_TEST(SharedCallbackEndTest, RemoveAndWaitDestroysBesideOtherThreads) {
     CallElsewhere<typename TestFixture::List> other;
     typename TestFixture::List list;

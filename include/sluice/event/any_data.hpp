@@ -62,7 +62,8 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///
 /// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
 /// first, or know the type from the event. Debug builds refuse a type that is larger than the
-/// object, and access to an object that was moved away.
+/// object, and access to an object that was moved away. The destructor of an object must not assign
+/// to the AnyData that holds the object.
 ///
 /// Cost: construction is one construction of the object; access is one branch; moving is one call,
 /// and move assignment three.

@@ -142,7 +142,10 @@ struct ArgumentPassingExcludeEvent {
 
 struct DefaultPolicies {};
 
-/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
+/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base. So
+/// the mixins end before the listeners and the queued events. While a dispatcher with mixins is
+/// destroyed, destructors of listeners, filters, events and arguments must not dispatch on it, and
+/// must not call functions of its mixins.
 template <template <class> class... Mixins>
 struct MixinList {};
 

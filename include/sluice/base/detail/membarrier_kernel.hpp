@@ -90,8 +90,9 @@ struct MembarrierKernel {
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the command. It does not change errno.
-    static bool call([[maybe_unused]] int command) noexcept {
+    /// Returns true if the kernel carried out the command. It does not change errno. Not inlined,
+    /// because its size would keep functions of the callers from being inlined.
+    [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const MembarrierTurn turn;
         const int savedErrno = errno;

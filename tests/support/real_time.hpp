@@ -1,5 +1,6 @@
 #pragma once
 
+#include "support/crew.hpp"
 #include "support/scale.hpp"
 
 #if defined(__linux__)
@@ -46,10 +47,13 @@ inline bool becomeRealTime([[maybe_unused]] int priority) {
 /// pause. The high thread interrupts it `calls` times, and calls call() too. Meanwhile the medium
 /// thread never sleeps, so the low thread runs only if it inherits the high priority. If call() has
 /// a lock without priority inheritance, this does not end. Returns false if the system refuses, and
-/// under ThreadSanitizer, whose own locks have no priority inheritance.
+/// under the sanitizers, whose own locks have no priority inheritance.
+///
+/// The low and the high thread call call() once before they have their priorities. Then malloc has
+/// the memory that they need, and takes no lock of the system, which has no priority inheritance.
 template <class Call>
 bool callAtThreePriorities(std::size_t calls, Call call) {
-    if (underThreadSanitizer) {
+    if (underThreadSanitizer || underAddressSanitizer) {
         return false;
     }
     std::atomic<bool> isRefused{false};
@@ -57,12 +61,16 @@ bool callAtThreePriorities(std::size_t calls, Call call) {
     std::atomic<bool> isOver{false};
     sem_t spin;
     ::sem_init(&spin, 0, 0);
+    std::atomic<int> begun{0};
     const auto begin = [&](int priority) {
+        ++begun;
+        awaitThat([&begun] { return begun == 3; });
         if (!becomeRealTime(priority)) {
             isRefused = true;
         }
     };
     std::thread low([&] {
+        call();
         begin(1);
         while (!isOver) {
             call();
@@ -77,6 +85,7 @@ bool callAtThreePriorities(std::size_t calls, Call call) {
         }
     });
     std::thread high([&] {
+        call();
         begin(3);
         for (; calls != 0; --calls) {
             std::this_thread::sleep_for(std::chrono::microseconds(50));  // the low thread runs

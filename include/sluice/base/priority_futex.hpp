@@ -16,15 +16,19 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// Makes the thread `me` the owner of the word. Sleeps while another thread owns it, and lends the
-/// owner its priority. False if the system refuses. `System` is as PriorityFutex.
-template <class System, class Word>
-bool ownWord(Word& word, std::uint32_t me) noexcept {
+/// Makes the thread `me` the owner of the word. False if another thread owns it.
+template <class Word>
+bool tryOwnWord(Word& word, std::uint32_t me) noexcept {
     std::uint32_t nobody = 0;
     // Acquire here and release in disownWord(): this owner sees the section of the last owner.
     return word.compare_exchange_strong(nobody, me, std::memory_order_acquire,
-                                        std::memory_order_relaxed) ||
-           System::own(word);
+                                        std::memory_order_relaxed);
+}
+/// The same, but sleeps while another thread owns the word, and lends the owner its priority. False
+/// if the system refuses. `System` is as PriorityFutex.
+template <class System, class Word>
+bool ownWord(Word& word, std::uint32_t me) noexcept {
+    return tryOwnWord(word, me) || System::own(word);
 }
 /// The owner `me` gives the word to a thread that sleeps for it, or to no thread.
 template <class System, class Word>

@@ -32,7 +32,8 @@ class MembarrierTurn {
 public:
     MembarrierTurn() noexcept
         : me_(PriorityFutex::thisThread()),
-          isMine_(isRegistered() && (take() || takeAfterYields() || PriorityFutex::own(word_))) {}
+          isMine_(isRegistered() &&
+                  (tryOwnWord(word_, me_) || takeAfterYields() || PriorityFutex::own(word_))) {}
     ~MembarrierTurn() {
         if (isMine_) {
             disownWord<PriorityFutex>(word_, me_);
@@ -48,12 +49,6 @@ private:
     /// An ordinary thread yields so often before it sleeps: a sleep takes longer than a turn.
     static constexpr int mostYields = 64;
 
-    bool take() const noexcept {
-        std::uint32_t nobody = 0;
-        // Acquire pairs with the release of disownWord().
-        return word_.compare_exchange_strong(nobody, me_, std::memory_order_acquire,
-                                             std::memory_order_relaxed);
-    }
     [[gnu::cold, gnu::noinline]] bool takeAfterYields() const noexcept {
         if (PriorityFutex::isRealTime()) {
             return false;
@@ -61,7 +56,7 @@ private:
         bool isTaken = false;
         for (int i = 0; i < mostYields && !isTaken; ++i) {
             ::sched_yield();
-            isTaken = take();
+            isTaken = tryOwnWord(word_, me_);
         }
         return isTaken;
     }

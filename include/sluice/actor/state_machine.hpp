@@ -59,8 +59,8 @@ struct MachineTraits {
 /// Exceptions: if a user's function throws, the machine is in the innermost state that it has
 /// entered and not left. If there is none, the machine does not run, and start() may be called. A
 /// deferred message whose function throws does not come back again. The others come back after the
-/// next message. If the copy of a message that is to be deferred throws, the message is not
-/// deferred, and handle() throws.
+/// next message. A machine copies each message that it defers. If the copy throws, the message is
+/// not deferred, and the exception leaves handle().
 ///
 /// Accounts: messages with the result `deferred` = messages that came back and were handled or
 /// threw + discardedCount() + deferredCount().

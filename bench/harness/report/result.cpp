@@ -13,8 +13,6 @@ namespace sluice::bench {
 
 namespace {
 
-// The largest change of the time of a cache line that still counts as the same machine.
-
 // With fewer values the nearest-rank P99 is the largest value.
 constexpr std::size_t samplesForP99 = 100;
 

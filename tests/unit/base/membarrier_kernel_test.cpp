@@ -50,7 +50,7 @@ TEST(MembarrierRealTimeTest, PreemptedThreadLetsOneOfHigherPriorityFence) {
     const Watchdog watchdog([](std::FILE*) {});
     const FencingThreads ordinary(1);
     if (!callAtThreePriorities(scaled(40'000), [] { AsymmetricFence::heavy(); })) {
-        GTEST_SKIP() << "no real-time priorities here";
+        GTEST_SKIP() << "no real-time priorities here, or a sanitizer";
     }
 }
 

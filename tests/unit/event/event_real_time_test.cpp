@@ -21,7 +21,7 @@ template <class Call>
 void expectAnEnd(const Call& call) {
     const Watchdog watchdog([](std::FILE*) {});
     if (!callAtThreePriorities(scaled(2'000), call)) {
-        GTEST_SKIP() << "no real-time priorities here";
+        GTEST_SKIP() << "no real-time priorities here, or a sanitizer";
     }
 }
 

@@ -102,15 +102,14 @@ private:
         if (rounds_.size() < repetition_.rounds) {
             return false;
         }
-        if (choosesRounds()) {
-            if (double(now() - beganAt_) > repetition_.untilQuietNs) {
-                return true;
-            }
-            if (countOf(steadyRounds(conditions_)) < repetition_.rounds) {
-                return false;
-            }
+        if (choosesRounds() && double(now() - beganAt_) > repetition_.untilQuietNs) {
+            return true;
         }
-        if (countOf(chosenRounds()) >= repetition_.rounds + repetition_.extraRounds) {
+        const std::size_t steady = countOf(steady_);
+        if (steady < repetition_.rounds) {
+            return false;
+        }
+        if (steady >= repetition_.rounds + repetition_.extraRounds) {
             return true;
         }
         const std::vector<Series> all = series();
@@ -121,18 +120,10 @@ private:
         return std::size_t(std::count(chosen.begin(), chosen.end(), true));
     }
 
-    std::vector<bool> chosenRounds() const {
-        if (choosesRounds()) {
-            std::vector<bool> steady = steadyRounds(conditions_);
-            if (countOf(steady) >= repetition_.rounds) {
-                return steady;
-            }
-        }
-        return std::vector<bool>(rounds_.size(), true);
-    }
-
     std::vector<Series> series() const {
-        const std::vector<bool> chosen = chosenRounds();
+        const std::vector<bool> chosen = countOf(steady_) >= repetition_.rounds
+                                             ? steady_
+                                             : std::vector<bool>(rounds_.size(), true);
         std::vector<Series> all = failures_;
         for (std::size_t entry = 0; entry < all.size(); ++entry) {
             for (std::size_t round = 0; round < rounds_.size(); ++round) {
@@ -183,6 +174,8 @@ private:
         }
         conditions_.push_back(conditions);
         rounds_.push_back(std::move(turns));
+        steady_ =
+            choosesRounds() ? steadyRounds(conditions_) : std::vector<bool>(rounds_.size(), true);
     }
 
     const std::vector<std::function<Round()>>& entries_;
@@ -200,6 +193,9 @@ private:
     // The measured rounds, and the machine meanwhile.
     std::vector<std::vector<Turn>> rounds_;
     std::vector<RoundConditions> conditions_;
+
+    // Which of them count, if there are enough of them.
+    std::vector<bool> steady_;
 };
 
 }  // namespace

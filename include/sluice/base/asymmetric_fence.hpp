@@ -96,7 +96,9 @@ public:
 /// program: a fence on one side alone cannot keep the promise. AsymmetricFence chooses at run time.
 ///
 /// A sandbox must not begin to forbid membarrier after its first use, because heavy() would end the
-/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0).
+/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0). It must
+/// allow rt_sigprocmask and gettid, too, and sched_getscheduler, sched_yield and futex, which are
+/// called if threads compete.
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:

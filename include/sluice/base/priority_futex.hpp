@@ -74,8 +74,9 @@ public:
     /// Whether the calling thread has a real-time policy. While such a thread polls, no ordinary
     /// thread runs on its processor.
     static bool isRealTime() noexcept {
+        constexpr int deadlinePolicy = 6;  // SCHED_DEADLINE, which old headers do not define
         const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
-        return policy == SCHED_FIFO || policy == SCHED_RR;
+        return policy == SCHED_FIFO || policy == SCHED_RR || policy == deadlinePolicy;
     }
 
     /// Sleeps until the calling thread is the owner. Returns false if the system refuses, because

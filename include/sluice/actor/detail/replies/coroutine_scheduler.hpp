@@ -61,6 +61,7 @@ public:
         Waiting* earlier_ = nullptr;
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
+        bool isLate_ = false;  ///< whether its deadline has come
         /// The coroutine that was woken before this one. Written by the waking thread, then by the
         /// object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
@@ -104,6 +105,9 @@ public:
             if (woken->isDone()) {
                 remove(*woken);
                 goOn(woken->frame_);
+            } else if (woken->isLate_) {
+                remove(*woken);
+                insert(*woken, TimePoint::min());
             }
             return true;
         }
@@ -116,7 +120,8 @@ public:
         if (late.giveUp()) {
             goOn(late.frame_);
         } else {
-            // Another thread has woken it meanwhile, so it is in the list of woken coroutines.
+            // Another thread has woken it meanwhile. It waits until that thread has told so.
+            late.isLate_ = true;
             insert(late, TimePoint::max());
         }
         return true;

@@ -6,7 +6,8 @@
 namespace sluice {
 
 /// The deadline of a timed operation: the moment `now` plus the duration. A duration beyond the
-/// range of the clock gives the last moment of the clock. A negative duration gives `now`.
+/// range of the clock, or within a millionth of it, gives the last moment of the clock. A negative
+/// duration gives `now`.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -17,8 +18,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // Before the epoch, `last - now` overflows.
-    const Seconds left = last - std::max(now, TimePoint());
+    // Before the epoch, `last - now` overflows. Close to the end, a float is rounded beyond it.
+    const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
 

@@ -44,6 +44,13 @@ TEST(DeadlineTest, LongestDurationsDoNotOverflow) {
               never);
 }
 
+TEST(DeadlineTest, AFloatThatIsRoundedBeyondTheEndDoesNotOverflow) {
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point(), std::chrono::duration<float>(9223371776.F)),
+              never);
+    const std::chrono::duration<float> rest(never - now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(rest), never);
+}
+
 TEST(DeadlineTest, BeginsBeforeTheEpochToo) {
     constexpr auto early = StoppedClock::time_point(-1s);
     EXPECT_EQ(deadlineAfter(early, 5s), StoppedClock::time_point(4s));

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -283,6 +285,31 @@ TEST(StateMachineOrderTest, ADeferredMessageIsCopiedOnceAndNotMoved) {
     machine.handle(Repaired{});
     EXPECT_EQ(reader.numbers, (std::vector<int>{1, 3, 2, 4, 5}));
     EXPECT_EQ(machine.deferredCount(), 0U);
+}
+
+/// Its end counts the messages of a machine.
+struct Counting {
+    explicit Counting(std::function<void()> f) : atEnd(std::move(f)) {}
+    Counting(const Counting&) = default;
+    Counting& operator=(const Counting&) = default;
+    ~Counting() { atEnd(); }
+    std::function<void()> atEnd;
+};
+
+TEST(StateMachineOrderTest, ADiscardedMessageIsCountedOnce) {
+    Robot robot;
+    StateMachine<Robot, Closed, Transitions<On<Closed, Start, Open>, Defer<Closed, Counting>>>
+        machine(robot);
+    std::size_t counted = 0;
+    machine.start();
+    {
+        const Counting message(
+            [&] { counted = machine.deferredCount() + machine.discardedCount(); });
+        EXPECT_EQ(machine.handle(message), MachineResult::deferred);
+    }
+    machine.stop();
+    EXPECT_EQ(counted, 1U);
+    EXPECT_EQ(machine.discardedCount(), 1U);
 }
 
 TEST(StateMachineSizeTest, AMachineThatDefersNothingKeepsNoRoomForIt) {

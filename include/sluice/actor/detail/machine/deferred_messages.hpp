@@ -37,11 +37,12 @@ public:
     void noteChange() noexcept { hasChanged_ |= messages_.size() != 0; }
     /// Discards all messages, and counts them.
     void clear() {
-        discarded_ += messages_.size();
-        for (Slot& slot : slots_) {
-            slot.reset();
+        while (!messages_.empty()) {
+            Slot& newest = *messages_.back();
+            messages_.popBack();
+            ++discarded_;
+            newest.reset();
         }
-        messages_.clear();
         hasChanged_ = false;
     }
 

@@ -159,6 +159,9 @@ private:
 /// starts it in a handler. It continues on the object's own thread, between two handlers, so the
 /// members need no lock. The object handles other messages while the coroutine waits.
 ///
+/// g++ 12 destroys a message twice that is made within the expression of co_await, if it is an
+/// aggregate that owns memory. Give it a name before, or a constructor.
+///
 /// A coroutine can await two things. `request<Reply>(question, timeout)` gives an Expected<Reply,
 /// RequestError>. `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
 /// PublishResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock

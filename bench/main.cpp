@@ -70,7 +70,7 @@ void addOptions(CLI::App& app, Arguments& arguments) {
     app.add_option(
            "--until-quiet", arguments.untilQuietSeconds,
            "Replace rounds in which CPU time was stolen, or the time of a cache line changed; "
-           "begin no round after this many seconds of a scenario")
+           "begin no further round after this many seconds of a scenario")
         ->check(CLI::Range(1, 86400));
     app.add_option("--worker", suite.worker, "")->group("");
     app.add_option("--first-row", suite.repetition.firstRow, "")->group("");

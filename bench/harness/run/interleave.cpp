@@ -102,14 +102,11 @@ private:
         if (rounds_.size() < repetition_.rounds) {
             return false;
         }
-        if (choosesRounds() && double(now() - beganAt_) > repetition_.untilQuietNs) {
-            return true;
+        if (choosesRounds()) {
+            return countOf(steady_) >= repetition_.rounds ||
+                   double(now() - beganAt_) > repetition_.untilQuietNs;
         }
-        const std::size_t steady = countOf(steady_);
-        if (steady < repetition_.rounds) {
-            return false;
-        }
-        if (steady >= repetition_.rounds + repetition_.extraRounds) {
+        if (rounds_.size() >= repetition_.rounds + repetition_.extraRounds) {
             return true;
         }
         const std::vector<Series> all = series();
@@ -121,7 +118,7 @@ private:
     }
 
     std::vector<Series> series() const {
-        const std::vector<bool> chosen = countOf(steady_) >= repetition_.rounds
+        const std::vector<bool> chosen = choosesRounds() && countOf(steady_) >= repetition_.rounds
                                              ? steady_
                                              : std::vector<bool>(rounds_.size(), true);
         std::vector<Series> all = failures_;
@@ -174,8 +171,9 @@ private:
         }
         conditions_.push_back(conditions);
         rounds_.push_back(std::move(turns));
-        steady_ =
-            choosesRounds() ? steadyRounds(conditions_) : std::vector<bool>(rounds_.size(), true);
+        if (choosesRounds()) {
+            steady_ = steadyRounds(conditions_);
+        }
     }
 
     const std::vector<std::function<Round()>>& entries_;
@@ -194,7 +192,7 @@ private:
     std::vector<std::vector<Turn>> rounds_;
     std::vector<RoundConditions> conditions_;
 
-    // Which of them count, if there are enough of them.
+    // Only if rounds are chosen: which of them count, if there are enough of them.
     std::vector<bool> steady_;
 };
 

@@ -18,19 +18,22 @@ namespace sluice {
 namespace {
 
 #if !SLUICE_TEST_TSAN
-/// Threads that lock and unlock until the end of the scope.
+/// Threads that lock and unlock until the end of the scope. When the constructor returns, they have
+/// begun. A thread that begins allocates, and ASan's allocator does not survive a fork meanwhile.
 class Lockers {
 public:
     template <class Work>
     explicit Lockers(Work work) {
         for (int i = 0; i < 2; ++i) {
             crew_.add([this, work] {
+                ++begun_;
                 while (!isOver_) {
                     work();
                 }
             });
         }
         crew_.start();
+        test::awaitThat([this] { return begun_ == 2; });
     }
     Lockers(const Lockers&) = delete;
     Lockers& operator=(const Lockers&) = delete;
@@ -38,6 +41,7 @@ public:
 
 private:
     std::atomic<bool> isOver_{false};
+    std::atomic<int> begun_{0};
     test::Crew crew_;
 };
 

@@ -62,16 +62,16 @@ std::vector<Series> Measuring::measureHere(const Scenario& scenario,
                                            const std::vector<NamedEntrant>& entrants,
                                            const Repetition& repetition,
                                            const Progress& progress) const {
+    MachineWatch machine(cpus_[0], cpus_[1], repetition.untilQuietNs > 0);
     std::vector<std::function<Round()>> entries;
     for (const NamedEntrant& each : entrants) {
         entries.push_back(each.entrant.run);
     }
-    entries.emplace_back([this] { return lineOneWayRound(cpus_[0], cpus_[1]); });
+    entries.emplace_back([&machine] { return machine.line(); });
     entries.emplace_back([this] { return lineStreamedRound(cpus_[0], cpus_[1]); });
     if (std::function<Round()> alone = suite_.machineAlone(scenario)) {
         entries.push_back(std::move(alone));
     }
-    MachineWatch machine(cpus_[0], cpus_[1], repetition.untilQuietNs > 0);
     return interleave(entries, repetition, progress,
                       [&machine] { return machine.sinceLastCall(); });
 }

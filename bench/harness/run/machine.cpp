@@ -161,6 +161,12 @@ Round lineStreamedRound(int fromCpu, int toCpu) {
         fromCpu, toCpu, [&] { writeLines(*stream); }, timer);
 }
 
+Round MachineWatch::line() {
+    Round round = lineOneWayRound(cpuA_, cpuB_);
+    lineNs_.push_back(round.ns);
+    return round;
+}
+
 RoundConditions MachineWatch::sinceLastCall() {
     RoundConditions conditions;
     if (share_) {
@@ -168,10 +174,11 @@ RoundConditions MachineWatch::sinceLastCall() {
         conditions.stolen = share_->stolen();
     }
     if (isLineNeeded_) {
-        const double before = lineNs_;
-        lineNs_ = lineOneWayRound(cpuA_, cpuB_).ns;
-        conditions.shortestLineNs = std::min(before, lineNs_);
-        conditions.longestLineNs = std::max(before, lineNs_);
+        const double last = line().ns;
+        const auto [shortest, longest] = std::minmax_element(lineNs_.begin(), lineNs_.end());
+        conditions.shortestLineNs = *shortest;
+        conditions.longestLineNs = *longest;
+        lineNs_ = {last};
     }
     share_.emplace();
     return conditions;

@@ -10,6 +10,7 @@
 #include "harness/run/steady_rounds.hpp"
 
 #include <optional>
+#include <vector>
 
 namespace sluice::bench {
 
@@ -25,9 +26,12 @@ Round lineStreamedRound(int fromCpu, int toCpu);
 /// The conditions of one round after the other.
 class MachineWatch {
 public:
-    /// Measures no time of a cache line if `isLineNeeded` is false.
+    /// The conditions have no time of a cache line if `isLineNeeded` is false.
     MachineWatch(int cpuA, int cpuB, bool isLineNeeded)
         : cpuA_(cpuA), cpuB_(cpuB), isLineNeeded_(isLineNeeded) {}
+
+    /// A lineOneWayRound(), which counts as one of the conditions.
+    Round line();
 
     /// The conditions since the last call.
     RoundConditions sinceLastCall();
@@ -36,7 +40,7 @@ private:
     const int cpuA_;
     const int cpuB_;
     const bool isLineNeeded_;
-    double lineNs_ = 0;
+    std::vector<double> lineNs_;  ///< since the last call
     std::optional<CpuShare> share_;
 };
 

@@ -49,6 +49,21 @@ TEST_F(MachineTest, SamplesHowLateTheMachineItselfIs) {
     EXPECT_GE(round.ns, 0);
 }
 
+TEST_F(MachineTest, EachMeasuredLineIsOneOfTheConditions) {
+    MachineWatch watch(cpus_[0], cpus_[1], true);
+    (void)watch.sinceLastCall();
+    double shortest = watch.line().ns;
+    double longest = shortest;
+    for (int i = 0; i < 20; ++i) {
+        const double ns = watch.line().ns;
+        shortest = std::min(shortest, ns);
+        longest = std::max(longest, ns);
+    }
+    const RoundConditions conditions = watch.sinceLastCall();
+    EXPECT_LE(conditions.shortestLineNs, shortest);
+    EXPECT_GE(conditions.longestLineNs, longest);
+}
+
 TEST_F(MachineTest, ReportsAnImpossiblePin) {
     EXPECT_NE(lineStreamedRound(cpus_[0], CPU_SETSIZE - 1).error, "");
 }

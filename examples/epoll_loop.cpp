@@ -61,7 +61,7 @@ int main() {
 
     const auto sense = [](int sensor) {
         for (int i = 0; i < 1000; ++i) {
-            while (bus.publish(Reading{sensor, 20.0 + i}) != sluice::PublishResult::ok) {
+            while (bus.publish(Reading{sensor, 20.0 + i}) != sluice::SendResult::ok) {
                 std::this_thread::yield();  // the room is full: this program waits for the loop
             }
         }

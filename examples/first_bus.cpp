@@ -24,10 +24,10 @@ Machine bus;  // a quarter of a MiB, so not on the stack
 void sense(std::uint32_t sensor) {
     for (double celsius = 20;; celsius += 0.001) {
         const auto result = bus.publish(Reading{celsius}, {sluice::Priority::low, sensor});
-        if (result == sluice::PublishResult::closed) {
+        if (result == sluice::SendResult::closed) {
             return;
         }
-        if (result != sluice::PublishResult::ok) {
+        if (result != sluice::SendResult::ok) {
             std::this_thread::yield();
         }
     }

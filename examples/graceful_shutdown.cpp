@@ -26,10 +26,10 @@ Jobs bus;  // a quarter of a MiB, so not on the stack
 void work() {
     for (int i = 0;; ++i) {
         const auto result = bus.publish(Job{i});
-        if (result == sluice::PublishResult::closed) {
+        if (result == sluice::SendResult::closed) {
             return;
         }
-        if (result != sluice::PublishResult::ok) {
+        if (result != sluice::SendResult::ok) {
             std::this_thread::yield();  // full: this job is dropped, and the bus counts it
         }
     }

@@ -28,7 +28,7 @@ public:
     Drive() : Node("drive"), motor_(create_publisher<Number>("motor", 10)) {
         distance_ = create_subscription<Number>("distance", 10, [this](const Number& message) {
             if (bus.publish(Distance{message.data}, sluice::Priority::low) !=
-                sluice::PublishResult::ok) {
+                sluice::SendResult::ok) {
                 RCLCPP_WARN(get_logger(), "a distance was refused: the motor is slower than it");
             }
         });

@@ -25,7 +25,7 @@ public:
     struct Lane {
         Ring& ring;
         bool tryPush(Pointer& pointer) {
-            return ring.tryPush(std::move(pointer)) == PushResult::ok;
+            return ring.tryPush(std::move(pointer)) == SendResult::ok;
         }
     };
     Lane lane() { return {ring_}; }
@@ -48,7 +48,7 @@ public:
     struct Lane {
         typename Lanes::Producer lane;
         bool tryPush(Pointer& pointer) {
-            return lane.tryPush(std::move(pointer)) == PushResult::ok;
+            return lane.tryPush(std::move(pointer)) == SendResult::ok;
         }
     };
     Lane lane() { return {lanes_.producer()}; }

@@ -95,7 +95,7 @@ public:
         Ring& ring;
         bool tryPush(const Text& text) {
             return withKind<Large>(
-                text, [&](auto kind) { return ring.tryEmplace(kind, text) == PushResult::ok; });
+                text, [&](auto kind) { return ring.tryEmplace(kind, text) == SendResult::ok; });
         }
     };
 

@@ -21,7 +21,7 @@ public:
 
     struct Producer {
         typename Queue::Producer lane;
-        bool tryPush(const Message& message) { return lane.tryPush(message) == PushResult::ok; }
+        bool tryPush(const Message& message) { return lane.tryPush(message) == SendResult::ok; }
     };
 
     struct Consumer {

@@ -43,7 +43,7 @@ public:
     Receiver(std::size_t /*capacity*/, Handled& handled)
         : object_(std::make_unique<Running<Receiving<Message>>>(ThreadOptions{}, handled)) {}
 
-    bool tryPush(const Message& message) { return object_->post(message) == PublishResult::ok; }
+    bool tryPush(const Message& message) { return object_->post(message) == SendResult::ok; }
 
 private:
     std::unique_ptr<Running<Receiving<Message>>> object_;

@@ -55,7 +55,7 @@ Round publishRound(const RoundPlan& plan) {
     const auto message = textMessage<Bytes>();
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     return timedCalls(plan, [&](std::uint64_t number) {
-        const bool isAccepted = bus->publish(message) == PublishResult::ok;
+        const bool isAccepted = bus->publish(message) == SendResult::ok;
         const bool isLast = number + 1 == plan.runIn || number == last;
         if (number % 256 == 0 || isLast) {
             while (bus->process() != 0) {
@@ -123,7 +123,7 @@ Round delayRound(const RoundPlan& plan) {
     });
     const auto message = textMessage<64>();
     Round round = delaysOf(plan, count, at, [&] {
-        const bool isAccepted = here->publish(message) == PublishResult::ok;
+        const bool isAccepted = here->publish(message) == SendResult::ok;
         return here->process() == 1 && isAccepted;
     });
     isOver.store(true);

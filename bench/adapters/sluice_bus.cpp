@@ -61,7 +61,7 @@ public:
         template <class T>
         bool publish(std::in_place_type_t<T>, const Message<Bytes>& text,
                      const PublishOptions& options) {
-            return to.template emplaceWith<T>(options, text) == PublishResult::ok;
+            return to.template emplaceWith<T>(options, text) == SendResult::ok;
         }
     };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/queue/push_result.hpp>
+#include <sluice/base/send_result.hpp>
 
 #include <cstddef>
 
@@ -14,7 +14,7 @@ public:
 
     struct Producer {
         Queue& queue;
-        bool tryPush(const Message& message) { return queue.tryPush(message) == PushResult::ok; }
+        bool tryPush(const Message& message) { return queue.tryPush(message) == SendResult::ok; }
     };
 
     struct Consumer {

@@ -33,7 +33,7 @@ public:
 
 [[gnu::noinline]] void postRound(Receiver& receiver) {
     forEachMessage([&](const Message& message) {
-        expect(receiver.post(message) == PublishResult::ok, "a message was refused");
+        expect(receiver.post(message) == SendResult::ok, "a message was refused");
     });
 }
 
@@ -99,7 +99,7 @@ void countPooledPostAndHandle(const Counting& counting) {
     counting.each([] {},
                   [&] {
                       forEachMessage([&](const Message& message) {
-                          expect(member.post(message) == PublishResult::ok, "it was refused");
+                          expect(member.post(message) == SendResult::ok, "it was refused");
                       });
                       executor.run();
                   });

@@ -23,9 +23,9 @@ class OurBus {
     using Bus = sluice::Bus<Messages<Message, Other>, Traits>;
 
 public:
-    bool publish(const Message& message) { return bus_.publish(message) == PublishResult::ok; }
+    bool publish(const Message& message) { return bus_.publish(message) == SendResult::ok; }
     void fill() {
-        while (bus_.publish(Other()) == PublishResult::ok) {
+        while (bus_.publish(Other()) == SendResult::ok) {
         }
     }
     std::size_t processWithVisitor() {

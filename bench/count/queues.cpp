@@ -25,7 +25,7 @@ public:
 
     struct Producer {
         Queue::Producer lane;
-        bool tryPush(const Message& message) { return lane.tryPush(message) == PushResult::ok; }
+        bool tryPush(const Message& message) { return lane.tryPush(message) == SendResult::ok; }
     };
 
     Producer producer() { return {queue_.producer()}; }

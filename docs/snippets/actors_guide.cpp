@@ -58,11 +58,10 @@ bool firstObject() {
 bool posting() {
     Motor motor(2.5);  // without a thread: messages stay in the mailbox
     switch (motor.post(Speed{1}, sluice::Priority::low)) {
-    case sluice::PublishResult::ok:
+    case sluice::SendResult::ok:
         break;  // it will be handled, or counted as dropped or discarded
-    case sluice::PublishResult::full:
-    case sluice::PublishResult::refused:
-    case sluice::PublishResult::closed:
+    case sluice::SendResult::full:
+    case sluice::SendResult::closed:
         return false;  // the message is still the caller's
     }
     (void)motor.emplace<Brake>(Brake{"built in its slot"});
@@ -191,7 +190,7 @@ private:
 bool telling() {
     sluice::Running<Parent> parent;
     sluice::Running<Child> child(sluice::ThreadOptions{}, parent);
-    return child.post(std::string("1")) == sluice::PublishResult::ok;
+    return child.post(std::string("1")) == sluice::SendResult::ok;
 }
 
 bool calling() {
@@ -300,7 +299,7 @@ void Open::enter(Door& door) {
 
 bool opening() {
     sluice::Running<Door> door;
-    return door.post(Press{}) == sluice::PublishResult::ok;
+    return door.post(Press{}) == sluice::SendResult::ok;
 }
 
 bool watching() {

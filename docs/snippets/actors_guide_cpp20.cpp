@@ -52,7 +52,7 @@ private:
         const auto speed = co_await wheel_.request<double>(CurrentSpeed{}, 10s);
         if (speed) {
             const auto posted = co_await wheel_.awaitPost(Speed{*speed * share}, 10s);
-            done += posted == sluice::PublishResult::ok ? 1 : 0;
+            done += posted == sluice::SendResult::ok ? 1 : 0;
         }
     }
 

@@ -52,11 +52,10 @@ bool publishing() {
 bool results() {
     Stop stop{"a long text, which is not copied when the message is refused"};
     switch (bus.publish(std::move(stop), sluice::Priority::high)) {
-    case sluice::PublishResult::ok:
+    case sluice::SendResult::ok:
         break;  // it will be delivered, or counted as dropped or discarded
-    case sluice::PublishResult::full:
-    case sluice::PublishResult::refused:
-    case sluice::PublishResult::closed:
+    case sluice::SendResult::full:
+    case sluice::SendResult::closed:
         return !stop.reason.empty();  // it is still here
     }
     return bus.discard() == 1;
@@ -97,7 +96,7 @@ struct Watched : sluice::FullBusTraits {
 bool pressure() {
     Watcher watcher;  // must outlive the bus
     sluice::Bus<Machine, Watched> watched(watcher);
-    while (watched.publish(Temperature{}, sluice::Priority::low) == sluice::PublishResult::ok) {
+    while (watched.publish(Temperature{}, sluice::Priority::low) == sluice::SendResult::ok) {
     }
     // 25 are in: low is refused, the others have rooms of their own.
     return watched.pressure() == sluice::Pressure::warning && watcher.changes == 1;
@@ -226,7 +225,7 @@ bool consumerThread() {
     std::thread consumer(
         [&] { own.runWith(sluice::partial([&](const Temperature&) { ++seen; })); });
     for (int i = 0; i < 1000; ++i) {
-        while (own.publish(Temperature{i, 20}) != sluice::PublishResult::ok) {
+        while (own.publish(Temperature{i, 20}) != sluice::SendResult::ok) {
             std::this_thread::yield();
         }
     }

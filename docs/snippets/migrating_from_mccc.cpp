@@ -30,7 +30,7 @@ bool wholeProgram() {
         });
 
     // Was: bus.PublishWithPriority(Payload(Alarm{3}), 7, MessagePriority::HIGH), true or false.
-    if (bus.publish(Alarm{3}, {sluice::Priority::high, 7}) != sluice::PublishResult::ok) {
+    if (bus.publish(Alarm{3}, {sluice::Priority::high, 7}) != sluice::SendResult::ok) {
         std::printf("the alarm is still here\n");
     }
     (void)bus.publish(MotorData{1, 50}, {sluice::Priority::medium, 7});  // was bus.Publish(..., 7)

@@ -24,10 +24,10 @@ bool results() {
 
     auto order = std::make_unique<std::string>("stop");
     switch (ring.tryPush(std::move(order))) {
-    case sluice::PushResult::ok:
+    case sluice::SendResult::ok:
         break;  // accepted: it will be delivered
-    case sluice::PushResult::full:
-    case sluice::PushResult::closed:
+    case sluice::SendResult::full:
+    case sluice::SendResult::closed:
         return order != nullptr;  // refused: `order` is as it was
     }
 
@@ -43,7 +43,7 @@ bool oneLanePerThread() {
     for (int sensor = 0; sensor < 3; ++sensor) {
         sensors.emplace_back([producer = queue.producer()]() mutable {
             for (std::uint64_t time = 0; time < 1000; ++time) {
-                if (producer.push(Reading{time, 20}) != sluice::PushResult::ok) {
+                if (producer.push(Reading{time, 20}) != sluice::SendResult::ok) {
                     return;
                 }
             }
@@ -68,8 +68,8 @@ bool ordered() {
     auto left = lanes.producer();
     auto right = lanes.producer();
     for (std::uint64_t time = 0; time < 6; time += 2) {
-        if (left.tryPush(Reading{time, 1}) != sluice::PushResult::ok ||
-            right.tryPush(Reading{time + 1, 2}) != sluice::PushResult::ok) {
+        if (left.tryPush(Reading{time, 1}) != sluice::SendResult::ok ||
+            right.tryPush(Reading{time + 1, 2}) != sluice::SendResult::ok) {
             return false;
         }
     }
@@ -95,7 +95,7 @@ bool severalConsumers() {
     }
     bool accepted = true;
     for (int job = 1; job <= 100; ++job) {
-        accepted = accepted && jobs.push(job) == sluice::PushResult::ok;
+        accepted = accepted && jobs.push(job) == sluice::SendResult::ok;
     }
     jobs.close();
     for (std::thread& worker : workers) {
@@ -114,7 +114,7 @@ bool oneClaimForARange() {
 bool everythingAtOnce() {
     sluice::SegmentQueue<std::string> backlog;
     for (int i = 0; i < 3; ++i) {
-        if (backlog.tryEmplace(3U, 'x') != sluice::PushResult::ok) {
+        if (backlog.tryEmplace(3U, 'x') != sluice::SendResult::ok) {
             return false;
         }
     }

@@ -31,10 +31,10 @@ int main() {
     std::thread sensor([] {
         for (double celsius = 20;; celsius += 0.01) {
             const auto result = bus.publish(Reading{celsius}, sluice::Priority::low);
-            if (result == sluice::PublishResult::closed) {
+            if (result == sluice::SendResult::closed) {
                 return;
             }
-            if (result != sluice::PublishResult::ok) {
+            if (result != sluice::SendResult::ok) {
                 std::this_thread::yield();  // no room: this reading is lost, the next one is newer
             }
         }

@@ -33,7 +33,7 @@ int main() {
     std::thread sensor([&heater] {
         for (int i = 0; i < 1000; ++i) {
             const Reading reading{20 + 0.1 * i};
-            while (heater.post(reading, sluice::Priority::low) != sluice::PublishResult::ok) {
+            while (heater.post(reading, sluice::Priority::low) != sluice::SendResult::ok) {
                 std::this_thread::yield();  // no room: the sender still has its reading
             }
         }

@@ -116,7 +116,7 @@ public:
         constexpr Priority priority = priorityOf<Message>;
         ++attempts_[MessageTypes::indexOf<Message>][indexOf(priority)];
         const bool isAccepted =
-            transport_.publish(message, {priority, sender_}) == sluice::PublishResult::ok;
+            transport_.publish(message, {priority, sender_}) == sluice::SendResult::ok;
         if constexpr (std::is_same_v<Message, Alarm>) {
             if (isAccepted) {
                 returns_.note(sender_);

@@ -13,6 +13,7 @@
 #include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/base/pause.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
@@ -22,6 +23,7 @@
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/single_writer_counter.hpp>

@@ -14,7 +14,6 @@
 #include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/publishing.hpp>
 #include <sluice/bus/static_component.hpp>
 #include <sluice/bus/subscription.hpp>

@@ -33,7 +33,7 @@ TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
     ASSERT_TRUE(sink.attachThread());
     ASSERT_TRUE(sink.start({"sink"}));
     // The object's thread counts with memory of its own after its first message.
-    ASSERT_EQ(sink.post(1), PublishResult::ok);
+    ASSERT_EQ(sink.post(1), SendResult::ok);
     while (sink.handled.load(std::memory_order_acquire) == 0) {
         std::this_thread::yield();
     }
@@ -41,8 +41,8 @@ TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
     const AllocationCount count;
     unsigned accepted = 1;
     for (int i = 0; i < 1000; ++i) {
-        accepted += sink.post(Sample{}) == PublishResult::ok ? 1U : 0U;
-        accepted += sink.tryPost(i, {Priority::high}) == PublishResult::ok ? 1U : 0U;
+        accepted += sink.post(Sample{}) == SendResult::ok ? 1U : 0U;
+        accepted += sink.tryPost(i, {Priority::high}) == SendResult::ok ? 1U : 0U;
     }
     while (sink.handled.load(std::memory_order_acquire) != accepted) {
         std::this_thread::yield();

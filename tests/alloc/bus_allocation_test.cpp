@@ -66,7 +66,7 @@ protected:
     std::uint64_t handled = 0;
 
     template <class T>
-    PublishResult publish(const T& message, [[maybe_unused]] Priority priority) {
+    SendResult publish(const T& message, [[maybe_unused]] Priority priority) {
         if constexpr (Base::priorities) {
             return bus.publish(message, priority);
         } else {
@@ -78,11 +78,11 @@ protected:
     std::size_t flood() {
         const std::array<Sample, 4> many{};
         std::size_t accepted = bus.publishAll(many.begin(), many.end());
-        accepted += bus.template emplace<Sample>(1U) == PublishResult::ok ? 1 : 0;
+        accepted += bus.template emplace<Sample>(1U) == SendResult::ok ? 1 : 0;
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             for (std::size_t i = 0; i < 2 * bus.capacity(); ++i) {
-                accepted += publish(Sample{i}, priority) == PublishResult::ok ? 1 : 0;
-                accepted += publish(Alarm{}, priority) == PublishResult::ok ? 1 : 0;
+                accepted += publish(Sample{i}, priority) == SendResult::ok ? 1 : 0;
+                accepted += publish(Alarm{}, priority) == SendResult::ok ? 1 : 0;
             }
         }
         return accepted;
@@ -139,12 +139,12 @@ TYPED_TEST(BusAllocationTest, PublishingAndVisitorsAllocateNothing) {
     }
     (void)this->flood();
     this->bus.close();
-    const PublishResult afterClose = this->publish(Sample{}, Priority::high);
+    const SendResult afterClose = this->publish(Sample{}, Priority::high);
     const std::size_t discarded = this->bus.discard();
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
     EXPECT_EQ(discarded, this->bus.capacity());
-    EXPECT_EQ(afterClose, PublishResult::closed);
+    EXPECT_EQ(afterClose, SendResult::closed);
 }
 
 TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
@@ -166,7 +166,7 @@ TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
             awaitThat([&] { return mayGoOn.load(); });
             for (std::uint64_t i = 0; i < each; ++i) {
                 awaitThat(
-                    [&] { return this->publish(Sample{i}, Priority::high) == PublishResult::ok; });
+                    [&] { return this->publish(Sample{i}, Priority::high) == SendResult::ok; });
                 accepted.fetch_add(1, std::memory_order_relaxed);
             }
         });
@@ -200,15 +200,15 @@ TEST(BusSetUpAllocationTest, OnlyTheAccountsAllocate) {
     const AllocationCount count;
     Bus<Types, SmallTraits<BareBusTraits>> bare;
     Bus<Types, SmallTraits<NoStatsBusTraits>> noStatistics;
-    EXPECT_EQ(bare.publish(Sample{}), PublishResult::ok);
-    EXPECT_EQ(noStatistics.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(bare.publish(Sample{}), SendResult::ok);
+    EXPECT_EQ(noStatistics.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(count.allocations(), 0U);
     Bus<Types, SmallTraits<FullBusTraits>> full;
     EXPECT_EQ(count.allocations(), 1U) << "the registry";
-    EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(full.publish(Sample{}), SendResult::ok);
     const std::size_t first = count.allocations();
     EXPECT_GT(first, 1U) << "the counters of this thread";
-    EXPECT_EQ(full.publish(Sample{}), PublishResult::ok);
+    EXPECT_EQ(full.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(count.allocations(), first);
 }
 
@@ -217,9 +217,9 @@ TEST(BusSetUpAllocationTest, AttachedThreadAllocatesNothing) {
     std::thread([&] {
         ASSERT_TRUE(bus.attachThread());
         const AllocationCount count;
-        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
         bus.close();
-        EXPECT_EQ(bus.publish(Sample{}), PublishResult::closed);
+        EXPECT_EQ(bus.publish(Sample{}), SendResult::closed);
         EXPECT_EQ(count.allocations(), 0U);
     }).join();
     EXPECT_EQ(bus.statistics().total().attempted(), 2U);
@@ -238,7 +238,7 @@ TEST(BusSetUpAllocationTest, ThreadThatAttachedToEachPartitionAllocatesNothing) 
         ASSERT_TRUE(bus.attachThread());
         const AllocationCount count;
         for (std::uint64_t key = 0; key < 20; ++key) {
-            EXPECT_EQ(bus.publish(Sample{key}), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{key}), SendResult::ok);
         }
         EXPECT_EQ(count.allocations(), 0U);
     }).join();
@@ -265,10 +265,10 @@ struct SingleCoreTraits : SmallTraits<FullBusTraits> {
 TEST(BusSetUpAllocationTest, OnOneProcessorNothingIsEverAllocated) {
     const AllocationCount count;
     Bus<Types, SingleCoreTraits> bus;
-    const PublishResult result = bus.publish(Sample{});
+    const SendResult result = bus.publish(Sample{});
     const std::size_t handled = bus.process();
     EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(result, PublishResult::ok);
+    EXPECT_EQ(result, SendResult::ok);
     EXPECT_EQ(handled, 1U);
     EXPECT_EQ(bus.statistics().total().delivered, 1U);
 }
@@ -290,14 +290,14 @@ struct Static : StaticComponent<Static> {
 
 TEST(BusSetUpAllocationTest, ComponentsAndMetricsAllocateNothing) {
     Bus<Types, SmallTraits<FullBusTraits>> bus;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), SendResult::ok);
     static constexpr std::string_view types[] = {"Sample", "Alarm"};
 
     const AllocationCount count;
     Owner owner(bus);
     bus.process();
-    const PublishResult result = bus.publish(Sample{});
+    const SendResult result = bus.publish(Sample{});
     Static direct;
     bus.processWith(direct.visitor(bus));
     const auto statistics = bus.statistics();
@@ -306,7 +306,7 @@ TEST(BusSetUpAllocationTest, ComponentsAndMetricsAllocateNothing) {
     writeMetrics(shown, [&](std::string_view text) { length += text.size(); });
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
-    EXPECT_EQ(result, PublishResult::ok);
+    EXPECT_EQ(result, SendResult::ok);
     EXPECT_EQ(owner.handled, 2U);
     EXPECT_EQ(direct.handled, 1U);
     EXPECT_GT(length, 1000U);

@@ -43,7 +43,7 @@ template <class Queue, class Producer>
 std::size_t passThroughEveryPlace(Queue& queue, Producer& producer) {
     std::size_t accepted = 0;
     for (std::uint64_t i = 0; i < 4 * room; ++i) {
-        while (producer.tryPush(Stamp::of(0, i)) == PushResult::ok) {
+        while (producer.tryPush(Stamp::of(0, i)) == SendResult::ok) {
             ++accepted;
         }
         (void)queue.tryPop();
@@ -61,25 +61,25 @@ TYPED_TEST(QueueAllocationTest, PushAndPopAllocateNothing) {
     const std::size_t accepted = passThroughEveryPlace(queue, producer);
     (void)queue.sizeApprox();
     queue.close();
-    const PushResult afterClose = producer.tryPush(Stamp{});
+    const SendResult afterClose = producer.tryPush(Stamp{});
     const bool isDrained = queue.isDrained();
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
     EXPECT_EQ(accepted, room + 4 * room - 1);
-    EXPECT_EQ(afterClose, PushResult::closed);
+    EXPECT_EQ(afterClose, SendResult::closed);
     EXPECT_TRUE(isDrained);
 }
 
 template <class Shape, class Producer>
 void pushAll(Producer& producer, std::size_t self, std::uint64_t messages) {
     for (std::uint64_t i = 0; i < messages;) {
-        PushResult result;
+        SendResult result;
         if constexpr (Shape::isBlocking) {
             result = producer.push(Stamp::of(self, i));
         } else {
             result = producer.tryPush(Stamp::of(self, i));
         }
-        if (result == PushResult::ok) {
+        if (result == SendResult::ok) {
             ++i;
         } else {
             std::this_thread::yield();

@@ -27,7 +27,7 @@ struct Fine : sluice::ActiveObject<Fine, Types, Restarts> {
     void handlerFailed(std::exception_ptr) noexcept {}
 };
 bool allThatTheOtherCasesNearlyAre(Fine& fine) {
-    return fine.start() && fine.post(Sample{1}) == sluice::PublishResult::ok;
+    return fine.start() && fine.post(Sample{1}) == sluice::SendResult::ok;
 }
 #elif CASE == 1
 // EXPECT ONLY: for each type of its Messages: one is missing
@@ -72,7 +72,7 @@ struct Poster : sluice::ActiveObject<Poster, Types> {
     void handle(const Sample&) {}
     void handle(const Alarm&) {}
 };
-sluice::PublishResult use(Poster& object) {
+sluice::SendResult use(Poster& object) {
     return object.post(Unlisted{});
 }
 #elif CASE == 6

@@ -47,7 +47,7 @@ struct Overloaded : sluice::BusObserver {
 struct WatchedByOverloads : SmallTraits {
     using Observer = Overloaded;
 };
-sluice::PublishResult allThatTheOtherCasesNearlyAre() {
+sluice::SendResult allThatTheOtherCasesNearlyAre() {
     Bus<Messages<Small>, SmallTraits> smallest;
     Bus<Messages<Small>, Watched> watched;
     (void)watched.publish(Small{1});

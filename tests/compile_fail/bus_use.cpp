@@ -17,15 +17,15 @@ using FullBus = sluice::Bus<Types>;
 using BareBus = sluice::Bus<Types, sluice::BareBusTraits>;
 using Header = FullBus::Header;
 using sluice::Priority;
-using sluice::PublishResult;
+using sluice::SendResult;
 
 #if CASE == 0
 std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
     const auto samples = bus.subscribe<Sample>([](const Sample&) {});
     const auto alarms = bus.subscribe<Alarm>([](const Alarm&, const Header&) {});
-    const bool isFine = bus.publish(Sample{1}, Priority::high) == PublishResult::ok &&
-                        bare.publish(Alarm{1}) == PublishResult::ok &&
-                        bus.emplace<Alarm>(1) == PublishResult::ok;
+    const bool isFine = bus.publish(Sample{1}, Priority::high) == SendResult::ok &&
+                        bare.publish(Alarm{1}) == SendResult::ok &&
+                        bus.emplace<Alarm>(1) == SendResult::ok;
     const std::array<char, 48> enough{};
     const auto captured = bus.subscribe<Sample>([enough](const Sample&) { return enough.size(); });
     return (isFine ? bus.statistics().total().published : 0) +
@@ -35,13 +35,13 @@ std::size_t allThatTheOtherCasesNearlyAre(FullBus& bus, BareBus& bare) {
 #elif CASE == 1
 // EXPECT ONLY: this type is not among the Messages of the bus
 struct Unlisted {};
-PublishResult publishWhatIsNotListed(FullBus& bus) {
+SendResult publishWhatIsNotListed(FullBus& bus) {
     return bus.publish(Unlisted{});
 }
 #elif CASE == 2
 // EXPECT ONLY: this type is not among the Messages of the bus
 struct Unlisted {};
-PublishResult emplaceWhatIsNotListed(FullBus& bus) {
+SendResult emplaceWhatIsNotListed(FullBus& bus) {
     return bus.emplace<Unlisted>();
 }
 #elif CASE == 3
@@ -64,12 +64,12 @@ std::size_t leaveOneOut(FullBus& bus) {
 }
 #elif CASE == 6
 // EXPECT ONLY: this bus has no priorities: see its traits
-PublishResult hurryOnARing(BareBus& bus) {
+SendResult hurryOnARing(BareBus& bus) {
     return bus.publish(Sample{1}, Priority::high);
 }
 #elif CASE == 22
 // EXPECT ONLY: the options of a publication are PublishOptions or a Priority
-PublishResult hurryByNumber(FullBus& bus) {
+SendResult hurryByNumber(FullBus& bus) {
     return bus.publish(Sample{1}, 2);
 }
 #elif CASE == 7
@@ -112,12 +112,12 @@ FullBus copy(const FullBus& bus) {
 sluice::Bus<Sample, Alarm> listless;
 #elif CASE == 15
 // EXPECT: the message cannot be made from these arguments
-PublishResult giveTooMuch(FullBus& bus) {
+SendResult giveTooMuch(FullBus& bus) {
     return bus.emplace<Alarm>(1, 2);
 }
 #elif CASE == 16
 // EXPECT: the message cannot be made from these arguments
-PublishResult copyWhatCanOnlyBeMoved(sluice::Bus<sluice::Messages<std::unique_ptr<int>>>& bus) {
+SendResult copyWhatCanOnlyBeMoved(sluice::Bus<sluice::Messages<std::unique_ptr<int>>>& bus) {
     const auto message = std::make_unique<int>(1);
     return bus.publish(message);
 }

@@ -32,11 +32,11 @@ int allThatTheOtherCasesNearlyAre() {
     sluice::MpscRing<Named, sluice::dynamicCapacity> shared(3);
     sluice::MpmcRing<Named, 64, ByteTraits> forMany;
     sluice::SpscRing<Named, sluice::dynamicCapacity> single(3);
-    const bool accepted = largest.tryEmplace(1) == sluice::PushResult::ok &&
-                          forMany.tryEmplace(1) == sluice::PushResult::ok &&
-                          other.tryEmplace(1) == sluice::PushResult::ok &&
-                          shared.tryPush(Named(2)) == sluice::PushResult::ok &&
-                          single.tryPush(Named(2)) == sluice::PushResult::ok;
+    const bool accepted = largest.tryEmplace(1) == sluice::SendResult::ok &&
+                          forMany.tryEmplace(1) == sluice::SendResult::ok &&
+                          other.tryEmplace(1) == sluice::SendResult::ok &&
+                          shared.tryPush(Named(2)) == sluice::SendResult::ok &&
+                          single.tryPush(Named(2)) == sluice::SendResult::ok;
     return accepted ? largest.tryPop()->number : 0;
 }
 #elif CASE == 1
@@ -73,18 +73,18 @@ sluice::SpscRing<int, 4> ring(4);
 // EXPECT: invalid conversion|no matching function|cannot initialize|excess elements|no matching
 // constructor
 bool emplaceWhatCannotBeBuilt(sluice::MpscRing<Named, 4>& ring) {
-    return ring.tryEmplace("a name") == sluice::PushResult::ok;
+    return ring.tryEmplace("a name") == sluice::SendResult::ok;
 }
 #elif CASE == 12
 // EXPECT: invalid conversion|no matching function|cannot initialize|excess elements|no matching
 // constructor
 bool emplaceWithTooManyArguments(sluice::SpscRing<Named, 4>& ring) {
-    return ring.tryEmplace(1, 2) == sluice::PushResult::ok;
+    return ring.tryEmplace(1, 2) == sluice::SendResult::ok;
 }
 #elif CASE == 13
 // EXPECT: no matching (member )?function for call to .*tryPush
 bool pushWhatNeedsAnExplicitConversion(sluice::MpscRing<Named, 4>& ring) {
-    return ring.tryPush(1) == sluice::PushResult::ok;
+    return ring.tryPush(1) == sluice::SendResult::ok;
 }
 #elif CASE == 14
 // EXPECT: use of deleted function|call to deleted constructor
@@ -115,7 +115,7 @@ void forgetTheResult(sluice::MpmcRing<int, 8>& ring) {
 #elif CASE == 20
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {
-    return queue.push(3) == sluice::PushResult::ok;
+    return queue.push(3) == sluice::SendResult::ok;
 }
 #elif CASE == 21
 // EXPECT: tryPop\(\) of an MpmcRing would lose a message whose move constructor throws

@@ -20,9 +20,9 @@ bool allThatTheOtherCasesNearlyAre(Lanes& lanes, Segments& segments, Blocking& b
     Lanes::Producer moved = std::move(producer);
     Segments::Batch batch = segments.takeAll();
     const Segments::Batch other = std::move(batch);
-    return moved.tryPush(std::make_unique<int>(1)) == sluice::PushResult::ok &&
-           segments.tryPush(std::make_unique<int>(1)) == sluice::PushResult::ok &&
-           blocking.push(std::make_unique<int>(1)) == sluice::PushResult::ok && other.size() == 0;
+    return moved.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok &&
+           segments.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok &&
+           blocking.push(std::make_unique<int>(1)) == sluice::SendResult::ok && other.size() == 0;
 }
 #elif CASE == 1
 // EXPECT: no matching (function for call to|constructor for initialization of) .*MpscLanes
@@ -43,12 +43,12 @@ sluice::SegmentQueue<int, OddTraits> queue;
 #elif CASE == 5
 // EXPECT: no member named .tryPush
 bool pushWithoutAHandle(Lanes& lanes) {
-    return lanes.tryPush(std::make_unique<int>(1)) == sluice::PushResult::ok;
+    return lanes.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok;
 }
 #elif CASE == 6
 // EXPECT: use of deleted function|call to (implicitly-)?deleted
 bool pushACopyOfWhatCannotBeCopied(Blocking& queue, const std::unique_ptr<int>& message) {
-    return queue.push(message) == sluice::PushResult::ok;
+    return queue.push(message) == sluice::SendResult::ok;
 }
 #elif CASE == 7
 // EXPECT: ignoring returned value|nodiscard
@@ -64,6 +64,6 @@ void forgetTheHandle(Lanes& lanes) {
 // EXPECT: no matching function for call|no type named|no match
 bool askForAHandleWhereThereIsNone(Blocking& queue) {
     auto producer = queue.producer();
-    return producer.tryPush(std::make_unique<int>(1)) == sluice::PushResult::ok;
+    return producer.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok;
 }
 #endif

@@ -9,7 +9,7 @@ struct SmallIndexTraits : sluice::QueueTraits {
 #if CASE == 0
 int roundTrip() {
     sluice::SpscRing<int, 32, SmallIndexTraits> ring;
-    if (ring.tryPush(7) != sluice::PushResult::ok) {
+    if (ring.tryPush(7) != sluice::SendResult::ok) {
         return 0;
     }
     return ring.tryPop().value_or(0);

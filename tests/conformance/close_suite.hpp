@@ -22,16 +22,16 @@ TYPED_TEST_P(QueueClose, RefusesNewWorkAndDeliversTheRest) {
             TestQueue<TypeParam, int, capacity> queue;
             auto producer = queue.producer();
             for (std::size_t i = 0; i < left; ++i) {
-                ASSERT_EQ(producer.tryPush(static_cast<int>(i)), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(static_cast<int>(i)), SendResult::ok);
             }
             ASSERT_FALSE(queue.isClosed());
             queue.close();
             ASSERT_TRUE(queue.isClosed());
-            ASSERT_EQ(producer.tryPush(-1), PushResult::closed) << "also when it is full: " << left;
+            ASSERT_EQ(producer.tryPush(-1), SendResult::closed) << "also when it is full: " << left;
             ASSERT_EQ(queue.sizeApprox(), left);
             for (std::size_t i = 0; i < left; ++i) {
                 ASSERT_EQ(queue.tryPop(), static_cast<int>(i));
-                ASSERT_EQ(producer.tryPush(-1), PushResult::closed);
+                ASSERT_EQ(producer.tryPush(-1), SendResult::closed);
             }
             ASSERT_EQ(queue.tryPop(), std::nullopt);
         }
@@ -42,8 +42,8 @@ TYPED_TEST_P(QueueClose, IsDrainedOnlyWhenClosedAndEmpty) {
     TestQueue<TypeParam, int, 2> queue;
     EXPECT_FALSE(queue.isDrained()) << "empty, but open";
     auto producer = queue.producer();
-    ASSERT_EQ(producer.tryPush(1), PushResult::ok);
-    ASSERT_EQ(producer.tryPush(2), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(1), SendResult::ok);
+    ASSERT_EQ(producer.tryPush(2), SendResult::ok);
     EXPECT_FALSE(queue.isDrained());
     queue.close();
     EXPECT_FALSE(queue.isDrained()) << "closed, but two are left";
@@ -52,7 +52,7 @@ TYPED_TEST_P(QueueClose, IsDrainedOnlyWhenClosedAndEmpty) {
     const auto isNotDrainedYet = [&](int&) { EXPECT_FALSE(queue.isDrained()) << "in its handler"; };
     ASSERT_EQ(queue.consume(isNotDrainedYet), 1U);
     EXPECT_TRUE(queue.isDrained());
-    EXPECT_EQ(producer.tryPush(3), PushResult::closed);
+    EXPECT_EQ(producer.tryPush(3), SendResult::closed);
     EXPECT_TRUE(queue.isDrained()) << "a refused push changes nothing";
 }
 
@@ -61,17 +61,17 @@ TYPED_TEST_P(QueueClose, EmptyQueueIsDrainedAtOnce) {
     auto producer = queue.producer();
     queue.close();
     EXPECT_TRUE(queue.isDrained());
-    EXPECT_EQ(producer.tryPush(1), PushResult::closed);
+    EXPECT_EQ(producer.tryPush(1), SendResult::closed);
 }
 
 TYPED_TEST_P(QueueClose, MayBeRepeated) {
     TestQueue<TypeParam, int, 2> queue;
     auto producer = queue.producer();
-    ASSERT_EQ(producer.tryPush(1), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(1), SendResult::ok);
     for (int i = 0; i < 3; ++i) {
         queue.close();
         EXPECT_TRUE(queue.isClosed());
-        EXPECT_EQ(producer.tryPush(2), PushResult::closed);
+        EXPECT_EQ(producer.tryPush(2), SendResult::closed);
         EXPECT_EQ(queue.sizeApprox(), 1U);
     }
     EXPECT_EQ(queue.tryPop(), 1);
@@ -83,12 +83,12 @@ TYPED_TEST_P(QueueClose, MayBeRepeated) {
 TYPED_TEST_P(QueueClose, HandlerMayClose) {
     TestQueue<TypeParam, int, 3> queue;
     auto producer = queue.producer();
-    ASSERT_EQ(producer.tryPush(1), PushResult::ok);
-    ASSERT_EQ(producer.tryPush(2), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(1), SendResult::ok);
+    ASSERT_EQ(producer.tryPush(2), SendResult::ok);
     int sum = 0;
     const auto closes = [&](int& value) {
         queue.close();
-        EXPECT_EQ(producer.tryPush(3), PushResult::closed);
+        EXPECT_EQ(producer.tryPush(3), SendResult::closed);
         sum += value;
     };
     EXPECT_EQ(queue.consume(closes), 2U) << "what was accepted is delivered";
@@ -102,12 +102,12 @@ TYPED_TEST_P(QueueClose, StaysClosedAcrossTheWrap) {
             TestQueue<TypeParam, int, capacity, TestTraits<StdPlatform, std::uint8_t, 250>> queue;
             auto producer = queue.producer();
             for (int i = 0; i < passed; ++i) {
-                ASSERT_EQ(producer.tryPush(i), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(i), SendResult::ok);
                 ASSERT_EQ(queue.tryPop(), i);
             }
-            ASSERT_EQ(producer.tryPush(7), PushResult::ok);
+            ASSERT_EQ(producer.tryPush(7), SendResult::ok);
             queue.close();
-            ASSERT_EQ(producer.tryPush(8), PushResult::closed);
+            ASSERT_EQ(producer.tryPush(8), SendResult::closed);
             ASSERT_FALSE(queue.isDrained());
             ASSERT_EQ(queue.tryPop(), 7);
             ASSERT_TRUE(queue.isDrained()) << "after " << passed;
@@ -145,10 +145,10 @@ TYPED_TEST_P(QueueClose, PushUnderWayIsAcceptedAndKeepsTheQueueFromBeingDrained)
             EXPECT_EQ(queue.consume([](Hooked&) {}), 0U) << "it is not there yet";
             EXPECT_FALSE(queue.isDrained());
         });
-        ASSERT_EQ(producer.tryPush(message), PushResult::ok) << "it began before the close";
+        ASSERT_EQ(producer.tryPush(message), SendResult::ok) << "it began before the close";
         EXPECT_TRUE(wasClosed);
         EXPECT_FALSE(queue.isDrained());
-        EXPECT_EQ(producer.tryPush(message), PushResult::closed);
+        EXPECT_EQ(producer.tryPush(message), SendResult::closed);
         EXPECT_EQ(queue.consume([](Hooked&) {}), 1U);
         EXPECT_TRUE(queue.isDrained());
     });

@@ -53,12 +53,12 @@ std::size_t consumePatiently(Queue& queue, Handler&& handler, std::size_t max = 
 /// Pushes until it is accepted; false when the queue is closed.
 template <class Producer, class Message>
 bool pushPatiently(Producer& producer, const Message& message) {
-    PushResult result = producer.tryPush(message);
-    while (result == PushResult::full) {
+    SendResult result = producer.tryPush(message);
+    while (result == SendResult::full) {
         std::this_thread::yield();
         result = producer.tryPush(message);
     }
-    return result == PushResult::ok;
+    return result == SendResult::ok;
 }
 
 template <class Shape, std::size_t Capacity, class Traits>
@@ -196,7 +196,7 @@ TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
                 for (std::size_t mine = self; mine < turns; mine += threads) {
                     awaitThat([&] { return turn.load(std::memory_order_acquire) == mine; });
                     for (std::size_t i = 0; i <= mine % 5; ++i) {
-                        pushed += producer.tryPush(pushed) == PushResult::ok ? 1 : 0;
+                        pushed += producer.tryPush(pushed) == SendResult::ok ? 1 : 0;
                     }
                     for (std::size_t i = 0; i <= mine % 4; ++i) {
                         const std::optional<std::uint64_t> value = queue.tryPop();

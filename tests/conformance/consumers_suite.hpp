@@ -96,7 +96,7 @@ TYPED_TEST_P(QueueConsumers, SeeTheEndWhenAllHandlersHaveReturned) {
         const Watchdog watchdog(stateOf(queue, consumed));
         auto producer = queue.producer();
         for (std::size_t i = 0; i < messages; ++i) {
-            ASSERT_EQ(producer.tryPush(i), PushResult::ok);
+            ASSERT_EQ(producer.tryPush(i), SendResult::ok);
         }
         std::vector<int> handled(messages, 0);  // plain: ordered by the queue or not at all
         std::vector<int> seen(consumers, 0);

@@ -55,7 +55,7 @@ TYPED_TEST_P(QueueExceptions, ThrowingConstructorLosesNothingElse) {
             auto producer = queue.producer();
             std::vector<int> accepted;
             for (int value = 0; value < 40; ++value) {
-                if (producer.tryPush(Fragile(this->census, value)) == PushResult::ok) {
+                if (producer.tryPush(Fragile(this->census, value)) == SendResult::ok) {
                     accepted.push_back(value);
                 }
                 const bool hasRoom = queue.sizeApprox() < capacity();
@@ -83,9 +83,9 @@ TYPED_TEST_P(QueueExceptions, ThrowingConstructorCostsNoRoomForGood) {
             }
             ASSERT_TRUE(valuesIn(queue).empty());
             for (std::size_t i = 0; i < capacity(); ++i) {
-                ASSERT_EQ(producer.tryPush(Fragile(this->census, 1)), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(Fragile(this->census, 1)), SendResult::ok);
             }
-            ASSERT_EQ(producer.tryPush(Fragile(this->census, 1)), PushResult::full);
+            ASSERT_EQ(producer.tryPush(Fragile(this->census, 1)), SendResult::full);
             ASSERT_EQ(valuesIn(queue).size(), capacity());
         }
     });
@@ -96,7 +96,7 @@ TYPED_TEST_P(QueueExceptions, PopPassesOverThrowingConstructors) {
     auto producer = queue.producer();
     for (int round = 0; round < 10; ++round) {
         pushBroken<TypeParam>(producer, this->census, Fault::inMove);
-        ASSERT_EQ(producer.tryPush(Fragile(this->census, round)), PushResult::ok);
+        ASSERT_EQ(producer.tryPush(Fragile(this->census, round)), SendResult::ok);
         pushBroken<TypeParam>(producer, this->census, Fault::inMove);
         if constexpr (TypeParam::hasFront) {
             const auto popped = queue.tryPop();
@@ -119,7 +119,7 @@ TYPED_TEST_P(QueueExceptions, ThrowingConstructorsCrossTheWrap) {
                 pushBroken<TypeParam>(producer, this->census, Fault::inCopy);
                 ASSERT_TRUE(valuesIn(queue).empty()) << "round " << round;
             }
-            ASSERT_EQ(producer.tryPush(Fragile(this->census, round)), PushResult::ok);
+            ASSERT_EQ(producer.tryPush(Fragile(this->census, round)), SendResult::ok);
             ASSERT_EQ(valuesIn(queue), std::vector<int>{round});
         }
     });
@@ -142,7 +142,7 @@ TYPED_TEST_P(QueueExceptions, ThrowingHandlerConsumesExactlyItsMessage) {
             TestQueue<TypeParam, Fragile, capacity> queue;
             auto producer = queue.producer();
             for (int value = 0; value < count; ++value) {
-                ASSERT_EQ(producer.tryPush(Fragile(this->census, value)), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(Fragile(this->census, value)), SendResult::ok);
             }
             std::vector<int> seen;
             const auto throwsOnce = [&](Fragile& message) {
@@ -155,7 +155,7 @@ TYPED_TEST_P(QueueExceptions, ThrowingHandlerConsumesExactlyItsMessage) {
             ASSERT_EQ(static_cast<int>(seen.size()), broken + 1);
             ASSERT_EQ(this->census.alive(), static_cast<std::size_t>(count - broken - 1));
             ASSERT_EQ(queue.sizeApprox(), static_cast<std::size_t>(count - broken - 1));
-            ASSERT_EQ(producer.tryPush(Fragile(this->census, count)), PushResult::ok)
+            ASSERT_EQ(producer.tryPush(Fragile(this->census, count)), SendResult::ok)
                 << "its place was given back";
             for (const int value : valuesIn(queue)) {
                 seen.push_back(value);
@@ -173,8 +173,8 @@ TYPED_TEST_P(QueueExceptions, PopThatThrowsKeepsItsMessage) {
     TestQueue<TypeParam, Fragile, 3> queue;
     auto producer = queue.producer();
     const Fragile unmovable(this->census, 1, Fault::inMove);
-    ASSERT_EQ(producer.tryPush(unmovable), PushResult::ok);
-    ASSERT_EQ(producer.tryPush(Fragile(this->census, 2)), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(unmovable), SendResult::ok);
+    ASSERT_EQ(producer.tryPush(Fragile(this->census, 2)), SendResult::ok);
     if constexpr (TypeParam::hasFront) {
         EXPECT_THROW((void)queue.tryPop(), Breakage);
     }

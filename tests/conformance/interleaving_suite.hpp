@@ -64,13 +64,13 @@ public:
     Queue queue;
     std::vector<int> accepted;
     std::vector<int> delivered;
-    std::vector<PushResult> results;
+    std::vector<SendResult> results;
     bool saidDrained = false;
 
 private:
     void pushTo(Producer& producer, int value) {
         results.push_back(producer.tryPush(value));
-        if (results.back() == PushResult::ok) {
+        if (results.back() == SendResult::ok) {
             accepted.push_back(value);
         }
     }
@@ -104,7 +104,7 @@ TYPED_TEST_P(QueueInterleaving, PushInterruptedByTheConsumer) {
             [&](Scene& scene) {
                 EXPECT_EQ(scene.results.size(), 1U);
                 if (before < 2) {
-                    EXPECT_EQ(scene.results.front(), PushResult::ok) << before << " before";
+                    EXPECT_EQ(scene.results.front(), SendResult::ok) << before << " before";
                 }
                 scene.expectNothingLost();
             });
@@ -138,7 +138,7 @@ TYPED_TEST_P(QueueInterleaving, PushIsOvertakenByALap) {
             [before] { return std::make_unique<Scene>(before); },
             [](Scene& scene) { scene.push(50); }, [](Scene& scene) { scene.overtake(); },
             [&](Scene& scene) {
-                EXPECT_EQ(scene.results.back(), PushResult::ok) << before << " before";
+                EXPECT_EQ(scene.results.back(), SendResult::ok) << before << " before";
                 scene.expectNothingLost();
             });
     }
@@ -152,9 +152,9 @@ TYPED_TEST_P(QueueInterleaving, PushInterruptedByClose) {
                             [](Scene& scene) { scene.closeAndLook(); },
                             [&](Scene& scene) {
                                 if (before < 2) {
-                                    EXPECT_NE(scene.results.front(), PushResult::full);
+                                    EXPECT_NE(scene.results.front(), SendResult::full);
                                 }
-                                const bool accepted = scene.results.front() == PushResult::ok;
+                                const bool accepted = scene.results.front() == SendResult::ok;
                                 EXPECT_FALSE(scene.saidDrained && (accepted || before != 0))
                                     << "it said drained, with " << before << " before, accepted "
                                     << accepted;
@@ -173,7 +173,7 @@ TYPED_TEST_P(QueueInterleaving, PopInterruptedByAProducer) {
             [](Scene& scene) { scene.push(50); },
             [&](Scene& scene) {
                 if (before < 2) {
-                    EXPECT_EQ(scene.results.front(), PushResult::ok);
+                    EXPECT_EQ(scene.results.front(), SendResult::ok);
                 }
                 EXPECT_TRUE(before == 0 || !scene.delivered.empty());
                 scene.expectNothingLost();

@@ -25,7 +25,7 @@ TYPED_TEST_SUITE_P(QueueLifetime);
 template <class Producer>
 void pushCounted(Producer& producer, Census& census, int first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        ASSERT_EQ(producer.tryPush(Counted(census, first + static_cast<int>(i))), PushResult::ok);
+        ASSERT_EQ(producer.tryPush(Counted(census, first + static_cast<int>(i))), SendResult::ok);
     }
 }
 
@@ -96,14 +96,14 @@ TYPED_TEST_P(QueueLifetime, AcceptsNoMessageWhileItIsDestroyed) {
         if (accepted < 100) {  // otherwise a queue that accepts messages would never end
             Parting more(this->census, pushOneMore);
             auto producer = address->producer();
-            accepted += producer.tryPush(std::move(more)) == PushResult::ok ? 1 : 0;
+            accepted += producer.tryPush(std::move(more)) == SendResult::ok ? 1 : 0;
             more.atEnd = nullptr;
         }
     };
     {
         auto producer = queue->producer();
         for (int i = 0; i < 4; ++i) {
-            ASSERT_EQ(producer.tryPush(Parting(this->census, pushOneMore)), PushResult::ok);
+            ASSERT_EQ(producer.tryPush(Parting(this->census, pushOneMore)), SendResult::ok);
         }
     }
     queue.reset();
@@ -146,9 +146,9 @@ TYPED_TEST_P(QueueLifetime, PushBuildsOneObjectInItsPlace) {
     const Counted original(this->census, 7);
     Counted moved(this->census, 8);
     ASSERT_EQ(this->census.births(), 2U);
-    ASSERT_EQ(producer.tryPush(original), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(original), SendResult::ok);
     EXPECT_EQ(this->census.births(), 3U);
-    ASSERT_EQ(producer.tryPush(std::move(moved)), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(std::move(moved)), SendResult::ok);
     EXPECT_EQ(this->census.births(), 4U);
     EXPECT_EQ(original.value(), 7);
     EXPECT_EQ(moved.value(), Counted::movedFrom);
@@ -162,12 +162,12 @@ TYPED_TEST_P(QueueLifetime, EmplaceBuildsTheMessageInItsPlace) {
     if constexpr (!TypeParam::isBlocking) {
         TestQueue<TypeParam, Counted, 2> queue;
         auto producer = queue.producer();
-        ASSERT_EQ(producer.tryEmplace(this->census, 1), PushResult::ok);
-        ASSERT_EQ(producer.tryEmplace(this->census, 2), PushResult::ok);
-        ASSERT_EQ(producer.tryEmplace(this->census, 3), PushResult::full);
+        ASSERT_EQ(producer.tryEmplace(this->census, 1), SendResult::ok);
+        ASSERT_EQ(producer.tryEmplace(this->census, 2), SendResult::ok);
+        ASSERT_EQ(producer.tryEmplace(this->census, 3), SendResult::full);
         EXPECT_EQ(this->census.births(), 2U) << "nothing is built for a refused message";
         queue.close();
-        ASSERT_EQ(producer.tryEmplace(this->census, 4), PushResult::closed);
+        ASSERT_EQ(producer.tryEmplace(this->census, 4), SendResult::closed);
         EXPECT_EQ(this->census.births(), 2U);
     }
 }
@@ -177,14 +177,14 @@ TYPED_TEST_P(QueueLifetime, RefusedPushKeepsItsArgument) {
         TestQueue<TypeParam, std::unique_ptr<int>, capacity> queue;
         auto producer = queue.producer();
         for (std::size_t i = 0; i < capacity(); ++i) {
-            ASSERT_EQ(producer.tryPush(std::make_unique<int>(1)), PushResult::ok);
+            ASSERT_EQ(producer.tryPush(std::make_unique<int>(1)), SendResult::ok);
         }
         auto kept = std::make_unique<int>(2);
-        EXPECT_EQ(producer.tryPush(std::move(kept)), PushResult::full);
+        EXPECT_EQ(producer.tryPush(std::move(kept)), SendResult::full);
         ASSERT_NE(kept, nullptr);
         ASSERT_TRUE(queue.tryPop().has_value());
         queue.close();
-        EXPECT_EQ(producer.tryPush(std::move(kept)), PushResult::closed);
+        EXPECT_EQ(producer.tryPush(std::move(kept)), SendResult::closed);
         ASSERT_NE(kept, nullptr);
         EXPECT_EQ(*kept, 2);
     });
@@ -195,9 +195,9 @@ TYPED_TEST_P(QueueLifetime, CarriesWhatCanOnlyBeMoved) {
     auto producer = queue.producer();
     for (int round = 0; round < 5; ++round) {
         MoveOnly first(round);
-        ASSERT_EQ(producer.tryPush(std::move(first)), PushResult::ok);
+        ASSERT_EQ(producer.tryPush(std::move(first)), SendResult::ok);
         EXPECT_EQ(first.value(), MoveOnly::movedFrom);
-        ASSERT_EQ(producer.tryPush(MoveOnly(round + 1)), PushResult::ok);
+        ASSERT_EQ(producer.tryPush(MoveOnly(round + 1)), SendResult::ok);
         const std::optional<MoveOnly> popped = queue.tryPop();
         ASSERT_TRUE(popped.has_value());
         EXPECT_EQ(popped->value(), round);
@@ -217,7 +217,7 @@ void carryOverAligned() {
         auto producer = queue->producer();
         for (int round = 0; round < 3; ++round) {
             for (std::size_t i = 0; i < capacity(); ++i) {
-                ASSERT_EQ(producer.tryPush(Message(static_cast<int>(i))), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(Message(static_cast<int>(i))), SendResult::ok);
             }
             int next = 0;
             ASSERT_EQ(queue->consume([&](Message& message) {
@@ -239,12 +239,12 @@ TYPED_TEST_P(QueueLifetime, CarriesWhatOwnsMemory) {
     auto producer = queue.producer();
     const std::string tail(100, 'x');
     for (int i = 0; i < 20; ++i) {
-        ASSERT_EQ(producer.tryPush(std::to_string(i) + tail), PushResult::ok);
-        ASSERT_EQ(producer.tryPush(tail), PushResult::ok);
+        ASSERT_EQ(producer.tryPush(std::to_string(i) + tail), SendResult::ok);
+        ASSERT_EQ(producer.tryPush(tail), SendResult::ok);
         EXPECT_EQ(queue.tryPop(), std::to_string(i) + tail);
         EXPECT_EQ(queue.tryPop(), tail);
     }
-    ASSERT_EQ(producer.tryPush(tail), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(tail), SendResult::ok);
 }
 
 REGISTER_TYPED_TEST_SUITE_P(QueueLifetime, DestroysWhatIsLeftInIt, DestroysWhatIsLeftInAClosedQueue,

@@ -26,9 +26,9 @@ template <class Producer>
 int fill(Producer& producer, int first = 0) {
     int next = first;
     for (;;) {
-        const PushResult result = producer.tryPush(next);
-        if (result != PushResult::ok) {
-            EXPECT_EQ(result, PushResult::full);
+        const SendResult result = producer.tryPush(next);
+        if (result != SendResult::ok) {
+            EXPECT_EQ(result, SendResult::full);
             return next - first;
         }
         ++next;
@@ -86,7 +86,7 @@ TYPED_TEST_P(QueueOrder, IsFirstInFirstOutAtEveryFillLevel) {
         for (int level = 1; level <= static_cast<int>(capacity()); ++level) {
             for (int round = 0; round < 20; ++round) {
                 while (pushed - popped < level) {
-                    ASSERT_EQ(producer.tryPush(pushed++), PushResult::ok);
+                    ASSERT_EQ(producer.tryPush(pushed++), SendResult::ok);
                 }
                 ASSERT_EQ(queue.tryPop(), popped++);
             }
@@ -104,7 +104,7 @@ TYPED_TEST_P(QueueOrder, AnswersEmptyWheneverAllIsConsumed) {
             EXPECT_EQ(queue.tryPop(), std::nullopt);
             EXPECT_TRUE(harvest(queue).empty());
             for (int value = 0; value < count; ++value) {
-                ASSERT_EQ(producer.tryPush(value), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(value), SendResult::ok);
             }
             for (int value = 0; value < count; ++value) {
                 ASSERT_EQ(queue.tryPop(), value);
@@ -146,9 +146,9 @@ TYPED_TEST_P(QueueOrder, SizeIsExactInAQuietQueue) {
         for (int round = 0; round < 3; ++round) {
             for (std::size_t size = 0; size < capacity(); ++size) {
                 ASSERT_EQ(queue.sizeApprox(), size);
-                ASSERT_EQ(producer.tryPush(0), PushResult::ok);
+                ASSERT_EQ(producer.tryPush(0), SendResult::ok);
             }
-            ASSERT_EQ(producer.tryPush(0), PushResult::full);
+            ASSERT_EQ(producer.tryPush(0), SendResult::full);
             for (std::size_t size = capacity(); size > 0; --size) {
                 ASSERT_EQ(queue.sizeApprox(), size);
                 ASSERT_TRUE(queue.tryPop().has_value());
@@ -188,7 +188,7 @@ TYPED_TEST_P(QueueOrder, HandlerFindsItsMessageStillInItsPlace) {
         TestQueue<TypeParam, int, capacity> queue;
         auto producer = queue.producer();
         const int count = fill(producer);
-        const auto pushes = [&](int&) { EXPECT_EQ(producer.tryPush(-1), PushResult::full); };
+        const auto pushes = [&](int&) { EXPECT_EQ(producer.tryPush(-1), SendResult::full); };
         ASSERT_EQ(queue.consume(pushes, 1), 1U);
         ASSERT_EQ(fill(producer, count), 1) << "its place is free once it has returned";
         ASSERT_EQ(harvest(queue), numbers(1, count));
@@ -203,10 +203,10 @@ TYPED_TEST_P(QueueOrder, HandlerMayPublish) {
     const auto pushesTheNext = [&](int& value) {
         delivered.push_back(value);
         if (value < last) {
-            EXPECT_EQ(producer.tryPush(value + 1), PushResult::ok);
+            EXPECT_EQ(producer.tryPush(value + 1), SendResult::ok);
         }
     };
-    ASSERT_EQ(producer.tryPush(0), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(0), SendResult::ok);
     while (queue.consume(pushesTheNext) != 0) {
     }
     EXPECT_EQ(delivered, numbers(0, last + 1));

@@ -71,7 +71,7 @@ TYPED_TEST_P(QueueProducers, AreNeverToldFullWhileThereIsRoom) {
     for (std::size_t self = 0; self < producers; ++self) {
         crew.add([&, self, producer = queue.producer()]() mutable {
             for (std::uint64_t i = 0; i < rounds; ++i) {
-                while (producer.tryPush(self) != PushResult::ok) {
+                while (producer.tryPush(self) != SendResult::ok) {
                     refusals.fetch_add(1, std::memory_order_relaxed);
                 }
                 awaitThat([&] { return acknowledged[self].load(std::memory_order_acquire) > i; });

@@ -23,10 +23,10 @@ TYPED_TEST_P(QueueWaitingExceptions, ThrowingHandlerStillMakesRoom) {
     typename TestFixture::template Queue<int, 1> queue;
     const Watchdog watchdog(stateOf(queue, this->progress));
     auto producer = queue.producer();
-    ASSERT_EQ(producer.push(1), PushResult::ok);
+    ASSERT_EQ(producer.push(1), SendResult::ok);
     const std::uint64_t before = this->refusals();
     Crew crew;
-    crew.add([&] { EXPECT_EQ(producer.push(2), PushResult::ok); });
+    crew.add([&] { EXPECT_EQ(producer.push(2), SendResult::ok); });
     crew.start();
     this->awaitWaiters(before);
     const auto throws = [](int&) { throw Breakage("the handler"); };
@@ -49,9 +49,9 @@ TYPED_TEST_P(QueueWaitingExceptions, ThrowingHandlerEndsTheWaitOfItsOwnThread) {
     crew.start();
     this->awaitWaiters(before);
     before = this->refusals();
-    ASSERT_EQ(producer.push(1), PushResult::ok);
+    ASSERT_EQ(producer.push(1), SendResult::ok);
     this->awaitWaiters(before);
-    ASSERT_EQ(producer.push(2), PushResult::ok);
+    ASSERT_EQ(producer.push(2), SendResult::ok);
 }
 
 TYPED_TEST_P(QueueWaitingExceptions, ThrowingPushLetsAWaitingConsumerSeeTheEnd) {

@@ -59,12 +59,12 @@ TYPED_TEST_P(QueueWaiting, PopWaitsForAMessage) {
     crew.start();
     this->awaitWaiters(before);
     before = this->refusals();
-    ASSERT_EQ(producer.push(1), PushResult::ok);
+    ASSERT_EQ(producer.push(1), SendResult::ok);
     this->awaitWaiters(before);
     before = this->refusals();
-    ASSERT_EQ(producer.tryPush(2), PushResult::ok);
+    ASSERT_EQ(producer.tryPush(2), SendResult::ok);
     this->awaitWaiters(before);
-    ASSERT_EQ(producer.pushFor(3, 1h), PushResult::ok);
+    ASSERT_EQ(producer.pushFor(3, 1h), SendResult::ok);
     crew.join();
     EXPECT_EQ(popped, (std::array<std::optional<int>, 3>{1, 2, 3}));
 }
@@ -75,13 +75,13 @@ TYPED_TEST_P(QueueWaiting, PushWaitsForRoom) {
         const Watchdog watchdog(stateOf(queue, this->progress));
         auto producer = queue.producer();
         for (std::size_t i = 0; i < capacity(); ++i) {
-            ASSERT_EQ(producer.push(static_cast<int>(i)), PushResult::ok);
+            ASSERT_EQ(producer.push(static_cast<int>(i)), SendResult::ok);
         }
         std::uint64_t before = this->refusals();
         Crew crew;
         crew.add([&] {
-            EXPECT_EQ(producer.push(100), PushResult::ok);
-            EXPECT_EQ(producer.pushFor(101, 1h), PushResult::ok);
+            EXPECT_EQ(producer.push(100), SendResult::ok);
+            EXPECT_EQ(producer.pushFor(101, 1h), SendResult::ok);
         });
         crew.start();
         this->awaitWaiters(before);
@@ -105,9 +105,9 @@ TYPED_TEST_P(QueueWaiting, CloseEndsThePushesThatWait) {
         message = std::make_unique<int>(7);
         crew.add([&, producer = queue.producer()]() mutable {
             // With lanes each producer fills one of its own.
-            while (producer.tryPush(std::make_unique<int>(1)) == PushResult::ok) {
+            while (producer.tryPush(std::make_unique<int>(1)) == SendResult::ok) {
             }
-            EXPECT_EQ(producer.push(std::move(message)), PushResult::closed);
+            EXPECT_EQ(producer.push(std::move(message)), SendResult::closed);
         });
     }
     crew.start();
@@ -152,12 +152,12 @@ TYPED_TEST_P(QueueWaiting, CloseEndsThePopThatWaits) {
 TYPED_TEST_P(QueueWaiting, PopDeliversTheRestAfterClose) {
     typename TestFixture::template Queue<int, 3> queue;
     auto producer = queue.producer();
-    ASSERT_EQ(producer.push(1), PushResult::ok);
-    ASSERT_EQ(producer.push(2), PushResult::ok);
-    ASSERT_EQ(producer.push(3), PushResult::ok);
+    ASSERT_EQ(producer.push(1), SendResult::ok);
+    ASSERT_EQ(producer.push(2), SendResult::ok);
+    ASSERT_EQ(producer.push(3), SendResult::ok);
     queue.close();
-    EXPECT_EQ(producer.push(4), PushResult::closed);
-    EXPECT_EQ(producer.pushFor(4, 1h), PushResult::closed);
+    EXPECT_EQ(producer.push(4), SendResult::closed);
+    EXPECT_EQ(producer.pushFor(4, 1h), SendResult::closed);
     EXPECT_EQ(queue.native().pop(), 1);
     EXPECT_EQ(queue.native().popFor(1h), 2);
     EXPECT_EQ(queue.native().consume([](int& value) { EXPECT_EQ(value, 3); }), 1U);
@@ -177,10 +177,10 @@ TYPED_TEST_P(QueueWaiting, TimedWaitsLastAsLongAsAsked) {
     EXPECT_EQ(queue.native().consumeFor(2ms, [](std::unique_ptr<int>&) {}), 0U);
     EXPECT_GE(Clock::now() - begin, 2ms);
 
-    ASSERT_EQ(producer.pushFor(std::make_unique<int>(1), 2ms), PushResult::ok);
+    ASSERT_EQ(producer.pushFor(std::make_unique<int>(1), 2ms), SendResult::ok);
     auto kept = std::make_unique<int>(2);
     begin = Clock::now();
-    EXPECT_EQ(producer.pushFor(std::move(kept), 2ms), PushResult::full);
+    EXPECT_EQ(producer.pushFor(std::move(kept), 2ms), SendResult::full);
     EXPECT_GE(Clock::now() - begin, 2ms);
     ASSERT_NE(kept, nullptr);
 
@@ -196,7 +196,7 @@ TYPED_TEST_P(QueueWaiting, DrainWaitsForTheLastHandler) {
     queue.native().drain();
     ASSERT_TRUE(queue.native().drainFor(1h)) << "nothing to wait for";
     for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(producer.push(i), PushResult::ok);
+        ASSERT_EQ(producer.push(i), SendResult::ok);
     }
     int handled = 0;  // plain: drain() orders the handlers before its return
     const std::uint64_t before = this->refusals();
@@ -221,14 +221,14 @@ TYPED_TEST_P(QueueWaiting, NoWakeUpIsLost) {
     Crew crew;
     crew.add([&, producer = answers.producer()]() mutable {
         while (const auto question = questions.native().pop()) {
-            EXPECT_EQ(producer.push(*question + 1), PushResult::ok);
+            EXPECT_EQ(producer.push(*question + 1), SendResult::ok);
         }
         answers.close();
     });
     crew.start();
     auto producer = questions.producer();
     for (std::uint64_t i = 0; i < rounds; ++i) {
-        ASSERT_EQ(producer.push(2 * i), PushResult::ok);
+        ASSERT_EQ(producer.push(2 * i), SendResult::ok);
         std::uint64_t answer = 0;
         ASSERT_EQ(answers.native().consume([&](std::uint64_t& value) { answer = value; }), 1U);
         ASSERT_EQ(answer, 2 * i + 1);
@@ -249,7 +249,7 @@ TYPED_TEST_P(QueueWaiting, ProducersTakeTurnsInFrontOfAFullQueue) {
     for (std::size_t self = 0; self < producers; ++self) {
         crew.add([&, self, producer = queue.producer()]() mutable {
             for (std::uint64_t i = 0; i < each; ++i) {
-                EXPECT_EQ(producer.push(Stamp::of(self, i)), PushResult::ok);
+                EXPECT_EQ(producer.push(Stamp::of(self, i)), SendResult::ok);
             }
             if (running.fetch_sub(1, std::memory_order_acq_rel) == 1) {
                 queue.close();
@@ -276,8 +276,8 @@ TYPED_TEST_P(QueueWaiting, WithoutTimeEachCallLooksOnce) {
         EXPECT_EQ(looksOf([&] { EXPECT_FALSE(queue.native().popFor(noTime)); }), 1U);
         EXPECT_EQ(looksOf([&] { EXPECT_EQ(queue.native().consumeFor(noTime, [](int&) {}), 0U); }),
                   1U);
-        ASSERT_EQ(producer.pushFor(1, noTime), PushResult::ok);
-        EXPECT_EQ(looksOf([&] { EXPECT_EQ(producer.pushFor(2, noTime), PushResult::full); }), 1U);
+        ASSERT_EQ(producer.pushFor(1, noTime), SendResult::ok);
+        EXPECT_EQ(looksOf([&] { EXPECT_EQ(producer.pushFor(2, noTime), SendResult::full); }), 1U);
         EXPECT_EQ(looksOf([&] { EXPECT_FALSE(queue.native().drainFor(noTime)); }), 1U);
         EXPECT_EQ(queue.native().popFor(noTime), 1);
         EXPECT_TRUE(queue.native().drainFor(noTime));

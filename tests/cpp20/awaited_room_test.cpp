@@ -24,8 +24,8 @@ struct Order {};
 /// Keeps the news of its room, as a thread does that is stopped in RoomWaiters.
 class Silent {
 public:
-    PublishResult tryPost(Parcel&& /*parcel*/, const PublishOptions& /*options*/) {
-        return hasRoom ? PublishResult::ok : PublishResult::full;
+    SendResult tryPost(Parcel&& /*parcel*/, const PublishOptions& /*options*/) {
+        return hasRoom ? SendResult::ok : SendResult::full;
     }
     Future<void> room() { return waiters_.add(); }
     bool hasRoom = false;
@@ -41,7 +41,7 @@ class Sending : public PooledObject<Sending, Messages<Order>, Awaits> {
 public:
     void handle(const Order& /*order*/) { EXPECT_TRUE(run(send())); }
     Silent target;
-    PublishResult result = PublishResult::closed;
+    SendResult result = SendResult::closed;
 
 private:
     Coroutine send() {
@@ -56,18 +56,18 @@ protected:
 };
 
 TEST_F(AwaitedRoomWithoutNewsTest, IsFoundAtTheDeadline) {
-    ASSERT_EQ(object_.post(Order{}), PublishResult::ok);
+    ASSERT_EQ(object_.post(Order{}), SendResult::ok);
     executor_.runFor(9s);
-    EXPECT_EQ(object_.result, PublishResult::closed) << "it waits";
+    EXPECT_EQ(object_.result, SendResult::closed) << "it waits";
     object_.target.hasRoom = true;
     executor_.runFor(1s);
-    EXPECT_EQ(object_.result, PublishResult::ok);
+    EXPECT_EQ(object_.result, SendResult::ok);
 }
 
 TEST_F(AwaitedRoomWithoutNewsTest, DoesNotComeAfterTheDeadline) {
-    ASSERT_EQ(object_.post(Order{}), PublishResult::ok);
+    ASSERT_EQ(object_.post(Order{}), SendResult::ok);
     executor_.runFor(10s);
-    EXPECT_EQ(object_.result, PublishResult::full);
+    EXPECT_EQ(object_.result, SendResult::full);
 }
 
 }  // namespace

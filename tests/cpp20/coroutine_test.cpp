@@ -104,14 +104,14 @@ protected:
     std::optional<Running<Asking>> asking_{std::in_place, executor_, keeper_};
 
     void ask(int number) {
-        ASSERT_EQ(asking_->post(Ask{number}), PublishResult::ok);
+        ASSERT_EQ(asking_->post(Ask{number}), SendResult::ok);
         executor_.runAll();
     }
 };
 
 TEST_F(AwaitedReplyTest, OtherMessagesAreHandledMeanwhile) {
     ask(4);
-    ASSERT_EQ(asking_->post(Mark{"meanwhile"}), PublishResult::ok);
+    ASSERT_EQ(asking_->post(Mark{"meanwhile"}), SendResult::ok);
     executor_.runAll();
     (void)keeper_.post(Release{});
     executor_.runAll();
@@ -186,7 +186,7 @@ TEST_F(AwaitedReplyTest, AReplyThatComesDuringTheEndIsDropped) {
 }
 
 TEST_F(AwaitedReplyTest, AnExceptionIsAFailureOfTheObject) {
-    ASSERT_EQ(asking_->post(Fail{}), PublishResult::ok);
+    ASSERT_EQ(asking_->post(Fail{}), SendResult::ok);
     executor_.runAll();
     EXPECT_EQ(asking_->statistics().failed, 0U);
     (void)keeper_.post(Release{});
@@ -218,7 +218,7 @@ public:
 
     Sending* other = nullptr;
     std::vector<int> parcels;
-    std::vector<PublishResult> results;
+    std::vector<SendResult> results;
     std::chrono::nanoseconds timeout = 1h;
 
 private:
@@ -250,16 +250,16 @@ std::vector<int> numbersTo(int count) {
 }
 
 TEST_F(AwaitedRoomTest, NoParcelIsLost) {
-    ASSERT_EQ(first_.post(Send{50}), PublishResult::ok);
+    ASSERT_EQ(first_.post(Send{50}), SendResult::ok);
     executor_.runAll();
     EXPECT_EQ(second_.parcels, numbersTo(50));
-    EXPECT_EQ(first_.results, std::vector<PublishResult>(50, PublishResult::ok));
+    EXPECT_EQ(first_.results, std::vector<SendResult>(50, SendResult::ok));
 }
 
 // With waits both would stand still.
 TEST_F(AwaitedRoomTest, ACycleOfFullMailboxesGoesOn) {
-    ASSERT_EQ(first_.post(Send{50}), PublishResult::ok);
-    ASSERT_EQ(second_.post(Send{50}), PublishResult::ok);
+    ASSERT_EQ(first_.post(Send{50}), SendResult::ok);
+    ASSERT_EQ(second_.post(Send{50}), SendResult::ok);
     executor_.runAll();
     EXPECT_EQ(first_.parcels, numbersTo(50));
     EXPECT_EQ(second_.parcels, numbersTo(50));
@@ -267,16 +267,16 @@ TEST_F(AwaitedRoomTest, ACycleOfFullMailboxesGoesOn) {
 
 TEST_F(AwaitedRoomTest, AnObjectMayAwaitItsOwnRoom) {
     first_.other = &first_;
-    ASSERT_EQ(first_.post(Send{50}), PublishResult::ok);
+    ASSERT_EQ(first_.post(Send{50}), SendResult::ok);
     executor_.runAll();
     EXPECT_EQ(first_.parcels, numbersTo(50));
 }
 
 TEST_F(AwaitedRoomTest, AStoppedObjectHasNoRoom) {
     second_.stop();
-    ASSERT_EQ(first_.post(Send{2}), PublishResult::ok);
+    ASSERT_EQ(first_.post(Send{2}), SendResult::ok);
     executor_.runAll();
-    EXPECT_EQ(first_.results, std::vector<PublishResult>(2, PublishResult::closed));
+    EXPECT_EQ(first_.results, std::vector<SendResult>(2, SendResult::closed));
 }
 
 /// Its mailbox stays full, as nobody runs it.
@@ -296,7 +296,7 @@ class Waiting : public PooledObject<Waiting, Messages<Order>, Awaits> {
 public:
     explicit Waiting(Stuck& stuck) : stuck_(stuck) {}
     void handle(const Order& /*order*/) { EXPECT_TRUE(run(send())); }
-    std::vector<PublishResult> results;
+    std::vector<SendResult> results;
 
 private:
     Coroutine send() { results.push_back(co_await stuck_.awaitPost(Parcel{0}, 10s)); }
@@ -308,20 +308,20 @@ TEST(AwaitedRoomOfAnActiveObjectTest, ComesWithHandlingOrNotInTime) {
     ManualExecutor executor;
     Stuck stuck;
     Running<Waiting> object(executor, stuck);
-    while (stuck.post(Parcel{0}) == PublishResult::ok) {
+    while (stuck.post(Parcel{0}) == SendResult::ok) {
     }
-    ASSERT_EQ(object.post(Order{}), PublishResult::ok);
+    ASSERT_EQ(object.post(Order{}), SendResult::ok);
     executor.runFor(9s);
     EXPECT_TRUE(object.results.empty());
     executor.runFor(1s);
     ASSERT_EQ(object.results.size(), 1U);
-    EXPECT_NE(object.results[0], PublishResult::ok);
-    ASSERT_EQ(object.post(Order{}), PublishResult::ok);
+    EXPECT_NE(object.results[0], SendResult::ok);
+    ASSERT_EQ(object.post(Order{}), SendResult::ok);
     executor.runAll();
     (void)stuck.handleQueued();
     executor.runAll();
     ASSERT_EQ(object.results.size(), 2U);
-    EXPECT_EQ(object.results[1], PublishResult::ok);
+    EXPECT_EQ(object.results[1], SendResult::ok);
     stuck.stop();
 }
 
@@ -363,8 +363,8 @@ TEST(AwaitedReplyThreadTest, TwoObjectsAskEachOther) {
     first.other = &second;
     second.other = &first;
     constexpr int rounds = 2000;
-    ASSERT_EQ(first.post(Begin{rounds}), PublishResult::ok);
-    ASSERT_EQ(second.post(Begin{rounds}), PublishResult::ok);
+    ASSERT_EQ(first.post(Begin{rounds}), SendResult::ok);
+    ASSERT_EQ(second.post(Begin{rounds}), SendResult::ok);
     while (first.replies < rounds || second.replies < rounds) {
         std::this_thread::yield();
     }
@@ -378,7 +378,7 @@ TEST(AwaitedReplyThreadTest, AnObjectEndsBesideReplies) {
         Running<Talking> object;
         object.other = &replier;
         for (int i = 0; i < 8; ++i) {
-            ASSERT_EQ(object.post(Begin{1000000}), PublishResult::ok);
+            ASSERT_EQ(object.post(Begin{1000000}), SendResult::ok);
         }
         while (object.replies < round) {
             std::this_thread::yield();
@@ -418,7 +418,7 @@ TEST(AwaitedReplyThreadTest, ObjectsOnAPoolAskEachOther) {
         objects[i]->other = objects[(i + 1) % count].get();
     }
     for (const auto& object : objects) {
-        ASSERT_EQ(object->post(Begin{rounds}), PublishResult::ok);
+        ASSERT_EQ(object->post(Begin{rounds}), SendResult::ok);
     }
     for (const auto& object : objects) {
         while (object->replies < rounds) {

@@ -37,13 +37,13 @@ void expectNext(Queue& queue, int number) {
 /// Each side waits for the other: the second push for room, each pop for a message.
 void bothSidesWait() {
     Spsc queue;
-    parallel([&] { check(queue.push(0) == PushResult::ok && queue.push(1) == PushResult::ok, ""); },
+    parallel([&] { check(queue.push(0) == SendResult::ok && queue.push(1) == SendResult::ok, ""); },
              [&] { expectNext(queue, 0), expectNext(queue, 1); });
 }
 
 void twoProducersWait() {
     Mpsc queue;
-    const auto push = [&] { check(queue.push(7) == PushResult::ok, "it waits for room"); };
+    const auto push = [&] { check(queue.push(7) == SendResult::ok, "it waits for room"); };
     parallel(push, push, [&] { expectNext(queue, 7), expectNext(queue, 7); });
 }
 
@@ -53,7 +53,7 @@ void closeWhilePushing() {
     Queue queue;
     int accepted = 0;
     int delivered = 0;
-    parallel([&] { accepted += queue.push(0) == PushResult::ok ? 1 : 0; },
+    parallel([&] { accepted += queue.push(0) == SendResult::ok ? 1 : 0; },
              [&] {
                  while (queue.pop().has_value()) {
                      ++delivered;
@@ -67,7 +67,7 @@ void closeWhilePushing() {
 /// close().
 void twoConsumersSeeTheEnd() {
     Mpmc queue;
-    check(queue.push(0) == PushResult::ok, "there is room for one");
+    check(queue.push(0) == SendResult::ok, "there is room for one");
     std::array<int, 2> delivered{};
     const auto consumeAll = [&queue](int& count) {
         while (queue.pop().has_value()) {
@@ -81,7 +81,7 @@ void twoConsumersSeeTheEnd() {
 
 void twoConsumersWait() {
     Mpmc queue;
-    parallel([&] { check(queue.push(0) == PushResult::ok && queue.push(0) == PushResult::ok, ""); },
+    parallel([&] { check(queue.push(0) == SendResult::ok && queue.push(0) == SendResult::ok, ""); },
              [&] { expectNext(queue, 0); }, [&] { expectNext(queue, 0); });
 }
 
@@ -89,15 +89,15 @@ void twoConsumersWait() {
 /// of the two wake-ups comes too early, and the other one has to serve two threads.
 void eachMessageReachesAConsumer() {
     BlockingQueue<MpmcRing<int, 2, ModelTraits>, SleepAtOnce, NoPacing> queue;
-    const auto push = [&] { check(queue.tryPush(7) == PushResult::ok, "there is room"); };
+    const auto push = [&] { check(queue.tryPush(7) == SendResult::ok, "there is room"); };
     parallel(
         push, push, [&] { expectNext(queue, 7); }, [&] { expectNext(queue, 7); });
 }
 
 void eachSlotReachesAProducer() {
     BlockingQueue<MpmcRing<int, 2, ModelTraits>, SleepAtOnce, NoPacing> queue;
-    check(queue.push(7) == PushResult::ok && queue.push(7) == PushResult::ok, "there is room");
-    const auto push = [&] { check(queue.push(7) == PushResult::ok, "it waits for room"); };
+    check(queue.push(7) == SendResult::ok && queue.push(7) == SendResult::ok, "there is room");
+    const auto push = [&] { check(queue.push(7) == SendResult::ok, "it waits for room"); };
     const auto pop = [&] { check(queue.tryPop().has_value(), "there are two"); };
     parallel(push, push, pop, pop);
 }
@@ -106,8 +106,8 @@ void eachSlotReachesAProducer() {
 template <class Queue>
 void closeWhileFull() {
     Queue queue;
-    check(queue.push(0) == PushResult::ok, "there is room for one");
-    parallel([&] { check(queue.push(1) == PushResult::closed, "nobody makes room"); },
+    check(queue.push(0) == SendResult::ok, "there is room for one");
+    parallel([&] { check(queue.push(1) == SendResult::closed, "nobody makes room"); },
              [&] { queue.close(); });
     expectNext(queue, 0);
     check(!queue.pop().has_value(), "and no more");
@@ -134,9 +134,9 @@ void waitsWithALimitEnd() {
     Spsc queue;
     parallel(
         [&] {
-            check(queue.push(0) == PushResult::ok, "there is room for one");
-            const PushResult second = queue.pushFor(1, 3ms);
-            check(second != PushResult::closed, "either room or time");
+            check(queue.push(0) == SendResult::ok, "there is room for one");
+            const SendResult second = queue.pushFor(1, 3ms);
+            check(second != SendResult::closed, "either room or time");
         },
         [&] {
             const auto first = queue.popFor(3ms);

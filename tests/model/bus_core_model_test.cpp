@@ -56,7 +56,7 @@ void drainWaitsForTheConsumer() {
     Plain<int> served;
     parallel([&] { serveUntilDrained(bus, served); },
              [&] {
-                 check(bus.publish(Number{Plain<int>(1)}) == PublishResult::ok, "there is room");
+                 check(bus.publish(Number{Plain<int>(1)}) == SendResult::ok, "there is room");
                  check(bus.drain(always), "no deadline");
                  check(served.get() == 1, "it is served");
              });
@@ -83,7 +83,7 @@ void publisherWaitsForRoom() {
     parallel(
         [&] {
             const auto result = bus.publishFor(1h, Number{Plain<int>(3)});
-            check(result == PublishResult::ok, "the consumer makes room");
+            check(result == SendResult::ok, "the consumer makes room");
         },
         [&] { (void)bus.processWith([&](const Number&) { ++served; }, 1); });
     check(served == 1 && bus.sizeApprox() == 2, "one for the other");
@@ -98,7 +98,7 @@ void closeEndsTheWaitForRoom() {
     parallel(
         [&] {
             const auto result = bus.publishFor(1h, Number{Plain<int>(3)});
-            check(result == PublishResult::closed, "nobody makes room");
+            check(result == SendResult::closed, "nobody makes room");
         },
         [&] { bus.close(); });
 }

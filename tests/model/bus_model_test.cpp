@@ -36,19 +36,19 @@ using Dropping = detail::DropOldestRing<Content, Room, BusTraits>;
 constexpr auto goOn = [] { return true; };
 
 template <class Ring>
-PushResult publish(Ring& ring, int number) {
+SendResult publish(Ring& ring, int number) {
     auto claim = ring.tryReserve();
     if (claim) {
         claim.emplace().number.set(number);
         claim.commit();
-        return PushResult::ok;
+        return SendResult::ok;
     }
     return claim.result();
 }
 
 template <class Ring>
 void insist(Ring& ring, int number) {
-    while (publish(ring, number) != PushResult::ok) {
+    while (publish(ring, number) != SendResult::ok) {
         ModelPlatform::pause();
     }
 }
@@ -142,7 +142,7 @@ void closeTheStoreWhilePublishing() {
     int served = 0;
     const auto publishOne = [&](Priority priority) {
         rings.at(priority,
-                 [&](auto& ring) { accepted += publish(ring, 0) == PushResult::ok ? 1 : 0; });
+                 [&](auto& ring) { accepted += publish(ring, 0) == SendResult::ok ? 1 : 0; });
     };
     parallel(
         [&] {
@@ -199,7 +199,7 @@ void dropWhileServing() {
     insist(ring, 1);
     const auto drop = [&](Content& content) { dropped += content.number.get() >= 0 ? 1 : 0; };
     const auto publishOne = [&](int number) {
-        while (publish(ring, number) != PushResult::ok) {
+        while (publish(ring, number) != SendResult::ok) {
             if (ring.dropExcess(drop) == 0) {
                 ModelPlatform::pause();
             }
@@ -225,7 +225,7 @@ void closeWhilePublishing() {
     int served = 0;
     parallel([&] { ring.close(); },
              [&] {
-                 accepted += publish(ring, 10) == PushResult::ok ? 1 : 0;
+                 accepted += publish(ring, 10) == SendResult::ok ? 1 : 0;
                  if (ring.isDrained()) {
                      check(handled.get() == accepted, "all that happened is visible");
                  }

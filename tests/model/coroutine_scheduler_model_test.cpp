@@ -85,7 +85,7 @@ struct Exchange {
     Exchange()
         : future(Asked::make(Question{}, Asked::TimePoint::max(), [this](Asked&& message) {
               request.emplace(std::move(message));
-              return PublishResult::ok;
+              return SendResult::ok;
           })) {}
     void reply() {
         value.set(7);

@@ -33,9 +33,9 @@ using Amount = Batch::Amount;
 
 /// Adds an event in the way of plain values or of foreign ones. Both make the same message here.
 template <Store::Content How = Store::Content::foreign>
-PushResult add(Store& store, Ledger& ledger, int number) {
-    const PushResult result = store.add<How>([&] { return Message(number, ledger); });
-    ledger.accepted += result == PushResult::ok ? 1 : 0;
+SendResult add(Store& store, Ledger& ledger, int number) {
+    const SendResult result = store.add<How>([&] { return Message(number, ledger); });
+    ledger.accepted += result == SendResult::ok ? 1 : 0;
     return result;
 }
 
@@ -59,7 +59,7 @@ void addWakesWaiter() {
     Ledger ledger;
     {
         Store store;
-        parallel([&] { check(add<How>(store, ledger, 0) == PushResult::ok, "room"); },
+        parallel([&] { check(add<How>(store, ledger, 0) == SendResult::ok, "room"); },
                  [&] {
                      waitForEvent(store);
                      check(harvest(store) == 1, "it waited for an event");
@@ -130,7 +130,7 @@ void closeEndsTheWaitForRoom() {
     Ledger ledger;
     Store store({1, Overflow::block});
     (void)add(store, ledger, 0);
-    parallel([&] { check(add(store, ledger, 1) == PushResult::closed, "nobody makes room"); },
+    parallel([&] { check(add(store, ledger, 1) == SendResult::closed, "nobody makes room"); },
              [&] { store.close(); });
 }
 
@@ -140,8 +140,8 @@ void room() {
     int delivered = 0;
     parallel(
         [&] {
-            check(add(store, ledger, 0) == PushResult::ok, "there is room");
-            check(add(store, ledger, 1) == PushResult::ok, "there will be");
+            check(add(store, ledger, 0) == SendResult::ok, "there is room");
+            check(add(store, ledger, 1) == SendResult::ok, "there will be");
         },
         [&] {
             while (delivered < 2) {
@@ -158,7 +158,7 @@ void roomForTwo() {
     (void)add<Store::Content::plain>(store, ledger, 0);
     (void)add<Store::Content::plain>(store, ledger, 1);
     const auto produce = [&] {
-        check(add<Store::Content::plain>(store, ledger, 2) == PushResult::ok, "there will be room");
+        check(add<Store::Content::plain>(store, ledger, 2) == SendResult::ok, "there will be room");
     };
     parallel(produce, produce, [&] { check(harvest(store) >= 2, "they were there"); });
 }
@@ -242,7 +242,7 @@ void oldestMakesRoom() {
     int delivered = 0;
     Store store({1, Overflow::dropOldest});
     (void)add<Store::Content::plain>(store, ledger, 0);
-    parallel([&] { check(add(store, ledger, 1) == PushResult::ok, "room is made"); },
+    parallel([&] { check(add(store, ledger, 1) == SendResult::ok, "room is made"); },
              [&] { delivered = harvest(store); },
              [&] { (void)store.peek([](const Message& message) { (void)message.number(); }); });
     delivered += harvest(store);

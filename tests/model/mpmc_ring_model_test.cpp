@@ -97,7 +97,7 @@ void neverFullWithoutReason() {
     Ledger ledger;
     Ring ring;
     const auto pushOne = [&] {
-        check(ring.tryEmplace(0, ledger) == PushResult::ok, "there is room");
+        check(ring.tryEmplace(0, ledger) == SendResult::ok, "there is room");
     };
     parallel(pushOne, pushOne, [&] { (void)ring.consume([](Message&) {}, 1); });
 }
@@ -113,13 +113,13 @@ void roomThatAnotherPushKnewOf() {
             while (hasRoom.load(std::memory_order_acquire) == 0) {
                 ModelPlatform::pause();
             }
-            check(ring.tryEmplace(1, ledger) == PushResult::ok, "there is room");
+            check(ring.tryEmplace(1, ledger) == SendResult::ok, "there is room");
         },
         [&] {
             takeOne(ring);
             hasRoom.store(1, std::memory_order_release);
         },
-        [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
+        [&] { check(ring.tryEmplace(10, ledger) == SendResult::ok, "there is room"); });
 }
 
 /// A consumer that is told of a message finds it, although another consumer moves the head.
@@ -150,7 +150,7 @@ void neverEmptyAsTheOtherConsumerKnows() {
     parallel([&] { check(ring.consume([](Message&) {}, 1) == 1, "one of the three"); },
              [&] {
                  takeOne(ring);
-                 if (ring.tryEmplace(2, ledger) == PushResult::ok) {
+                 if (ring.tryEmplace(2, ledger) == SendResult::ok) {
                      (void)ring.consume([](Message&) {}, 1);
                  }
              });
@@ -163,7 +163,7 @@ void roomCarriesWhatTheConsumerWrote() {
     Plain<int> handled;
     push(ring, ledger, 0);
     const auto pushLater = [&] {
-        if (ring.tryEmplace(10, ledger) == PushResult::ok) {
+        if (ring.tryEmplace(10, ledger) == SendResult::ok) {
             check(handled.get() == 1, "the slot was used before");
         }
     };
@@ -194,7 +194,7 @@ void closeWhilePushing() {
     Ledger ledger;
     Ring ring;
     Plain<int> reason;
-    parallel([&] { ledger.accepted += ring.tryEmplace(0, ledger) == PushResult::ok ? 1 : 0; },
+    parallel([&] { ledger.accepted += ring.tryEmplace(0, ledger) == SendResult::ok ? 1 : 0; },
              [&] {
                  reason.set(1);
                  ring.close();

@@ -42,7 +42,7 @@ void comeAndGo() {
         parallel(
             [&] {
                 auto producer = lanes.producer();
-                ledger.accepted += producer.tryEmplace(7, ledger) == PushResult::ok ? 1 : 0;
+                ledger.accepted += producer.tryEmplace(7, ledger) == SendResult::ok ? 1 : 0;
             },
             [&] {
                 deliver(ledger, lanes);
@@ -65,7 +65,7 @@ void registerWhileRemoving() {
     parallel([&] { leaving.close(); },
              [&] {
                  auto producer = lanes.producer();
-                 check(producer.tryEmplace(7, ledger) == PushResult::ok, "a new lane has room");
+                 check(producer.tryEmplace(7, ledger) == SendResult::ok, "a new lane has room");
              },
              [&] { deliver(ledger, lanes); });
     deliver(ledger, lanes);
@@ -81,7 +81,7 @@ void closeWhileRegistering() {
     parallel(
         [&] {
             auto producer = lanes.producer();
-            ledger.accepted += producer.tryEmplace(7, ledger) == PushResult::ok ? 1 : 0;
+            ledger.accepted += producer.tryEmplace(7, ledger) == SendResult::ok ? 1 : 0;
         },
         [&] {
             deliver(ledger, lanes);
@@ -100,7 +100,7 @@ void closeWhilePushing() {
     Lanes lanes(1);
     auto producer = lanes.producer();
     bool hasEnded = false;
-    parallel([&] { ledger.accepted += producer.tryEmplace(7, ledger) == PushResult::ok ? 1 : 0; },
+    parallel([&] { ledger.accepted += producer.tryEmplace(7, ledger) == SendResult::ok ? 1 : 0; },
              [&] { hasEnded = lanes.isDrained(); }, [&] { lanes.close(); });
     check(!hasEnded || ledger.accepted == 0, "nothing follows the end");
 }
@@ -126,14 +126,14 @@ void sweepWhilePushing() {
     Ledger ledger;
     EagerLanes lanes(1);
     auto producer = lanes.producer();
-    parallel([&] { ledger.accepted += producer.tryEmplace(7, ledger) == PushResult::ok ? 1 : 0; },
+    parallel([&] { ledger.accepted += producer.tryEmplace(7, ledger) == SendResult::ok ? 1 : 0; },
              [&] {
                  deliver(ledger, lanes);
                  deliver(ledger, lanes);
              });
     deliver(ledger, lanes);
     check(ledger.accepted == 1 && ledger.delivered == 1, "what was accepted was delivered");
-    check(producer.tryEmplace(7, ledger) == PushResult::ok, "there is room again");
+    check(producer.tryEmplace(7, ledger) == SendResult::ok, "there is room again");
     deliver(ledger, lanes);
     check(ledger.delivered == 2, "a lane that was idle is visited again");
 }
@@ -155,8 +155,8 @@ void announceTogether() {
     auto first = lanes.producer();
     auto second = lanes.producer();
     deliver(ledger, lanes);  // both lanes are idle from here on
-    parallel([&] { check(first.tryEmplace(7, ledger) == PushResult::ok, "there is room"); },
-             [&] { check(second.tryEmplace(7, ledger) == PushResult::ok, "there is room"); },
+    parallel([&] { check(first.tryEmplace(7, ledger) == SendResult::ok, "there is room"); },
+             [&] { check(second.tryEmplace(7, ledger) == SendResult::ok, "there is room"); },
              [&] { deliver(ledger, lanes); });
     deliver(ledger, lanes);
     deliver(ledger, lanes);

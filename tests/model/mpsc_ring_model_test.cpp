@@ -64,7 +64,7 @@ void neverFullWithoutReason() {
     Ledger ledger;
     Ring ring;
     const auto pushOne = [&] {
-        check(ring.tryEmplace(0, ledger) == PushResult::ok, "there is room");
+        check(ring.tryEmplace(0, ledger) == SendResult::ok, "there is room");
     };
     parallel(pushOne, pushOne, [&] { (void)ring.consume([](Message&) {}); });
 }
@@ -81,7 +81,7 @@ void roomThatIsKnownOf() {
             while (hasRoom.load(std::memory_order_acquire) == 0) {
                 ModelPlatform::pause();
             }
-            check(ring.tryEmplace(1, ledger) == PushResult::ok, "there is room");
+            check(ring.tryEmplace(1, ledger) == SendResult::ok, "there is room");
         },
         [&] {
             consume(ring, 1, [&](Message&) { handled.set(1); });
@@ -108,7 +108,7 @@ void roomThatAnotherPushKnewOf() {
             consume(ring, 1, [&](Message&) { handled.set(1); });
             hasRoom.store(1, std::memory_order_release);
         },
-        [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
+        [&] { check(ring.tryEmplace(10, ledger) == SendResult::ok, "there is room"); });
 }
 
 /// A producer that is overtaken by laps finds the room that the others knew of: there is one
@@ -123,7 +123,7 @@ void roomThatLapsKnewOf() {
                 (void)ring.tryEmplace(lap, ledger);
             }
         },
-        [&] { check(ring.tryEmplace(10, ledger) == PushResult::ok, "there is room"); });
+        [&] { check(ring.tryEmplace(10, ledger) == SendResult::ok, "there is room"); });
 }
 
 /// A handler's writes are visible to the producer that finds the slot free. Here the first message
@@ -135,7 +135,7 @@ void roomCarriesWhatTheConsumerWrote() {
     push(ring, ledger, 0);
     push(ring, ledger, 1);
     const auto pushLater = [&] {
-        if (ring.tryEmplace(10, ledger) == PushResult::ok) {
+        if (ring.tryEmplace(10, ledger) == SendResult::ok) {
             check(handled.get() == 1, "both slots were used before");
         }
     };
@@ -176,12 +176,12 @@ void closeWhilePushing() {
     Plain<int> reason;
     parallel(
         [&] {
-            ledger.accepted += ring.tryEmplace(0, ledger) == PushResult::ok ? 1 : 0;
+            ledger.accepted += ring.tryEmplace(0, ledger) == SendResult::ok ? 1 : 0;
             reason.set(1);
             ring.close();
         },
         [&] {
-            ledger.accepted += ring.tryEmplace(10, ledger) == PushResult::ok ? 1 : 0;
+            ledger.accepted += ring.tryEmplace(10, ledger) == SendResult::ok ? 1 : 0;
             if (ring.isDrained()) {
                 check(handled.get() == ledger.accepted && reason.get() == 1,
                       "all that happened is visible");
@@ -249,7 +249,7 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
                 bool hasThrown = false;
                 while (!hasThrown) {
                     try {
-                        if (ring.tryEmplace(0, true) == PushResult::full) {
+                        if (ring.tryEmplace(0, true) == SendResult::full) {
                             ModelPlatform::pause();
                         }
                     } catch (const Refusal&) {
@@ -258,7 +258,7 @@ TEST(MpscRingModelTest, SkipsTheSlotOfAConstructorThatThrows) {
                 }
             },
             [&] {
-                while (ring.tryEmplace(1, false) != PushResult::ok) {
+                while (ring.tryEmplace(1, false) != SendResult::ok) {
                     ModelPlatform::pause();
                 }
             },

@@ -2,7 +2,7 @@
 
 #include "support/model/expectations.hpp"
 
-#include <sluice/queue/push_result.hpp>
+#include <sluice/base/send_result.hpp>
 
 // Scenarios that the model tests of several queues share.
 
@@ -11,7 +11,7 @@ namespace sluice::model {
 /// Pushes as soon as there is room.
 template <class Queue>
 void push(Queue& queue, Ledger& ledger, int number) {
-    while (queue.tryEmplace(number, ledger) != PushResult::ok) {
+    while (queue.tryEmplace(number, ledger) != SendResult::ok) {
         ModelPlatform::pause();
     }
 }

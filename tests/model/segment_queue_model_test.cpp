@@ -32,7 +32,7 @@ struct Queue : SegmentQueue<Message, SegmentTraits> {
 using Memory = std::pmr::monotonic_buffer_resource;
 
 void offer(Queue& queue, Ledger& ledger, int number) {
-    if (queue.tryEmplace(number, ledger) == PushResult::ok) {
+    if (queue.tryEmplace(number, ledger) == SendResult::ok) {
         ++ledger.accepted;
     }
 }
@@ -130,10 +130,10 @@ void limit() {
     Atomic<int> hasRoom{0};
     parallel(
         [&] {
-            check(queue.tryEmplace(0, ledger) == PushResult::ok, "there is room");
-            const PushResult second = queue.tryEmplace(1, ledger);
+            check(queue.tryEmplace(0, ledger) == SendResult::ok, "there is room");
+            const SendResult second = queue.tryEmplace(1, ledger);
             if (hasRoom.load(std::memory_order_acquire) == 1) {
-                check(second == PushResult::ok || queue.tryEmplace(1, ledger) == PushResult::ok,
+                check(second == SendResult::ok || queue.tryEmplace(1, ledger) == SendResult::ok,
                       "there is room again");
             }
         },

@@ -21,7 +21,7 @@ using Ring = SpscRing<Message, 2, ModelTraits>;
 template <class Queue>
 void pushAll(Queue& ring, Ledger& ledger, int count) {
     for (int i = 0; i < count; ++i) {
-        while (ring.tryEmplace(i, ledger) != PushResult::ok) {
+        while (ring.tryEmplace(i, ledger) != SendResult::ok) {
             ModelPlatform::pause();
         }
     }
@@ -83,8 +83,8 @@ void roomCarriesWhatTheConsumerWrote() {
         });
 }
 
-void count(Ledger& ledger, PushResult result) {
-    ledger.accepted += result == PushResult::ok ? 1 : 0;
+void count(Ledger& ledger, SendResult result) {
+    ledger.accepted += result == SendResult::ok ? 1 : 0;
 }
 
 /// A third thread closes while the producer pushes; the consumer stops when the ring is drained.

@@ -69,7 +69,7 @@ TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {
                     std::uint32_t number = 0;
                     // Posts until the object is stopped.
                     while (object->post(Order{poster, ++number, std::string(40, 'x')}) !=
-                           PublishResult::closed) {
+                           SendResult::closed) {
                     }
                 });
             }
@@ -107,7 +107,7 @@ TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
     const test::Watchdog watchdog([](std::FILE*) {});
     for (std::size_t round = 0; round < scaled(4000); ++round) {
         Running<Idle> idle;
-        EXPECT_EQ(idle.post(1), PublishResult::ok);
+        EXPECT_EQ(idle.post(1), SendResult::ok);
     }
 }
 

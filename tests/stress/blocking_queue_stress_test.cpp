@@ -31,13 +31,13 @@ std::uint64_t pushInAllWays(Producer& producer, std::size_t self, Progress& prog
     for (std::uint64_t next = 0;;) {
         const Stamp stamp = Stamp::of(self, next);
         const std::uint32_t way = dice() % 8;
-        const PushResult result = way == 0   ? producer.tryPush(stamp)
+        const SendResult result = way == 0   ? producer.tryPush(stamp)
                                   : way == 1 ? producer.pushFor(stamp, 20us)
                                              : producer.push(stamp);
-        if (result == PushResult::closed) {
+        if (result == SendResult::closed) {
             return next;
         }
-        next += result == PushResult::ok ? 1 : 0;
+        next += result == SendResult::ok ? 1 : 0;
         progress.accepted.at(self).store(next, std::memory_order_relaxed);
     }
 }

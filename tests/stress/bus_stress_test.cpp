@@ -101,11 +101,11 @@ std::uint64_t publishMany(AnyBus& bus, std::uint32_t publisher, std::uint32_t co
         if constexpr (Traits::priorities) {
             options.priority = static_cast<Priority>((i + publisher) % priorityCount);
         }
-        const PublishResult result =
+        const SendResult result =
             i % 2 == 0 ? bus.template emplaceWith<Plain>(options, publisher, i)
                        : bus.template emplaceWith<Owning>(options, publisher, i,
                                                           "a text that lies outside of its string");
-        if (result == PublishResult::ok) {
+        if (result == SendResult::ok) {
             ++accepted;
         } else {
             std::this_thread::yield();

@@ -57,7 +57,7 @@ void comeAndGo(std::size_t handlesEach) {
                     const std::size_t handle = self * handlesEach + i;
                     auto producer = queue.producer();
                     for (std::uint64_t n = 0; n < i % (room + 2); ++n) {
-                        if (producer.tryPush(Stamp::of(handle, n)) != PushResult::ok) {
+                        if (producer.tryPush(Stamp::of(handle, n)) != SendResult::ok) {
                             break;
                         }
                         ++accepted[handle];
@@ -116,7 +116,7 @@ void outliveTheQueue(std::size_t rounds) {
             for (std::size_t self = 0; self < threads; ++self) {
                 crew.add([&, self, producer = queue->producer()]() mutable {
                     accepted[self] = pushUntilClosed(producer, self, progress);
-                    EXPECT_EQ(producer.tryPush(Stamp{}), PushResult::closed);
+                    EXPECT_EQ(producer.tryPush(Stamp{}), SendResult::closed);
                 });
             }
             crew.start();
@@ -159,7 +159,7 @@ TEST(MpscLanesStressTest, HandlesAreMovedBetweenThreads) {
             for (std::uint64_t mine = self; mine < turns; mine += 2) {
                 awaitThat([&] { return turn.load(std::memory_order_acquire) == mine; });
                 auto own = std::move(handle);
-                accepted += own.tryPush(Stamp::of(0, accepted)) == PushResult::ok ? 1 : 0;
+                accepted += own.tryPush(Stamp::of(0, accepted)) == SendResult::ok ? 1 : 0;
                 handle = std::move(own);
                 turn.store(mine + 1, std::memory_order_release);
             }

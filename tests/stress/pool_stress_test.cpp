@@ -201,7 +201,7 @@ void handOver(std::size_t producers, std::uint64_t each) {
                     void* block = nullptr;
                     awaitThat([&] { return (block = pool.tryAllocate()) != nullptr; });
                     sign(block, i);
-                    awaitThat([&] { return ring.tryPush(block) == PushResult::ok; });
+                    awaitThat([&] { return ring.tryPush(block) == SendResult::ok; });
                 }
             });
         }

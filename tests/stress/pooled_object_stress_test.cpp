@@ -63,7 +63,7 @@ TEST(PooledObjectStressTest, EveryAcceptedMessageIsHandledOrDiscarded) {
             threads.emplace_back([&, poster] {
                 for (std::uint64_t i = 0; i < 2000; ++i) {
                     const std::size_t chosen = i % objects.size();
-                    if (objects[chosen].post(Step{poster, i}) == PublishResult::ok) {
+                    if (objects[chosen].post(Step{poster, i}) == SendResult::ok) {
                         accepted[chosen].fetch_add(1, std::memory_order_relaxed);
                     }
                 }
@@ -103,7 +103,7 @@ TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
     for (std::size_t round = 0; round < test::scaled(300); ++round) {
         Small object;
         ASSERT_TRUE(object.start(executor));
-        while (object.post(Step{0, 0}, Priority::low) == PublishResult::ok) {
+        while (object.post(Step{0, 0}, Priority::low) == SendResult::ok) {
         }
         std::atomic<bool> isOver{false};
         std::atomic<std::size_t> refused{0};
@@ -111,7 +111,7 @@ TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
         for (std::uint32_t poster = 0; poster < posters; ++poster) {
             threads.emplace_back([&] {
                 while (!isOver) {
-                    EXPECT_NE(object.post(Step{0, 0}, Priority::low), PublishResult::ok);
+                    EXPECT_NE(object.post(Step{0, 0}, Priority::low), SendResult::ok);
                     ++refused;
                 }
             });
@@ -119,7 +119,7 @@ TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
         while (refused < 100) {
             EXPECT_LE(object.sizeApprox(), object.capacity());
         }
-        EXPECT_EQ(object.post(Step{0, 0}, Priority::high), PublishResult::ok);
+        EXPECT_EQ(object.post(Step{0, 0}, Priority::high), SendResult::ok);
         isOver = true;
         for (std::thread& thread : threads) {
             thread.join();
@@ -138,7 +138,7 @@ TEST(PooledObjectStressTest, ObjectsComeAndGo) {
         for (std::size_t i = 0; i < test::scaled(3000); ++i) {
             Running<Counter> object(pool);
             for (std::uint64_t number = 0; number < 3; ++number) {
-                ASSERT_EQ(object.post(Step{0, number}), PublishResult::ok);
+                ASSERT_EQ(object.post(Step{0, number}), SendResult::ok);
             }
             if (i % 2 == 0) {
                 ASSERT_TRUE(object.stopAfterDrain(std::chrono::steady_clock::now() +
@@ -255,7 +255,7 @@ TEST(PooledObjectStressTest, AHundredThousandObjectsAreReplacedWhileOthersPost) 
                         const std::lock_guard<std::mutex> guard(place.mutex);
                         object = place.object;
                     }
-                    if (object != nullptr && object->post(Step{0, i}) == PublishResult::ok) {
+                    if (object != nullptr && object->post(Step{0, i}) == SendResult::ok) {
                         ++accepted;
                     }
                 }
@@ -352,7 +352,7 @@ TEST(PooledObjectStressTest, AsManyObjectsRunAtOnceAsThereAreThreads) {
         }
         const std::uint64_t last = (round + 1) * threads;
         for (const auto& object : objects) {
-            ASSERT_EQ(object->post(Step{0, last}), PublishResult::ok);
+            ASSERT_EQ(object->post(Step{0, last}), SendResult::ok);
         }
         while (begun < last) {
             std::this_thread::yield();

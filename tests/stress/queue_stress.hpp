@@ -68,13 +68,13 @@ template <class Producer>
 std::uint64_t pushUntilClosed(Producer& producer, std::size_t self, Progress& progress) {
     for (std::uint64_t next = 0;;) {
         switch (producer.tryPush(Stamp::of(self, next))) {
-        case PushResult::ok:
+        case SendResult::ok:
             progress.accepted.at(self).store(++next, std::memory_order_relaxed);
             break;
-        case PushResult::full:
+        case SendResult::full:
             std::this_thread::yield();
             break;
-        case PushResult::closed:
+        case SendResult::closed:
             return next;
         }
     }

@@ -65,7 +65,7 @@ void handOver(std::size_t producers, std::uint64_t each) {
         for (std::size_t self = 0; self < producers; ++self) {
             crew.add([&, self] {
                 for (std::uint64_t i = 0; i < each; ++i) {
-                    EXPECT_EQ(queue.tryPush(Stamp::of(self, i)), PushResult::ok);
+                    EXPECT_EQ(queue.tryPush(Stamp::of(self, i)), SendResult::ok);
                     progress.accepted.at(self).store(i + 1, std::memory_order_relaxed);
                     if (i % 64 == self) {
                         std::this_thread::yield();
@@ -131,7 +131,7 @@ TEST(SegmentQueueStressTest, BatchesAndSingleMessagesKeepTheOrder) {
         for (std::size_t self = 0; self < producers; ++self) {
             crew.add([&, self] {
                 for (std::uint64_t i = 0; i < each;) {
-                    if (queue.tryPush(Stamp::of(self, i)) == PushResult::ok) {
+                    if (queue.tryPush(Stamp::of(self, i)) == SendResult::ok) {
                         progress.accepted.at(self).store(++i, std::memory_order_relaxed);
                     } else {
                         std::this_thread::yield();

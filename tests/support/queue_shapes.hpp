@@ -1,10 +1,10 @@
 #pragma once
 
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
-#include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -23,8 +23,8 @@
 namespace sluice {
 
 /// Found by GoogleTest, so that a failure names the result.
-inline void PrintTo(PushResult result, std::ostream* out) {
-    *out << (result == PushResult::ok ? "ok" : result == PushResult::full ? "full" : "closed");
+inline void PrintTo(SendResult result, std::ostream* out) {
+    *out << (result == SendResult::ok ? "ok" : result == SendResult::full ? "full" : "closed");
 }
 
 }  // namespace sluice
@@ -154,19 +154,19 @@ public:
     explicit DirectProducer(Queue& queue) noexcept : queue_(&queue) {}
 
     template <class U>
-    PushResult tryPush(U&& value) {
+    SendResult tryPush(U&& value) {
         return queue_->tryPush(std::forward<U>(value));
     }
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         return queue_->tryEmplace(std::forward<Args>(args)...);
     }
     template <class U>
-    PushResult push(U&& value) {
+    SendResult push(U&& value) {
         return queue_->push(std::forward<U>(value));
     }
     template <class U, class Time>
-    PushResult pushFor(U&& value, Time atMost) {
+    SendResult pushFor(U&& value, Time atMost) {
         return queue_->pushFor(std::forward<U>(value), atMost);
     }
 

@@ -6,38 +6,11 @@ from checks import headers
 
 
 class LengthTest(PlantedTree):
-    def test_refuses_more_than_450_lines(self):
-        self.plant("include/sluice/base/fits.hpp", *["//"] * 450)
-        self.plant("include/sluice/base/long.hpp", *["//"] * 451)
-        self.plant("tests/unit/base/long_test.cpp", *["//"] * 451)
-        self.assert_finds(headers.check_length, "base/long.hpp:451: 451 lines", "long_test.cpp:451")
-
-    def test_notes_headers_of_more_than_400_lines(self):
-        self.plant("include/sluice/base/normal.hpp", *["//"] * 400)
-        self.plant("include/sluice/base/long.hpp", *["//"] * 401)
-        self.plant("tests/unit/base/long_test.cpp", *["//"] * 401)
-        notes = [str(problem) for problem in headers.check_length(self.root)]
-        self.assertEqual(
-            notes, ["include/sluice/base/long.hpp:401: note: 401 lines; over 400 is long"]
-        )
-
-
-class MirroredTestTest(PlantedTree):
-    def test_refuses_a_header_without_a_test(self):
-        self.plant("include/sluice/base/cell.hpp")
-        self.assert_finds(headers.check_tests, "it has no test tests/unit/base/cell_test.cpp")
-
-    def test_refuses_a_test_file_without_a_case(self):
-        self.plant("include/sluice/base/cell.hpp")
-        self.plant("tests/unit/base/cell_test.cpp", "// TEST(CellTest, Later)")
-        self.assert_finds(headers.check_tests, "it holds no test case")
-
-    def test_asks_nothing_of_details_and_umbrellas(self):
-        self.plant("include/sluice/base/cell.hpp")
-        self.plant("include/sluice/base/detail/raw.hpp")
-        self.plant("include/sluice/base.hpp")
-        self.plant("tests/unit/base/cell_test.cpp", "TYPED_TEST(CellTest, Holds) {}")
-        self.assert_finds(headers.check_tests)
+    def test_refuses_more_than_900_lines(self):
+        self.plant("include/sluice/base/fits.hpp", *["//"] * 900)
+        self.plant("include/sluice/base/long.hpp", *["//"] * 901)
+        self.plant("tests/unit/base/long_test.cpp", *["//"] * 901)
+        self.assert_finds(headers.check_length, "base/long.hpp:901: 901 lines", "long_test.cpp:901")
 
 
 class NamedPathTest(PlantedTree):

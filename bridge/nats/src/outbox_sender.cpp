@@ -66,8 +66,8 @@ void OutboxSender::start() {
 
 void OutboxSender::push(Record&& record) noexcept {
     // The ring has a slot for each reservation of the outbox.
-    const PushResult result = ring_.tryPush(std::move(record));
-    SLUICE_ASSERT(result == PushResult::ok, "the outbox holds more messages than it has room for");
+    const SendResult result = ring_.tryPush(std::move(record));
+    SLUICE_ASSERT(result == SendResult::ok, "the outbox holds more messages than it has room for");
     (void)result;
     pushed_.notifyAll();
 }

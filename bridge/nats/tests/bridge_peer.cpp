@@ -7,7 +7,7 @@
 // SIGUSR1 sets the clock of the process back by an hour.
 #include "bridged_bus.hpp"
 
-#include <sluice/bus/publish_result.hpp>
+#include <sluice/base/send_result.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -77,7 +77,7 @@ int exportForEver(const char* url) {
     test::TestBridge bridge(*bus, options);
     bridge.exportType<test::Position>({"position"});
     for (int i = 0;; ++i) {
-        if (bus->publish(test::Position{i, 0.0}, Priority::high) != PublishResult::ok) {
+        if (bus->publish(test::Position{i, 0.0}, Priority::high) != SendResult::ok) {
             return 1;
         }
         (void)bus->process();

@@ -319,7 +319,7 @@ TEST(DurableTest, AFullStreamFillsTheOutboxAndIsOneLine) {
     other.durable.streamBytes = 1000;
     Station receiver(other);
     receiver.bridge.importType<Position>(durable);
-    while (receiver.bus->publish(Position{}, Priority::high) == PublishResult::ok) {
+    while (receiver.bus->publish(Position{}, Priority::high) == SendResult::ok) {
     }
     auto outlet = sender.bridge.outlet<Position>(durable);
     int accepted = 0;

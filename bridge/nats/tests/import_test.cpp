@@ -116,7 +116,7 @@ TEST(ImportTest, AVisitorOfTheBusExportsNothing) {
     const NatsServer server;
     Station sender(server);
     sender.bridge.exportType<Position>({"position"});
-    ASSERT_EQ(sender.bus->publish(Position{1, 0.0}), PublishResult::ok);
+    ASSERT_EQ(sender.bus->publish(Position{1, 0.0}), SendResult::ok);
     EXPECT_EQ(sender.bus->processWith([](const auto&) {}), 1U);
     EXPECT_EQ(sender.bridge.statistics().sent, 0U);
 }

@@ -171,7 +171,7 @@ TEST(NatsBridgeTest, AMessageTooLargeForTheServerIsCountedAsUnsent) {
     const NatsServer server("max_payload: 1024");
     Station sender(server);
     sender.bridge.exportType<Picture>({"picture"});
-    ASSERT_EQ(sender.bus->publish(Picture{}), PublishResult::ok);
+    ASSERT_EQ(sender.bus->publish(Picture{}), SendResult::ok);
     (void)sender.bus->process();
     EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
     EXPECT_EQ(sender.bridge.statistics().sent, 0U);
@@ -185,7 +185,7 @@ TEST(NatsBridgeTest, AMessageTooLargeForTheBridgeIsCountedAsUnsent) {
     options.maxMessageSize = 1024;
     TestBridge bridge(bus, options);
     bridge.exportType<Picture>({"picture"});
-    ASSERT_EQ(bus.publish(Picture{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Picture{}), SendResult::ok);
     (void)bus.process();
     EXPECT_EQ(bridge.statistics().unsent, 1U);
     EXPECT_TRUE(bridge.close(patience));
@@ -225,7 +225,7 @@ TEST(NatsBridgeTest, ProgramsOfDifferentVersionsUnderstandEachOther) {
     }
     EXPECT_EQ(seen[0].robot, 1);
     EXPECT_EQ(seen[0].place, "nowhere");
-    ASSERT_EQ(bus.publish(LaterPosition{"a longer name of a place", 2, 0.5}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(LaterPosition{"a longer name of a place", 2, 0.5}), SendResult::ok);
     (void)bus.process();
     old.consume(2);
     EXPECT_EQ(old.seen, (std::vector<int>{1, 2}));

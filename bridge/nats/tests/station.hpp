@@ -78,7 +78,7 @@ struct Station {
         }
     }
     void send(int robot, Priority priority = Priority::medium) {
-        ASSERT_EQ(bus->publish(Position{robot, 0.5}, priority), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Position{robot, 0.5}, priority), SendResult::ok);
         (void)bus->process();
     }
 

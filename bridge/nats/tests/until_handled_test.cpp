@@ -100,7 +100,7 @@ TEST_F(UntilHandledTest, AMessageThatIsPublishedAgainAcknowledgesNoLaterOne) {
         [&](const Position& position, const TestBus::Header& header) {
             if (position.robot == 1 && !std::exchange(isPostponed, true)) {
                 const PublishOptions same{header.priority, header.sender, header.origin};
-                EXPECT_EQ(receiver_->bus->publish(Position(position), same), PublishResult::ok);
+                EXPECT_EQ(receiver_->bus->publish(Position(position), same), SendResult::ok);
             }
         });
     publish(1);
@@ -132,7 +132,7 @@ TEST_F(UntilHandledTest, AMessageThatIsPublishedAgainWithAnotherPriorityAcknowle
         [&](const Position& position, const TestBus::Header& header) {
             if (position.robot == 3 && header.priority == Priority::medium) {
                 const PublishOptions urgent{Priority::high, header.sender, header.origin};
-                EXPECT_EQ(receiver_->bus->publish(Position(position), urgent), PublishResult::ok);
+                EXPECT_EQ(receiver_->bus->publish(Position(position), urgent), SendResult::ok);
             }
         });
     publish(1);
@@ -220,7 +220,7 @@ TEST(UntilHandledImporterTest, AnOldMessageThatIsPublishedAgainAcknowledgesNoOth
     }
     ASSERT_EQ(importer.handled(), last);
     const PublishOptions same{Priority::medium, first->sender, first->origin};
-    ASSERT_EQ(bus->publish(Position{1, 0}, same), PublishResult::ok);
+    ASSERT_EQ(bus->publish(Position{1, 0}, same), SendResult::ok);
     ASSERT_EQ(bus->process(), 1U);
     EXPECT_EQ(importer.handled(), last);
 }

@@ -4,7 +4,7 @@
 #include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
-#include <sluice/bus/publish_result.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #if defined(__cpp_impl_coroutine)
@@ -86,7 +86,7 @@ public:
         this->begin(deadline_);
         return true;
     }
-    PublishResult await_resume() {
+    SendResult await_resume() {
         detach();
         if (isWithoutRoom(result_)) {
             // Once more: a thread that is stopped in room() may have kept the news of room.
@@ -131,7 +131,7 @@ private:
 
     PostToAwait<Target, T> post_;
     const typename Scheduler::TimePoint deadline_;
-    PublishResult result_ = PublishResult::full;
+    SendResult result_ = SendResult::full;
     std::optional<Future<void>> room_;
     bool isAttached_ = false;
 };
@@ -164,7 +164,7 @@ private:
 ///
 /// A coroutine can await two things. `request<Reply>(question, timeout)` gives an Expected<Reply,
 /// RequestError>. `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
-/// PublishResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock
+/// SendResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock
 /// of the coroutine's object measures the timeouts. `awaitPost` tries several times, and the
 /// statistics of the target count each try without room as a refused post.
 ///

@@ -37,7 +37,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/bus/publish_result.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -57,7 +57,6 @@ struct RequestTraits {
 /// The reason why a request has no reply.
 enum class RequestError : unsigned char {
     full,       ///< the object's mailbox had no room
-    refused,    ///< its mailbox had no room for the priority; a higher priority may have room
     closed,     ///< the object had been stopped
     ownObject,  ///< a handler requested from its own object, which cannot wait for itself
     cancelled,  ///< it was discarded, or handled without a reply
@@ -69,8 +68,6 @@ enum class RequestError : unsigned char {
     switch (error) {
     case RequestError::full:
         return "full";
-    case RequestError::refused:
-        return "refused";
     case RequestError::closed:
         return "closed";
     case RequestError::ownObject:
@@ -208,7 +205,7 @@ public:
         }
     }
 
-    /// Posts a request by post(BasicRequest&&), which returns a PublishResult.
+    /// Posts a request by post(BasicRequest&&), which returns a SendResult.
     template <class Post>
     static Future make(Question&& question, TimePoint deadline, Post post,
                        typename Future::Timeout timeout = {}) {
@@ -216,16 +213,14 @@ public:
         request.cell_ = new Cell;
         Future future(*request.cell_, deadline, timeout);
         switch (post(std::move(request))) {
-        case PublishResult::ok:
+        case SendResult::ok:
             return future;
-        case PublishResult::full:
-            return Future(RequestError::full);
-        case PublishResult::closed:
+        case SendResult::closed:
             return Future(RequestError::closed);
-        case PublishResult::refused:
+        case SendResult::full:
             break;
         }
-        return Future(RequestError::refused);
+        return Future(RequestError::full);
     }
 
     /// Sends the reply, made of these arguments. A reply of type void takes none. If the reply was

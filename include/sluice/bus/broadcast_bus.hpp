@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/bus_group.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/publish_result.hpp>
 
 #include <array>
 #include <chrono>
@@ -36,7 +36,7 @@ class BroadcastBus : public detail::BusGroup<Bus<MessageList, Traits>, Groups> {
 public:
     using Group = Bus<MessageList, Traits>;
     /// The answer of each group to one message.
-    using Results = std::array<PublishResult, Groups>;
+    using Results = std::array<SendResult, Groups>;
 
     BroadcastBus() = default;
     /// The observer must outlive the bus. All groups call it, each on the threads of its publishers
@@ -64,8 +64,8 @@ public:
 
     /// Whether every group has accepted.
     [[nodiscard]] static bool isAccepted(const Results& results) noexcept {
-        for (const PublishResult result : results) {
-            if (result != PublishResult::ok) {
+        for (const SendResult result : results) {
+            if (result != SendResult::ok) {
                 return false;
             }
         }

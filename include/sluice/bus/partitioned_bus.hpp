@@ -1,10 +1,10 @@
 #pragma once
 
 #include <sluice/base/fibonacci_hash.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/bus_group.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/bus/subscription.hpp>
 
 #include <array>
@@ -59,16 +59,16 @@ public:
 
     /// Publishes in the partition of the message's key, as the functions of Bus do.
     template <class T, class Options = PublishOptions>
-    PublishResult publish(T&& message, const Options& options = {}) {
+    SendResult publish(T&& message, const Options& options = {}) {
         return partitionOf(message).publish(std::forward<T>(message), options);
     }
     template <class T, class Options = PublishOptions>
-    PublishResult tryPublish(T&& message, const Options& options = {}) {
+    SendResult tryPublish(T&& message, const Options& options = {}) {
         return partitionOf(message).tryPublish(std::forward<T>(message), options);
     }
     template <class T, class Rep, class Period, class Options = PublishOptions>
-    PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                             const Options& options = {}) {
+    SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const Options& options = {}) {
         return partitionOf(message).publishFor(timeout, std::forward<T>(message), options);
     }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/detail/publish_answer.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/publish_result.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -32,24 +32,24 @@ class Publishing {
 public:
     /// Publishes a message, which it copies or moves.
     template <class T, class Options = PublishOptions>
-    PublishResult publish(T&& message, const Options& options = {}) {
+    SendResult publish(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
 
     /// Builds a T in its slot. The arguments are used only if the message is accepted.
     template <class T, class... Args>
-    PublishResult emplace(Args&&... args) {
+    SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
     template <class T, class Options = PublishOptions, class... Args>
-    PublishResult emplaceWith(const Options& options, Args&&... args) {
+    SendResult emplaceWith(const Options& options, Args&&... args) {
         return emplaced<T>(detail::optionsOf<Traits>(options), detail::WaitByPolicy(),
                            std::forward<Args>(args)...);
     }
 
     /// As publish(), but never waits for room, with any overflow policy.
     template <class T, class Options = PublishOptions>
-    PublishResult tryPublish(T&& message, const Options& options = {}) {
+    SendResult tryPublish(T&& message, const Options& options = {}) {
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
@@ -57,8 +57,8 @@ public:
     /// thread that consumes this bus it never waits, because the thread would wait for itself. In a
     /// handler of another bus it does not wait if the timeout leads beyond the range of the clock.
     template <class T, class Rep, class Period, class Options = PublishOptions>
-    PublishResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                             const Options& options = {}) {
+    SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const Options& options = {}) {
         return emplaced<std::decay_t<T>>(detail::optionsOf<Traits>(options), timeout,
                                          std::forward<T>(message));
     }
@@ -102,8 +102,8 @@ private:
     friend Derived;
 
     template <class T, class Waiting, class... Args>
-    [[gnu::always_inline]] PublishResult emplaced(const PublishOptions& options,
-                                                  const Waiting& waiting, Args&&... args) {
+    [[gnu::always_inline]] SendResult emplaced(const PublishOptions& options,
+                                               const Waiting& waiting, Args&&... args) {
         const auto build = [&](QueuedMessage& queued) {
             queued.template build<T>(std::forward<Args>(args)...);
         };

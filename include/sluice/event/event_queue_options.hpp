@@ -1,20 +1,11 @@
 #pragma once
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <cstddef>
 
 namespace sluice {
-
-/// The treatment of an event for which a bounded queue has no room.
-enum class Overflow {
-    reject,  ///< enqueue() returns false
-    block,   ///< enqueue() waits for room. Do not call it in a listener of the only consumer, or
-             ///< in the constructor of an argument
-    dropOldest,  ///< enqueue() destroys the oldest event; see discardedCount(). It returns false
-                 ///< only if all room belongs to events whose arguments are being built. No event
-                 ///< may be the last owner of the queue
-};
 
 /// The limits of an EventQueue. By default it has no limit.
 struct EventQueueOptions {

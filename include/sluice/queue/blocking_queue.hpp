@@ -2,7 +2,7 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
-#include <sluice/queue/push_result.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/deadline.hpp>
 #include <sluice/wait/harvest_pacing.hpp>
@@ -120,32 +120,32 @@ public:
     }
 
     /// Never waits.
-    PushResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
-    PushResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
+    SendResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
+    SendResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
 
     /// Constructs the message in its slot. Never waits.
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         return tryPushInto(queue_, std::forward<Args>(args)...);
     }
 
     /// Waits for room, and constructs the message in its slot. The result is `ok` or `closed`.
     template <class... Args>
-    PushResult emplace(Args&&... args) {
+    SendResult emplace(Args&&... args) {
         return pushInto(queue_, std::forward<Args>(args)...);
     }
 
     /// Waits for room. The result is `ok` or `closed`.
-    PushResult push(const value_type& value) { return pushInto(queue_, value); }
-    PushResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
+    SendResult push(const value_type& value) { return pushInto(queue_, value); }
+    SendResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
 
     /// Waits for room, at most for `atMost`.
     template <class Rep, class Period>
-    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
+    SendResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
         return pushUntil(deadlineAfter<Clock>(atMost), queue_, value);
     }
     template <class Rep, class Period>
-    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
+    SendResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
         return pushUntil(deadlineAfter<Clock>(atMost), queue_, std::move(value));
     }
 
@@ -278,11 +278,11 @@ private:
     /// was full, it wakes no thread: otherwise the two sides could keep waking each other.
     struct EndOfPush {
         BlockingQueue& queue;
-        PushResult result = PushResult::closed;  // stays so if a constructor throws
+        SendResult result = SendResult::closed;  // stays so if a constructor throws
         ~EndOfPush() {
-            if (result == PushResult::ok) {
+            if (result == SendResult::ok) {
                 notifyOneOf(queue.arrived_);
-            } else if (result == PushResult::closed) {
+            } else if (result == SendResult::closed) {
                 queue.notifyEverybody();
             }
         }
@@ -293,7 +293,7 @@ private:
     }
 
     template <class Target, class... Args>
-    PushResult tryPushInto(Target& target, Args&&... args) {
+    SendResult tryPushInto(Target& target, Args&&... args) {
         constexpr bool needsHandle = std::is_same_v<Target, Queue> && detail::hasProducers<Queue>;
         static_assert(!needsHandle,
                       "each producer of this queue has a handle: push through `producer()`");
@@ -307,18 +307,18 @@ private:
     /// Pushes until there was room, or the queue was closed, or `wait` gives up. A refused push
     /// leaves its arguments as they were, so the attempt may be repeated with them.
     template <class Waiting, class Target, class... Args>
-    PushResult pushWith(Waiting wait, typename Clock::time_point deadline, Target& target,
+    SendResult pushWith(Waiting wait, typename Clock::time_point deadline, Target& target,
                         Args&&... args) {
-        PushResult result = PushResult::full;
+        SendResult result = SendResult::full;
         unsigned pauses = 0;
         wait([&] {
             result = tryPushInto(target, std::forward<Args>(args)...);
             // A pause is of no use when no attempt follows, or when the consumer is slow.
-            if (result == PushResult::full && pauses < mostPauses && Clock::now() < deadline) {
+            if (result == SendResult::full && pauses < mostPauses && Clock::now() < deadline) {
                 pacing_.full();
                 ++pauses;
             }
-            return result != PushResult::full;
+            return result != SendResult::full;
         });
         if (!detail::hasProducers<Queue> && pauses != 0 && sizeApprox() < capacity()) {
             notifyOfRoom();
@@ -327,13 +327,13 @@ private:
     }
 
     template <class Target, class... Args>
-    PushResult pushInto(Target& target, Args&&... args) {
+    SendResult pushInto(Target& target, Args&&... args) {
         return pushWith([this](auto attempt) { roomMade_.wait(attempt); }, Clock::time_point::max(),
                         target, std::forward<Args>(args)...);
     }
 
     template <class Target, class... Args>
-    PushResult pushUntil(typename Clock::time_point deadline, Target& target, Args&&... args) {
+    SendResult pushUntil(typename Clock::time_point deadline, Target& target, Args&&... args) {
         return pushWith([&](auto attempt) { (void)roomMade_.waitUntil(attempt, deadline); },
                         deadline, target, std::forward<Args>(args)...);
     }

@@ -20,7 +20,7 @@ namespace sluice {
 ///
 ///     MpmcRing<Job, 1024> jobs;
 ///     // any thread
-///     if (jobs.tryPush(job) != PushResult::ok) { reject(job); }
+///     if (jobs.tryPush(job) != SendResult::ok) { reject(job); }
 ///     // each worker
 ///     jobs.consume([](Job& job) { job.run(); });
 ///

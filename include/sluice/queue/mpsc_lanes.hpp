@@ -1,9 +1,9 @@
 #pragma once
 
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/lane_list.hpp>
 #include <sluice/queue/detail/round_robin.hpp>
-#include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -279,18 +279,18 @@ public:
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
 
-    PushResult tryPush(const T& value) { return tryEmplace(value); }
-    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
     /// Constructs the message in its slot.
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         SLUICE_ASSERT(isOpen(), advice);
         if (!isOpen()) {
-            return PushResult::closed;
+            return SendResult::closed;
         }
-        const PushResult result = lane_->ring.tryEmplace(std::forward<Args>(args)...);
-        if (result == PushResult::ok) {
+        const SendResult result = lane_->ring.tryEmplace(std::forward<Args>(args)...);
+        if (result == SendResult::ok) {
             lane_->announce();
         }
         return result;
@@ -333,7 +333,7 @@ template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer::Reservation {
 public:
     explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
-    [[nodiscard]] PushResult result() const noexcept { return slot_.result(); }
+    [[nodiscard]] SendResult result() const noexcept { return slot_.result(); }
     [[nodiscard]] auto number() const noexcept { return slot_.number(); }
 
     template <class... Args>

@@ -21,7 +21,7 @@ namespace sluice {
 /// bounded ring.
 ///
 ///     sluice::MpscRing<Job, 1024> jobs;
-///     if (jobs.tryPush(job) != sluice::PushResult::ok) { ... }  // any thread; the caller keeps it
+///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; the caller keeps it
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
 /// Use it if the single order matters, or if producers come and go without a handle. Use MpscLanes

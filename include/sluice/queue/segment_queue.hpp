@@ -3,9 +3,9 @@
 #include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/queue/detail/segment_chain.hpp>
-#include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -122,15 +122,15 @@ public:
 
     // ---- Producers
 
-    PushResult tryPush(const T& value) { return tryEmplace(value); }
-    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
     /// Constructs the message in its slot.
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         Claim claim;
-        const PushResult admission = admit(claim);
-        if (admission == PushResult::ok) {
+        const SendResult admission = admit(claim);
+        if (admission == SendResult::ok) {
             Publication publication{claim.slot->state, claim.skipped};
             claim.slot->cell.construct(std::forward<Args>(args)...);
             publication.state = claim.filled;
@@ -285,23 +285,23 @@ private:
         return std::min(limit, Positions::maxCapacity);
     }
 
-    PushResult admit(Claim& claim) {
+    SendResult admit(Claim& claim) {
         for (;;) {
             {
                 const Guard guard(lock_);
                 // Relaxed, both: written under the lock.
                 if (closed_.load(std::memory_order_relaxed)) {
-                    return PushResult::closed;
+                    return SendResult::closed;
                 }
                 const Index tail = tail_.load(std::memory_order_relaxed);
                 if (!hasRoom(guard, tail)) {
-                    return PushResult::full;
+                    return SendResult::full;
                 }
                 if (tailIndex_ != Segment::slotCount || linkFreeSegment(guard)) {
                     claim = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
                                   tailSegment_->skipped()};
                     tail_.store(Positions::next(tail), std::memory_order_release);
-                    return PushResult::ok;
+                    return SendResult::ok;
                 }
             }
             // The memory resource is user code, so it is called without the lock. If several

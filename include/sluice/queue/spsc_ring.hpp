@@ -3,8 +3,8 @@
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
-#include <sluice/queue/push_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace sluice {
 /// Carries messages from one producer to one consumer, in a bounded ring.
 ///
 ///     sluice::SpscRing<Reading, 256> ring;
-///     if (ring.tryPush(reading) != sluice::PushResult::ok) { ... }     // the producer keeps it
+///     if (ring.tryPush(reading) != sluice::SendResult::ok) { ... }     // the producer keeps it
 ///     ring.consume([](const Reading& reading) { show(reading); });     // the consumer
 ///
 /// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers. Use
@@ -91,15 +91,15 @@ public:
 
     // ---- Producer
 
-    PushResult tryPush(const T& value) { return tryEmplace(value); }
-    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
     /// Constructs the message in its slot.
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         Push push(*this);
-        if (push.result == PushResult::ok) {
+        if (push.result == SendResult::ok) {
             push.slot().construct(std::forward<Args>(args)...);
             push.publish();
         }
@@ -281,14 +281,14 @@ private:
     struct Push {
         SpscRing& ring;
         Index tail;
-        PushResult result;
+        SendResult result;
         bool open;
 
         explicit Push(SpscRing& r) noexcept
             : ring(r),
               tail(r.announced_.load(std::memory_order_relaxed)),  // relaxed: own variable
               result(r.admit(tail)),
-              open(result == PushResult::ok) {}
+              open(result == SendResult::ok) {}
         Push(const Push&) = delete;
         Push& operator=(const Push&) = delete;
         ~Push() {
@@ -333,20 +333,20 @@ private:
 
     Slot& slotAt(Index position) noexcept { return slots_.at(position); }
 
-    PushResult admit(Index tail) noexcept {
+    SendResult admit(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
         if (!hasRoom(tail)) {
-            return isClosed() ? PushResult::closed : PushResult::full;
+            return isClosed() ? SendResult::closed : SendResult::full;
         }
         // Relaxed, all: E3's fences order the announcement before the load of `closed_`.
         announced_.store(Positions::next(tail), std::memory_order_relaxed);
         Platform::Fence::light();
         if (closed_.load(std::memory_order_relaxed)) {
             announced_.store(tail, std::memory_order_relaxed);
-            return PushResult::closed;
+            return SendResult::closed;
         }
-        return PushResult::ok;
+        return SendResult::ok;
     }
 
     bool hasRoom(Index tail) noexcept {
@@ -404,7 +404,7 @@ public:
 
     /// Whether a slot is reserved and not committed yet. If none is, result() tells why.
     explicit operator bool() const noexcept { return push_.open; }
-    PushResult result() const noexcept { return push_.result; }
+    SendResult result() const noexcept { return push_.result; }
 
     /// The number of pushes before this one.
     [[nodiscard]] Index number() const noexcept {

@@ -2,5 +2,5 @@
 
 int main() {
     sluice::SpscRing<int, 4> ring;
-    return ring.tryPush(7) == sluice::PushResult::ok && ring.tryPop() == 7 ? 0 : 1;
+    return ring.tryPush(7) == sluice::SendResult::ok && ring.tryPop() == 7 ? 0 : 1;
 }

@@ -7,7 +7,7 @@
 
 int main() {
     sluice::SpscRing<sluice::FixedString<31>, 4> ring;
-    if (ring.tryEmplace("carried") != sluice::PushResult::ok) {
+    if (ring.tryEmplace("carried") != sluice::SendResult::ok) {
         return 1;
     }
     const auto message = ring.tryPop();

@@ -13,7 +13,7 @@ sluice::Bus<sluice::Messages<Reading>> bus;
 int main() {
     sluice::BlockingQueue<sluice::SpscRing<int, 8>> queue;
     for (int i = 1; i <= 3; ++i) {
-        if (queue.tryPush(i) != sluice::PushResult::ok) {
+        if (queue.tryPush(i) != sluice::SendResult::ok) {
             return 1;
         }
     }

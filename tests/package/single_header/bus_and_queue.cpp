@@ -8,7 +8,7 @@ int carriedByABus();
 int main() {
     sluice::SpscRing<int, 4> ring;
     sluice::Bus<sluice::Messages<int>> bus;
-    if (ring.tryPush(7) != sluice::PushResult::ok || ring.tryPop() != 7) {
+    if (ring.tryPush(7) != sluice::SendResult::ok || ring.tryPop() != 7) {
         return 1;
     }
     return carriedByABus() == 7 ? 0 : 1;

@@ -24,7 +24,7 @@ TEST(ActiveObjectTest, HandlesInOrderOnItsOwnThread) {
     EXPECT_FALSE(keeper.isHere());
     ASSERT_TRUE(keeper.start());
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(keeper.post(Add{i}), PublishResult::ok);
+        ASSERT_EQ(keeper.post(Add{i}), SendResult::ok);
     }
     EXPECT_TRUE(keeper.stopAfterDrain(late()));
     EXPECT_TRUE(keeper.join());
@@ -36,13 +36,12 @@ TEST(ActiveObjectTest, EveryWayToPostAndPrioritiesArriveWithTheirHeader) {
     const Watchdog watchdog([](std::FILE*) {});
     Keeper<> keeper;
     ASSERT_TRUE(keeper.attachThread());
-    ASSERT_EQ(keeper.post(Note{"a"}, Priority::low), PublishResult::ok);
-    ASSERT_EQ(keeper.emplace<Note>(Note{"b"}), PublishResult::ok);
-    ASSERT_EQ(keeper.emplaceWith<Note>(Priority::low, Note{"c"}), PublishResult::ok);
-    ASSERT_EQ(keeper.tryPost(Note{"d"}, Priority::high), PublishResult::ok);
-    ASSERT_EQ(keeper.postFor(std::chrono::seconds(1), Note{"e"}, Priority::medium),
-              PublishResult::ok);
-    ASSERT_EQ(keeper.post(Note{"f"}, {Priority::high, 7}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Note{"a"}, Priority::low), SendResult::ok);
+    ASSERT_EQ(keeper.emplace<Note>(Note{"b"}), SendResult::ok);
+    ASSERT_EQ(keeper.emplaceWith<Note>(Priority::low, Note{"c"}), SendResult::ok);
+    ASSERT_EQ(keeper.tryPost(Note{"d"}, Priority::high), SendResult::ok);
+    ASSERT_EQ(keeper.postFor(std::chrono::seconds(1), Note{"e"}, Priority::medium), SendResult::ok);
+    ASSERT_EQ(keeper.post(Note{"f"}, {Priority::high, 7}), SendResult::ok);
     EXPECT_EQ(keeper.sizeApprox(), 6U);
     ASSERT_TRUE(keeper.start());
     EXPECT_TRUE(keeper.stopAfterDrain(late()));
@@ -55,12 +54,12 @@ TEST(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
     Keeper<Holds<8>> keeper;  // rooms of 2, 4 and 2
     EXPECT_EQ(keeper.capacity(), 8U);
     for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(keeper.post(Add{i}), PublishResult::ok);
+        ASSERT_EQ(keeper.post(Add{i}), SendResult::ok);
     }
     Note note{"a text that is too long to lie in the string object itself"};
-    EXPECT_EQ(keeper.post(std::move(note)), PublishResult::refused);
-    EXPECT_EQ(keeper.tryPost(std::move(note)), PublishResult::refused);
-    EXPECT_EQ(keeper.postFor(std::chrono::nanoseconds(1), std::move(note)), PublishResult::refused);
+    EXPECT_EQ(keeper.post(std::move(note)), SendResult::full);
+    EXPECT_EQ(keeper.tryPost(std::move(note)), SendResult::full);
+    EXPECT_EQ(keeper.postFor(std::chrono::nanoseconds(1), std::move(note)), SendResult::full);
     EXPECT_FALSE(note.text.empty());
     EXPECT_EQ(keeper.pressure(), Pressure::critical);
     EXPECT_EQ(keeper.statistics().total().refused, 3U);
@@ -75,7 +74,7 @@ TEST(ActiveObjectTest, DropsTheOldestWhereTheTraitsSaySo) {
     const Watchdog watchdog([](std::FILE*) {});
     Keeper<DropsOldest> keeper;
     for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(keeper.post(Add{i}), PublishResult::ok);
+        ASSERT_EQ(keeper.post(Add{i}), SendResult::ok);
     }
     ASSERT_TRUE(keeper.start());
     EXPECT_TRUE(keeper.stopAfterDrain(late()));
@@ -95,25 +94,25 @@ class Flooder : public ActiveObject<Flooder, Messages<int>, Blocks> {
 public:
     void handle(const int& depth) {
         if (depth == 0) {
-            while ((last = post(1)) == PublishResult::ok) {
+            while ((last = post(1)) == SendResult::ok) {
             }
         }
     }
-    PublishResult last = PublishResult::ok;
+    SendResult last = SendResult::ok;
 };
 
 TEST(ActiveObjectTest, PostThatWouldBlockInAnOwnHandlerIsRefused) {
     const Watchdog watchdog([](std::FILE*) {});
     Flooder flooder;
     ASSERT_TRUE(flooder.start());
-    ASSERT_EQ(flooder.post(0), PublishResult::ok);
+    ASSERT_EQ(flooder.post(0), SendResult::ok);
     // An open object: otherwise the handler's posts would be refused as closed.
     while (flooder.statistics().total().delivered < 2) {
         std::this_thread::yield();
     }
     flooder.stop();
     EXPECT_TRUE(flooder.join());
-    EXPECT_EQ(flooder.last, PublishResult::full);
+    EXPECT_EQ(flooder.last, SendResult::full);
 }
 
 struct Bare : BasicActorTraits<BareBusTraits> {
@@ -129,8 +128,8 @@ public:
 TEST(ActiveObjectTest, WorksWithTheBareMailbox) {
     const Watchdog watchdog([](std::FILE*) {});
     Counter counter;
-    ASSERT_EQ(counter.post(4), PublishResult::ok);
-    ASSERT_EQ(counter.post(3), PublishResult::ok);
+    ASSERT_EQ(counter.post(4), SendResult::ok);
+    ASSERT_EQ(counter.post(3), SendResult::ok);
     ASSERT_TRUE(counter.start());
     EXPECT_TRUE(counter.stopAfterDrain(late()));
     EXPECT_TRUE(counter.join());
@@ -156,13 +155,13 @@ public:
 
 TEST(ActiveObjectTest, MayBeDrivenStepByStepWithoutAThread) {
     Stepped stepped;
-    ASSERT_EQ(stepped.post(1), PublishResult::ok);
+    ASSERT_EQ(stepped.post(1), SendResult::ok);
     EXPECT_EQ(stepped.handleQueued(), 1U);
     EXPECT_EQ(stepped.handleQueued(), 0U);
     EXPECT_TRUE(stepped.wasHere);
     EXPECT_FALSE(stepped.isHere());
     for (const int value : {2, 0, 4}) {
-        ASSERT_EQ(stepped.post(value), PublishResult::ok);
+        ASSERT_EQ(stepped.post(value), SendResult::ok);
     }
     EXPECT_EQ(stepped.handleQueued(), 3U);
     EXPECT_EQ(stepped.sum, 3);
@@ -184,8 +183,8 @@ public:
 
 TEST(ActiveObjectTest, TakesNoNamesAwayFromAProgram) {
     Familiar object;
-    EXPECT_EQ(object.post(Message{}), PublishResult::ok);
-    EXPECT_EQ(object.post(Alarm{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Message{}), SendResult::ok);
+    EXPECT_EQ(object.post(Alarm{}), SendResult::ok);
     EXPECT_EQ(object.handleQueued(), 2U);
     object.stop();
     EXPECT_EQ(object.handled, 2);

@@ -46,8 +46,8 @@ TEST(CoroutineTest, ObjectsThatMayHaveThemHandleMessages) {
     Running<Shared> shared(executor);
     Own own;
     for (int i = 1; i < 3; ++i) {
-        ASSERT_EQ(shared.post(Add{i}), PublishResult::ok);
-        ASSERT_EQ(own.post(Add{i}), PublishResult::ok);
+        ASSERT_EQ(shared.post(Add{i}), SendResult::ok);
+        ASSERT_EQ(own.post(Add{i}), SendResult::ok);
     }
     executor.runAll();
     EXPECT_EQ(own.handleQueued(), 2U);
@@ -60,7 +60,7 @@ TEST(CoroutineTest, ObjectsThatMayHaveThemHandleMessages) {
 TEST(CoroutineTest, RoomIsToldWhenMessagesHaveBeenHandled) {
     ManualExecutor executor;
     Running<Shared> shared(executor);
-    ASSERT_EQ(shared.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(shared.post(Add{1}), SendResult::ok);
     auto room = shared.room();
     EXPECT_FALSE(room.isReady());
     executor.runAll();

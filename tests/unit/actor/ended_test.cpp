@@ -40,7 +40,7 @@ public:
     void ended() noexcept {
         EXPECT_TRUE(isHere());
         EXPECT_FALSE(hasEnded());
-        EXPECT_EQ(post(1), PublishResult::closed);
+        EXPECT_EQ(post(1), SendResult::closed);
         (void)parent_.post(ChildEnded{number_});
     }
     int handled = 0;

@@ -94,7 +94,7 @@ TEST(ExecutorTest, AnObjectThatHasEndedDoesNotUseIt) {
     AtOnce executor;
     {
         Running<Session> object(executor);
-        EXPECT_EQ(object.post(1), PublishResult::ok);
+        EXPECT_EQ(object.post(1), SendResult::ok);
         object.stop();
         EXPECT_TRUE(object.hasEnded());
         EXPECT_TRUE(object.join());

@@ -60,7 +60,7 @@ public:
     /// Handles the values, as far as it does.
     void run(const std::vector<int>& values) {
         for (const int value : values) {
-            ASSERT_EQ(this->post(value), PublishResult::ok);
+            ASSERT_EQ(this->post(value), SendResult::ok);
         }
         ASSERT_TRUE(this->start());
         isDrained = this->stopAfterDrain(late());
@@ -94,7 +94,7 @@ TEST(ActorFailureTest, StopsAndDiscardsTheRest) {
     EXPECT_EQ(object.sum, 1);
     EXPECT_EQ(object.statistics().total().delivered, 2U);
     EXPECT_EQ(object.statistics().total().discarded, 2U);
-    EXPECT_EQ(object.post(1), PublishResult::closed);
+    EXPECT_EQ(object.post(1), SendResult::closed);
 }
 
 TEST(ActorFailureTest, RestartsAndKeepsTheMailbox) {
@@ -142,7 +142,7 @@ TEST(ActorFailureTest, StopEndsTheWaitBeforeARestart) {
     const Watchdog watchdog([](std::FILE*) {});
     Fragile<Patient> object;
     object.mayFail = false;
-    ASSERT_EQ(object.post(-1), PublishResult::ok);
+    ASSERT_EQ(object.post(-1), SendResult::ok);
     ASSERT_TRUE(object.start());
     // The start has told all waiters of the new state. From now on only the stop tells them.
     const std::uint64_t refusals = Patient::Wait::refusals();

@@ -80,18 +80,18 @@ public:
 TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
     Own object;
     for (int round = 0; round < 3; ++round) {
-        EXPECT_EQ(object.post(Add{1}), PublishResult::ok);
-        EXPECT_EQ(object.emplace<Add>(Add{1}), PublishResult::ok);
-        EXPECT_EQ(object.post(Add{1}), PublishResult::full);
-        EXPECT_EQ(object.post(Add{1}, Priority::high), PublishResult::full);
-        EXPECT_EQ(object.tryPost(Add{1}), PublishResult::full);
-        EXPECT_EQ(object.postFor(1h, Add{1}), PublishResult::full) << "at once";
-        EXPECT_EQ(object.post(Note{"others have none"}), PublishResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.emplace<Add>(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::full);
+        EXPECT_EQ(object.post(Add{1}, Priority::high), SendResult::full);
+        EXPECT_EQ(object.tryPost(Add{1}), SendResult::full);
+        EXPECT_EQ(object.postFor(1h, Add{1}), SendResult::full) << "at once";
+        EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
         EXPECT_EQ(object.handleQueued(), 3U);
     }
     EXPECT_EQ(object.sum, 6);
     object.stop();
-    EXPECT_EQ(object.post(Add{1}), PublishResult::closed);
+    EXPECT_EQ(object.post(Add{1}), SendResult::closed);
 }
 
 TEST(InFlightTest, RefusalsAreInTheAccounts) {
@@ -102,7 +102,7 @@ TEST(InFlightTest, RefusalsAreInTheAccounts) {
     EXPECT_EQ(object.statistics().total().attempted(), 5U);
     EXPECT_EQ(object.statistics().total().full, 3U);
     object.stop();
-    EXPECT_EQ(object.post(Add{1}), PublishResult::closed) << "discarded ones are in no flight";
+    EXPECT_EQ(object.post(Add{1}), SendResult::closed) << "discarded ones are in no flight";
     EXPECT_EQ(object.statistics().total().closed, 1U);
     ManualExecutor executor;
     Running<Counted> shared(executor);
@@ -111,7 +111,7 @@ TEST(InFlightTest, RefusalsAreInTheAccounts) {
     }
     EXPECT_EQ(shared.statistics().full, 3U);
     shared.stop();
-    EXPECT_EQ(shared.post(Add{1}), PublishResult::closed);
+    EXPECT_EQ(shared.post(Add{1}), SendResult::closed);
     EXPECT_EQ(shared.statistics().closed, 1U);
 }
 
@@ -123,9 +123,9 @@ TEST(InFlightTest, MessagesOfTimersDoNotCount) {
     }
     OwnTraits::Platform::Clock::advance(1ms);
     EXPECT_EQ(object.handleQueued(), 4U);
-    EXPECT_EQ(object.post(Add{1}), PublishResult::ok);
-    EXPECT_EQ(object.post(Add{1}), PublishResult::ok);
-    EXPECT_EQ(object.post(Add{1}), PublishResult::full);
+    EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(object.post(Add{1}), SendResult::full);
     object.stop();
 }
 
@@ -133,10 +133,10 @@ TEST(InFlightTest, HoldsForObjectsOnAnExecutor) {
     ManualExecutor executor;
     Running<Shared> object(executor);
     for (int round = 0; round < 3; ++round) {
-        EXPECT_EQ(object.post(Add{1}), PublishResult::ok);
-        EXPECT_EQ(object.post(Add{1}), PublishResult::ok);
-        EXPECT_EQ(object.post(Add{1}), PublishResult::full);
-        EXPECT_EQ(object.post(Note{"others have none"}), PublishResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::full);
+        EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
         EXPECT_TRUE(object.postAfter(1ms, Add{10}));
         executor.runFor(1ms);
     }
@@ -147,20 +147,20 @@ TEST(InFlightTest, HoldsForObjectsOnAnExecutor) {
 TEST(InFlightTest, WhatThrowsIsNotInFlight) {
     Own object;
     for (int round = 0; round < 3; ++round) {
-        EXPECT_EQ(object.post(Add{100}), PublishResult::ok);
+        EXPECT_EQ(object.post(Add{100}), SendResult::ok);
         object.handleQueued();
         EXPECT_THROW((void)object.emplace<Fragile>(true), int);
     }
-    EXPECT_EQ(object.emplace<Fragile>(false), PublishResult::ok);
-    EXPECT_EQ(object.emplace<Fragile>(false), PublishResult::full);
+    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::ok);
+    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::full);
     object.stop();
     ManualExecutor executor;
     Running<Shared> shared(executor);
     for (int round = 0; round < 3; ++round) {
         EXPECT_THROW((void)shared.emplace<Fragile>(true), int);
     }
-    EXPECT_EQ(shared.emplace<Fragile>(false), PublishResult::ok);
-    EXPECT_EQ(shared.emplace<Fragile>(false), PublishResult::full);
+    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::ok);
+    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::full);
 }
 #endif
 

@@ -25,14 +25,14 @@ TEST(ActorLifecycleTest, StopDiscardsWhatIsQueuedAndCountsIt) {
     const Watchdog watchdog([](std::FILE*) {});
     Keeper<> keeper;
     ASSERT_TRUE(keeper.start());
-    ASSERT_EQ(keeper.post(Hold{}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Hold{}), SendResult::ok);
     keeper.awaitHeld();
     // Also the message of high priority, which the running harvest would serve next.
-    ASSERT_EQ(keeper.post(Add{1}, Priority::high), PublishResult::ok);
-    ASSERT_EQ(keeper.post(Add{2}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Add{1}, Priority::high), SendResult::ok);
+    ASSERT_EQ(keeper.post(Add{2}), SendResult::ok);
     keeper.stop();
     EXPECT_TRUE(keeper.isClosed());
-    EXPECT_EQ(keeper.post(Add{3}), PublishResult::closed);
+    EXPECT_EQ(keeper.post(Add{3}), SendResult::closed);
     keeper.open();
     EXPECT_TRUE(keeper.join());
     const auto total = keeper.statistics().total();
@@ -60,7 +60,7 @@ TEST(ActorLifecycleTest, EachCallMayBeRepeated) {
 
 TEST(ActorLifecycleTest, StopOfAnObjectThatNeverStartedDiscards) {
     Keeper<> keeper;
-    ASSERT_EQ(keeper.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     keeper.stop();
     EXPECT_EQ(keeper.statistics().total().discarded, 1U);
     EXPECT_FALSE(keeper.start());
@@ -69,7 +69,7 @@ TEST(ActorLifecycleTest, StopOfAnObjectThatNeverStartedDiscards) {
 
 TEST(ActorLifecycleTest, DrainOfAnObjectThatNeverStartedDiscardsAndSaysSo) {
     Keeper<> keeper;
-    ASSERT_EQ(keeper.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     EXPECT_FALSE(keeper.stopAfterDrain(late()));
     EXPECT_EQ(keeper.statistics().total().discarded, 1U);
 }
@@ -78,9 +78,9 @@ TEST(ActorLifecycleTest, DrainThatIsTooLateDiscardsTheRest) {
     const Watchdog watchdog([](std::FILE*) {});
     Keeper<> keeper;
     ASSERT_TRUE(keeper.start());
-    ASSERT_EQ(keeper.post(Hold{}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Hold{}), SendResult::ok);
     keeper.awaitHeld();
-    ASSERT_EQ(keeper.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     EXPECT_FALSE(keeper.stopAfterDrain(Clock::now() + std::chrono::milliseconds(1)));
     EXPECT_FALSE(keeper.stopAfterDrain(Clock::time_point::min()));
     keeper.open();
@@ -110,7 +110,7 @@ public:
     bool wasDrained = true;
     bool hasJoined = true;
     bool hasStarted = true;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     int handled = 0;
 };
 
@@ -118,14 +118,14 @@ TEST(ActorLifecycleTest, HandlerMayStopItsObject) {
     const Watchdog watchdog([](std::FILE*) {});
     for (const Way way : {Way::stop, Way::drain}) {
         Quitter quitter;
-        ASSERT_EQ(quitter.post(way), PublishResult::ok);
-        ASSERT_EQ(quitter.post(1), PublishResult::ok);
+        ASSERT_EQ(quitter.post(way), SendResult::ok);
+        ASSERT_EQ(quitter.post(1), SendResult::ok);
         ASSERT_TRUE(quitter.start());
         EXPECT_TRUE(quitter.join());
         EXPECT_TRUE(quitter.wasHere);
         EXPECT_FALSE(quitter.hasJoined);
         EXPECT_FALSE(quitter.hasStarted);
-        EXPECT_EQ(quitter.result, PublishResult::closed);
+        EXPECT_EQ(quitter.result, SendResult::closed);
         EXPECT_EQ(quitter.handled, way == Way::stop ? 0 : 1);
         EXPECT_FALSE(way == Way::drain && quitter.wasDrained);
         EXPECT_EQ(quitter.statistics().total().discarded, way == Way::stop ? 1U : 0U);

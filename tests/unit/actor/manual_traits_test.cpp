@@ -38,10 +38,10 @@ using ByHand = Keeper<ManualTraits<Blocks>>;
 
 TEST(ManualTraitsTest, WaitsForRoomFailAtOnce) {
     ByHand object;
-    while (object.tryPost(Add{1}) == PublishResult::ok) {
+    while (object.tryPost(Add{1}) == SendResult::ok) {
     }
-    EXPECT_EQ(object.post(Add{1}), PublishResult::refused);
-    EXPECT_EQ(object.postFor(1h, Add{1}), PublishResult::refused);
+    EXPECT_EQ(object.post(Add{1}), SendResult::full);
+    EXPECT_EQ(object.postFor(1h, Add{1}), SendResult::full);
     object.stop();
 }
 

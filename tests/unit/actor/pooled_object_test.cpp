@@ -50,7 +50,7 @@ public:
         EXPECT_FALSE(join());
         EXPECT_FALSE(stopInHandler && stopAfterDrain(std::chrono::steady_clock::now()));
         if (message.left != 0) {
-            EXPECT_EQ(post(PostOn{message.left - 1}), PublishResult::ok);
+            EXPECT_EQ(post(PostOn{message.left - 1}), SendResult::ok);
         }
         ++hops;
     }
@@ -72,11 +72,11 @@ TEST(PooledObjectTest, HandlesInOrderHighPriorityFirst) {
     ManualExecutor executor;
     Running<Recorder> object(executor);
     for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(object.post(Number{i}), PublishResult::ok);
-        EXPECT_EQ(object.post(Number{10 + i}, {Priority::high, 7}), PublishResult::ok);
+        EXPECT_EQ(object.post(Number{i}), SendResult::ok);
+        EXPECT_EQ(object.post(Number{10 + i}, {Priority::high, 7}), SendResult::ok);
     }
-    EXPECT_EQ(object.tryPost(Number{5}, Priority::low), PublishResult::ok);
-    EXPECT_EQ(object.emplaceWith<Number>(Priority::low, Number{6}), PublishResult::ok);
+    EXPECT_EQ(object.tryPost(Number{5}, Priority::low), SendResult::ok);
+    EXPECT_EQ(object.emplaceWith<Number>(Priority::low, Number{6}), SendResult::ok);
     EXPECT_EQ(object.sizeApprox(), 12U);
     EXPECT_EQ(executor.readyCount(), 1U);
     EXPECT_EQ(executor.runAll(), 1U);
@@ -92,13 +92,13 @@ TEST(PooledObjectTest, HasRoomForDepthMessagesAQuarterOfItForHighPriority) {
     ManualExecutor executor;
     Running<Recorder> object(executor);
     for (int i = 0; i < 192; ++i) {
-        ASSERT_EQ(object.post(Number{i}), PublishResult::ok);
+        ASSERT_EQ(object.post(Number{i}), SendResult::ok);
     }
-    EXPECT_EQ(object.post(Number{0}), PublishResult::refused);
+    EXPECT_EQ(object.post(Number{0}), SendResult::full);
     for (int i = 0; i < 64; ++i) {
-        ASSERT_EQ(object.post(Number{i}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(object.post(Number{i}, Priority::high), SendResult::ok);
     }
-    EXPECT_EQ(object.post(Number{0}, Priority::high), PublishResult::full);
+    EXPECT_EQ(object.post(Number{0}, Priority::high), SendResult::full);
     EXPECT_EQ(executor.runAll(), 256U / 32 + 1) << "batches, and a look";
     EXPECT_EQ(object.numbers.size(), 256U);
 }
@@ -109,29 +109,29 @@ TEST(PooledObjectTest, MemoryOfTheExecutorIsALimit) {
     ManualExecutor executor(0, options);
     Running<Recorder> object(executor);
     const auto kept = std::make_shared<int>(1);
-    EXPECT_EQ(object.post(kept), PublishResult::ok);
-    EXPECT_EQ(object.post(kept), PublishResult::ok);
-    EXPECT_EQ(object.post(kept), PublishResult::full);
+    EXPECT_EQ(object.post(kept), SendResult::ok);
+    EXPECT_EQ(object.post(kept), SendResult::ok);
+    EXPECT_EQ(object.post(kept), SendResult::full);
     EXPECT_EQ(kept.use_count(), 3);
     executor.runAll();
     EXPECT_EQ(kept.use_count(), 1);
-    EXPECT_EQ(object.post(kept), PublishResult::ok);
+    EXPECT_EQ(object.post(kept), SendResult::ok);
 }
 
 TEST(PooledObjectTest, StopDiscardsAndDrainHandles) {
     ManualExecutor executor;
     for (const bool isDrained : {false, true}) {
         Recorder object;
-        EXPECT_EQ(object.post(Number{1}), PublishResult::closed) << "not started";
+        EXPECT_EQ(object.post(Number{1}), SendResult::closed) << "not started";
         ASSERT_TRUE(object.start(executor));
         EXPECT_FALSE(object.start(executor));
-        EXPECT_EQ(object.post(Number{1}), PublishResult::ok);
+        EXPECT_EQ(object.post(Number{1}), SendResult::ok);
         if (isDrained) {
             EXPECT_TRUE(object.stopAfterDrain(std::chrono::steady_clock::now() + 1h));
         } else {
             object.stop();
         }
-        EXPECT_EQ(object.post(Number{2}), PublishResult::closed);
+        EXPECT_EQ(object.post(Number{2}), SendResult::closed);
         object.stop();
         EXPECT_TRUE(object.join());
         EXPECT_TRUE(object.join());
@@ -146,7 +146,7 @@ TEST(PooledObjectTest, AnObjectThatWasDrainedBeforeItsStartDoesNotStart) {
     Recorder object;
     EXPECT_FALSE(object.stopAfterDrain(test::late()));
     EXPECT_FALSE(object.start(executor));
-    EXPECT_EQ(object.post(Number{1}), PublishResult::closed);
+    EXPECT_EQ(object.post(Number{1}), SendResult::closed);
     EXPECT_TRUE(object.join());
 }
 
@@ -161,7 +161,7 @@ public:
 TEST(PooledObjectTest, CountsWhateverTheTraitsOfItsMailboxSay) {
     ManualExecutor executor;
     Running<Counting> object(executor);
-    ASSERT_EQ(object.post(test::Add{1}), PublishResult::ok);
+    ASSERT_EQ(object.post(test::Add{1}), SendResult::ok);
     executor.runAll();
     EXPECT_EQ(object.statistics().handled, 1U);
     EXPECT_EQ(object.handlerTimes().handled, 1U);
@@ -181,7 +181,7 @@ TEST(PooledObjectTest, MayBeStoppedByItsHandler) {
     ManualExecutor executor;
     Running<Recorder> object(executor);
     object.stopInHandler = true;
-    EXPECT_EQ(object.post(PostOn{0}), PublishResult::ok);
+    EXPECT_EQ(object.post(PostOn{0}), SendResult::ok);
     executor.runAll();
     EXPECT_TRUE(object.hasEnded());
     EXPECT_EQ(object.hops, 1);
@@ -191,8 +191,8 @@ TEST(PooledObjectTest, MayBeStoppedByItsHandler) {
 TEST(PooledObjectTest, HandlerThatThrowsIsCountedAndTold) {
     ManualExecutor executor;
     Running<Recorder> object(executor);
-    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
-    EXPECT_EQ(object.post(Number{1}), PublishResult::ok);
+    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
+    EXPECT_EQ(object.post(Number{1}), SendResult::ok);
     executor.runAll();
     EXPECT_EQ(object.told, 1);
     EXPECT_EQ(object.statistics().failed, 1U);
@@ -211,8 +211,8 @@ public:
 TEST(PooledObjectTest, FailureMayStopTheObject) {
     ManualExecutor executor;
     Running<Fragile> object(executor);
-    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
-    EXPECT_EQ(object.post(Fail{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
+    EXPECT_EQ(object.post(Fail{}), SendResult::ok);
     executor.runAll();
     EXPECT_TRUE(object.hasEnded());
     EXPECT_EQ(object.statistics().discarded, 1U);
@@ -301,7 +301,7 @@ TEST(PooledObjectTest, MessagesLieWhereTheirAlignmentWants) {
     ManualExecutor executor(0, options);
     Running<Aligning> object(executor);
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(object.post(Aligned{}), PublishResult::ok);
+        ASSERT_EQ(object.post(Aligned{}), SendResult::ok);
     }
     executor.runAll();
     EXPECT_EQ(object.handled, 5);
@@ -322,8 +322,8 @@ public:
 TEST(PooledObjectTest, TakesNoNamesAwayFromAProgram) {
     ManualExecutor executor;
     Running<Familiar> object(executor);
-    EXPECT_EQ(object.post(Message{}), PublishResult::ok);
-    EXPECT_EQ(object.post(Alarm{}), PublishResult::ok);
+    EXPECT_EQ(object.post(Message{}), SendResult::ok);
+    EXPECT_EQ(object.post(Alarm{}), SendResult::ok);
     EXPECT_EQ(executor.runAll(), 1U);
     EXPECT_EQ(object.handled, 2);
 }

@@ -48,7 +48,7 @@ public:
     }
     void post(int first, int second, int third) {
         for (const int value : {first, second, third}) {
-            EXPECT_EQ(PooledObject::post(value), PublishResult::ok);
+            EXPECT_EQ(PooledObject::post(value), SendResult::ok);
         }
     }
     using PooledObject::post;

@@ -140,7 +140,7 @@ TEST(PooledTimerLifeTest, AnObjectThatWasStoppedDoesNotStart) {
     Plain object;
     object.stop();
     EXPECT_FALSE(object.start(executor));
-    EXPECT_EQ(object.post(Tick{}), PublishResult::closed);
+    EXPECT_EQ(object.post(Tick{}), SendResult::closed);
     EXPECT_TRUE(object.hasEnded());
 }
 

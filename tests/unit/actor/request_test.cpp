@@ -94,7 +94,7 @@ protected:
     Running<Servant> servant_;
 
     void hold() {
-        ASSERT_EQ(servant_.post(Hold{}), PublishResult::ok);
+        ASSERT_EQ(servant_.post(Hold{}), SendResult::ok);
         servant_.held.arrive();
     }
     void goOn() { servant_.held.arrive(); }
@@ -121,7 +121,7 @@ TEST_F(RequestTest, GetsTheReply) {
 TEST_F(RequestTest, MayBeRepliedToLater) {
     auto future = servant_.request<int>(Later{}, 1h);
     EXPECT_FALSE(future.isReady());
-    ASSERT_EQ(servant_.post(Give{5}), PublishResult::ok);
+    ASSERT_EQ(servant_.post(Give{5}), SendResult::ok);
     auto moved = std::move(future);
     EXPECT_EQ(moved.get().value(), 5);
     servant_.stop();
@@ -131,7 +131,7 @@ TEST_F(RequestTest, MayBeRepliedToLater) {
 
 TEST_F(RequestTest, TellsThatNobodyAwaitsTheReply) {
     { const auto given_up = servant_.request<int>(Later{}, 1h); }
-    ASSERT_EQ(servant_.post(Give{5}), PublishResult::ok);
+    ASSERT_EQ(servant_.post(Give{5}), SendResult::ok);
     EXPECT_TRUE(servant_.stopAfterDrain(std::chrono::steady_clock::now() + 1h));
     EXPECT_TRUE(servant_.join());
     EXPECT_FALSE(servant_.isAwaited);
@@ -180,8 +180,8 @@ TEST_F(RequestTest, FullMailboxRefuses) {
     for (std::size_t i = 0; i < Servant::capacity(); ++i) {
         (void)servant_.tryPost(Give{0});
     }
-    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h)), RequestError::refused);
-    while (servant_.tryPost(Give{0}, {Priority::high}) == PublishResult::ok) {
+    EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h)), RequestError::full);
+    while (servant_.tryPost(Give{0}, {Priority::high}) == SendResult::ok) {
     }
     EXPECT_EQ(errorOf(servant_.request<int>(Square{1}, 1h, Priority::high)), RequestError::full);
     servant_.stop();
@@ -286,7 +286,7 @@ TEST(FutureTest, ADeadlineThatHasPassedIsNowOnAnotherClock) {
     const TimePoint other{1h};
     for (const TimePoint deadline : {TimePoint::min(), TimePoint()}) {
         const auto future = SquareRequest::make(
-            Square{1}, deadline, [](SquareRequest&& /*request*/) { return PublishResult::ok; });
+            Square{1}, deadline, [](SquareRequest&& /*request*/) { return SendResult::ok; });
         EXPECT_EQ(future.deadlineFrom(other), other);
     }
 }
@@ -297,7 +297,7 @@ static_assert(!std::is_copy_constructible_v<Future<int>>);
 
 TEST(RequestErrorTest, HasANameForEachValue) {
     EXPECT_STREQ(toString(RequestError::full), "full");
-    EXPECT_STREQ(toString(RequestError::refused), "refused");
+    EXPECT_STREQ(toString(RequestError::full), "full");
     EXPECT_STREQ(toString(RequestError::closed), "closed");
     EXPECT_STREQ(toString(RequestError::ownObject), "ownObject");
     EXPECT_STREQ(toString(RequestError::cancelled), "cancelled");

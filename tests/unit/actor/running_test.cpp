@@ -36,7 +36,7 @@ TEST(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
     std::atomic<int> sum{0};
     {
         Running<Adder> adder({"adder"}, "12345", sum);
-        ASSERT_EQ(adder.post(10), PublishResult::ok);
+        ASSERT_EQ(adder.post(10), SendResult::ok);
         while (sum == 0) {
             std::this_thread::yield();
         }
@@ -49,7 +49,7 @@ TEST(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
 TEST(RunningTest, HandlesWhatIsQueuedAfterDrain) {
     const Watchdog watchdog([](std::FILE*) {});
     Running<Keeper<>> keeper;
-    ASSERT_EQ(keeper.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     EXPECT_FALSE(keeper.start());
     EXPECT_TRUE(keeper.stopAfterDrain(late()));
     EXPECT_TRUE(keeper.join());

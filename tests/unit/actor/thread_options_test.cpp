@@ -40,7 +40,7 @@ public:
         priority = parameters.sched_priority;
     }
     void run(const ThreadOptions& options) {
-        ASSERT_EQ(post(1), PublishResult::ok);
+        ASSERT_EQ(post(1), SendResult::ok);
         ASSERT_TRUE(start(options));
         EXPECT_TRUE(stopAfterDrain(late()));
         EXPECT_TRUE(join());
@@ -174,7 +174,7 @@ TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
     Witness witness;
     const std::string refusal = refusalOf(witness, options);
     if (refusal.empty()) {
-        ASSERT_EQ(witness.post(1), PublishResult::ok);
+        ASSERT_EQ(witness.post(1), SendResult::ok);
         EXPECT_TRUE(witness.stopAfterDrain(late()));
         EXPECT_TRUE(witness.join());
         EXPECT_EQ(witness.policy, SCHED_FIFO);

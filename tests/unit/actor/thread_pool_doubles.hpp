@@ -24,8 +24,8 @@ public:
     void handle(const Hop& hop) {
         ++hops_;
         if (hop.left != 0) {
-            const PublishResult result = next->post(Hop{hop.left - 1});
-            EXPECT_TRUE(result == PublishResult::ok || result == PublishResult::closed);
+            const SendResult result = next->post(Hop{hop.left - 1});
+            EXPECT_TRUE(result == SendResult::ok || result == SendResult::closed);
         } else {
             *isDone = true;
         }

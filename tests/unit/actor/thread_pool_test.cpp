@@ -60,7 +60,7 @@ protected:
 
 TEST_P(ThreadPoolTest, ATokenGoesRoundARing) {
     make(10);
-    ASSERT_EQ(ring_[0]->post(Hop{999}), PublishResult::ok);
+    ASSERT_EQ(ring_[0]->post(Hop{999}), SendResult::ok);
     while (!isDone_) {
         std::this_thread::yield();
     }
@@ -76,7 +76,7 @@ TEST_P(ThreadPoolTest, ATokenGoesRoundARing) {
 TEST_P(ThreadPoolTest, AnObjectThatPostsToItselfHoldsNobodyUp) {
     make(2);
     ring_[0]->next = ring_[0].get();
-    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), PublishResult::ok);
+    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), SendResult::ok);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(ring_[1]->request<std::size_t>(Count{}, 1h).get().value(), 0U);
     }
@@ -85,7 +85,7 @@ TEST_P(ThreadPoolTest, AnObjectThatPostsToItselfHoldsNobodyUp) {
 TEST_P(ThreadPoolTest, TwoObjectsThatPostToEachOtherHoldNobodyUp) {
     make(3);
     ring_[1]->next = ring_[0].get();
-    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), PublishResult::ok);
+    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), SendResult::ok);
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(ring_[2]->request<std::size_t>(Count{}, 1h).get().value(), 0U);
     }
@@ -122,7 +122,7 @@ TEST_P(ThreadPoolTest, TimersFireWhileTheThreadsSleep) {
 
 TEST_P(ThreadPoolTest, TimersFireWhileObjectsAreBusy) {
     make(2);
-    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), PublishResult::ok);
+    ASSERT_EQ(ring_[0]->post(Hop{SIZE_MAX}), SendResult::ok);
     Running<Beating> beating(pool_);
     beating.isDone = &isDone_;
     ASSERT_TRUE(beating.postEvery(1ms, Beat{}));
@@ -150,19 +150,19 @@ TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
-    ASSERT_EQ(stuck.post(Beat{}), PublishResult::ok);
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
     while (!stuck.isInside) {
         std::this_thread::yield();
     }
-    ASSERT_EQ(stuck.post(Beat{}), PublishResult::ok);
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
     const auto deadline = std::chrono::steady_clock::now() + 5ms;
     EXPECT_FALSE(stuck.stopAfterDrain(deadline));
     EXPECT_GE(std::chrono::steady_clock::now(), deadline);
     EXPECT_FALSE(stuck.hasEnded());
-    EXPECT_EQ(stuck.post(Beat{}), PublishResult::closed);
+    EXPECT_EQ(stuck.post(Beat{}), SendResult::closed);
     Running<Stuck> other(pool);
     other.isReleased = true;
-    ASSERT_EQ(other.post(Beat{}), PublishResult::ok);
+    ASSERT_EQ(other.post(Beat{}), SendResult::ok);
     EXPECT_TRUE(other.stopAfterDrain(late()));
     stuck.isReleased = true;
     EXPECT_TRUE(stuck.join());
@@ -176,7 +176,7 @@ public:
     explicit Leaving(Stuck& stuck) : stuck_(stuck) {}
     void handle(const Beat& /*beat*/) {
         if (++beats == 1) {
-            EXPECT_EQ(stuck_.post(Beat{}), PublishResult::ok);
+            EXPECT_EQ(stuck_.post(Beat{}), SendResult::ok);
         }
     }
     std::atomic<int> beats{0};
@@ -215,7 +215,7 @@ TEST(ThreadPoolTest, AnObjectWithManyMessagesKeepsItsThreadIfNoOtherObjectWaits)
     ThreadPool pool(4);
     Running<Wandering> object(pool);
     std::size_t posted = 0;
-    while (object.post(Beat{}) == PublishResult::ok) {
+    while (object.post(Beat{}) == SendResult::ok) {
         ++posted;
     }
     ASSERT_GE(posted, 4 * PooledTraits::batch);
@@ -246,7 +246,7 @@ public:
 TEST(ThreadPoolTest, ThreadsHaveTheirOptions) {
     ThreadPool pool(2, {}, {"pool of a test"});
     Running<Named> object(pool);
-    ASSERT_EQ(object.post(Beat{}), PublishResult::ok);
+    ASSERT_EQ(object.post(Beat{}), SendResult::ok);
     EXPECT_TRUE(object.stopAfterDrain(late()));
     EXPECT_STREQ(object.name, "pool of a test");
 }
@@ -277,7 +277,7 @@ TEST(ThreadPoolTest, AMessageWakesOneThread) {
     Running<Answering> object(pool);
     const long before = voluntarySwitches();
     for (int i = 1; i <= messages; ++i) {
-        ASSERT_EQ(object.post(Ping{}), PublishResult::ok);
+        ASSERT_EQ(object.post(Ping{}), SendResult::ok);
         object.isHandled.wait([&] { return object.handled == i; });
         std::this_thread::yield();
     }

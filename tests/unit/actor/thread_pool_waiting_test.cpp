@@ -51,7 +51,7 @@ class Leading : public PooledObject<Leading, Messages<Beat>> {
 public:
     void handle(const Beat& /*beat*/) {
         if (next != nullptr) {
-            ASSERT_EQ(next->post(Beat{}), PublishResult::ok);
+            ASSERT_EQ(next->post(Beat{}), SendResult::ok);
             EXPECT_TRUE(awaited->join());
         } else {
             awaited->stop();
@@ -70,7 +70,7 @@ TEST(ThreadPoolTest, AHandlerMayJoinWhatTheNextTaskOfItsThreadStops) {
     Running<Leading> first(pool);
     first.awaited = second.awaited = &awaited;
     first.next = &second;
-    ASSERT_EQ(first.post(Beat{}), PublishResult::ok);
+    ASSERT_EQ(first.post(Beat{}), SendResult::ok);
     EXPECT_TRUE(first.stopAfterDrain(late()));
     EXPECT_TRUE(awaited.join());
 }
@@ -84,7 +84,7 @@ public:
         std::atomic<bool> isDone{false};
         child_->isDone = &isDone;
         child_->next = child_.get();
-        EXPECT_EQ(child_->post(Hop{0}), PublishResult::ok);
+        EXPECT_EQ(child_->post(Hop{0}), SendResult::ok);
         EXPECT_TRUE(child_->stopAfterDrain(late()));
         EXPECT_TRUE(isDone);
         child_.reset();
@@ -107,7 +107,7 @@ TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
             parents.push_back(std::make_unique<Running<Owning>>(pool, pool, handled));
         }
         for (const auto& parent : parents) {
-            EXPECT_EQ(parent->post(Beat{}), PublishResult::ok);
+            EXPECT_EQ(parent->post(Beat{}), SendResult::ok);
         }
         for (const auto& parent : parents) {
             EXPECT_TRUE(parent->stopAfterDrain(late()));
@@ -133,7 +133,7 @@ TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
         Running<Member> member(pool);
         Running<Joining> joining(pool);
         joining.other = &member;
-        ASSERT_EQ(joining.post(Beat{}), PublishResult::ok);
+        ASSERT_EQ(joining.post(Beat{}), SendResult::ok);
         while (!joining.isInside) {
             std::this_thread::yield();
         }

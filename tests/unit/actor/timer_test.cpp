@@ -244,7 +244,7 @@ TEST(TimerTest, WithoutDelayItFiresInTheNextRound) {
 
 TEST(TimerTest, HandlersMayStartAndCancelMoreTimersThanThereAre) {
     Clockwork object;
-    ASSERT_EQ(object.post(3), PublishResult::ok);
+    ASSERT_EQ(object.post(3), SendResult::ok);
     EXPECT_EQ(object.handleQueued(), 1U);
     ASSERT_TRUE(object.postAfter(0ms, 3));
     EXPECT_EQ(object.handleQueued(), 1U);
@@ -375,7 +375,7 @@ TEST(TimerTest, ManyDueTimersLeaveTurnsToMessages) {
     Clock::advance(1ms);
     const std::size_t first = object.handleQueued();
     EXPECT_LT(first, 1000U);
-    ASSERT_EQ(object.post(Note{"between"}), PublishResult::ok);
+    ASSERT_EQ(object.post(Note{"between"}), SendResult::ok);
     while (object.handleQueued() != 0) {
     }
     ASSERT_EQ(object.log.size(), 1001U);
@@ -435,7 +435,7 @@ TEST(TimerThreadTest, DrainingDoesNotWaitForTimers) {
     Counter object;
     ASSERT_TRUE(object.start());
     ASSERT_TRUE(object.postEvery(1h, Add{1}));
-    ASSERT_EQ(object.post(Add{1}), PublishResult::ok);
+    ASSERT_EQ(object.post(Add{1}), SendResult::ok);
     EXPECT_TRUE(object.stopAfterDrain(late()));
     EXPECT_TRUE(object.join());
     EXPECT_EQ(object.sum, 1);

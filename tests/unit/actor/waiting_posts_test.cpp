@@ -34,7 +34,7 @@ struct Blocks : ActorTraits {
 class Flooding : public ActiveObject<Flooding, Messages<int>, Blocks> {
 public:
     void handle(const int& /*number*/) {
-        while (other->post(0) == PublishResult::ok) {
+        while (other->post(0) == SendResult::ok) {
         }
         isRefused = true;
     }
@@ -49,8 +49,8 @@ TEST(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
     Flooding second;
     first.other = &second;
     second.other = &first;
-    ASSERT_EQ(first.post(0), PublishResult::ok);
-    ASSERT_EQ(second.post(0), PublishResult::ok);
+    ASSERT_EQ(first.post(0), SendResult::ok);
+    ASSERT_EQ(second.post(0), SendResult::ok);
     ASSERT_TRUE(first.start());
     ASSERT_TRUE(second.start());
     while (!first.isRefused || !second.isRefused) {
@@ -67,9 +67,9 @@ class PooledFlooding : public PooledObject<PooledFlooding, Messages<int>> {
 public:
     explicit PooledFlooding(Keeper<Blocks>& full) : full_(full) {}
     void handle(const int& /*number*/) {
-        while (full_.post(Add{0}) == PublishResult::ok) {
+        while (full_.post(Add{0}) == SendResult::ok) {
         }
-        EXPECT_NE(full_.postFor(std::chrono::hours(1), Add{0}), PublishResult::ok);
+        EXPECT_NE(full_.postFor(std::chrono::hours(1), Add{0}), SendResult::ok);
     }
 
 private:
@@ -80,11 +80,11 @@ TEST(WaitingPostsTest, NoThreadOfAPoolWaits) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(1);
     Running<Keeper<Blocks>> full;
-    ASSERT_EQ(full.post(Hold{}), PublishResult::ok);
+    ASSERT_EQ(full.post(Hold{}), SendResult::ok);
     full.awaitHeld();
     {
         Running<PooledFlooding> object(pool, full);
-        ASSERT_EQ(object.post(0), PublishResult::ok);
+        ASSERT_EQ(object.post(0), SendResult::ok);
         EXPECT_TRUE(object.stopAfterDrain(late()));
     }
     EXPECT_GT(full.sizeApprox(), 0U);
@@ -95,7 +95,7 @@ TEST(WaitingPostsTest, NoThreadOfAPoolWaits) {
 class Eager : public ActiveObject<Eager, Messages<int>, Blocks> {
 public:
     Eager() {
-        while (post(0) == PublishResult::ok) {
+        while (post(0) == SendResult::ok) {
             ++posted;
         }
         last = postFor(std::chrono::hours(1), 0);
@@ -103,14 +103,14 @@ public:
     void handle(const int& /*number*/) {}
 
     std::size_t posted = 0;
-    PublishResult last = PublishResult::ok;
+    SendResult last = SendResult::ok;
 };
 
 TEST(WaitingPostsTest, AnObjectThatFillsItsMailboxBeforeItsStartDoesNotHang) {
     const Watchdog watchdog([](std::FILE*) {});
     Running<Eager> object;
     EXPECT_GT(object.posted, 0U);
-    EXPECT_NE(object.last, PublishResult::ok);
+    EXPECT_NE(object.last, SendResult::ok);
     EXPECT_TRUE(object.stopAfterDrain(late()));
     EXPECT_EQ(object.statistics().total().delivered, object.posted);
 }
@@ -123,7 +123,7 @@ TEST(WaitingPostsTest, AnObjectWhoseThreadWasRefusedStillDoesNotHang) {
 #if defined(__cpp_exceptions)
     EXPECT_ANY_THROW(object.start(options));
 #endif
-    EXPECT_NE(object.post(0), PublishResult::ok);
+    EXPECT_NE(object.post(0), SendResult::ok);
     object.stop();
 }
 
@@ -149,30 +149,30 @@ TEST(WaitingPostsTest, PostForWaitsForAPooledObjectOutsideOfHandlers) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(1);
     Running<Narrow> object(pool);
-    while (object.post(0) == PublishResult::ok) {
+    while (object.post(0) == SendResult::ok) {
     }
-    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), PublishResult::ok);
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), SendResult::ok);
     std::thread poster([&] {
         for (int i = 0; i < 100; ++i) {
-            EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::ok);
+            EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::ok);
         }
     });
     object.isOpen = true;
     poster.join();
     object.stop();
-    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::closed);
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::closed);
 }
 
 TEST(WaitingPostsTest, APostThatWaitsCountsOnceInThePool) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(1);
     Running<Narrow> object(pool);
-    while (object.post(0) == PublishResult::ok) {
+    while (object.post(0) == SendResult::ok) {
     }
     const std::uint64_t before = object.statistics().full;
     for (int i = 0; i < 10; ++i) {
-        EXPECT_NE(object.postFor(std::chrono::milliseconds(0), 1), PublishResult::ok);
-        EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), PublishResult::ok);
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(0), 1), SendResult::ok);
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), SendResult::ok);
     }
     EXPECT_EQ(object.statistics().full, before + 20);
     object.isOpen = true;
@@ -180,7 +180,7 @@ TEST(WaitingPostsTest, APostThatWaitsCountsOnceInThePool) {
     awaitThat([&] { return object.hasEnded(); });
     // Its handler posts, too.
     const std::uint64_t closed = object.statistics().closed;
-    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), PublishResult::closed);
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::closed);
     EXPECT_EQ(object.statistics().closed, closed + 1);
 }
 
@@ -188,12 +188,12 @@ TEST(WaitingPostsTest, APostThatWaitsCountsOnceInThePool) {
 TEST(WaitingPostsTest, OtherThreadsWaitForRoom) {
     const Watchdog watchdog([](std::FILE*) {});
     Running<Keeper<Blocks>> object;
-    ASSERT_EQ(object.post(Hold{}), PublishResult::ok);
+    ASSERT_EQ(object.post(Hold{}), SendResult::ok);
     object.awaitHeld();
-    while (object.tryPost(Add{0}) == PublishResult::ok) {
+    while (object.tryPost(Add{0}) == SendResult::ok) {
     }
-    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), Add{1}), PublishResult::ok);
-    std::thread poster([&] { EXPECT_EQ(object.post(Add{1}), PublishResult::ok); });
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), Add{1}), SendResult::ok);
+    std::thread poster([&] { EXPECT_EQ(object.post(Add{1}), SendResult::ok); });
     object.open();
     poster.join();
 }

@@ -166,7 +166,7 @@ TEST_F(WatchdogTest, DiscardedMessagesAreNoLongHandler) {
     }
     constexpr int count = 20;
     for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(object.emplace<Discarded>(number, awaited), PublishResult::ok);
+        ASSERT_EQ(object.emplace<Discarded>(number, awaited), SendResult::ok);
     }
     object.stop();
     object.isOpen = true;

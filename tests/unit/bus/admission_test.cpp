@@ -19,13 +19,13 @@ void expectRooms(std::size_t low, std::size_t medium, std::size_t high) {
     EXPECT_EQ(AnyBus::roomOf(Priority::high), high);
     EXPECT_EQ(AnyBus::capacity(), low + medium + high);
 
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     EXPECT_EQ(fillUp(*bus, Priority::low, result), low);
-    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(result, SendResult::full);
     EXPECT_EQ(fillUp(*bus, Priority::medium, result), medium);
-    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(result, SendResult::full);
     EXPECT_EQ(fillUp(*bus, Priority::high, result), high);
-    EXPECT_EQ(result, PublishResult::full);
+    EXPECT_EQ(result, SendResult::full);
     EXPECT_EQ(bus->sizeApprox(), low + medium + high);
 }
 
@@ -55,7 +55,7 @@ TEST(BusAdmissionTest, RoomsMayBeChosenOneByOne) {
 TEST(BusAdmissionTest, NoPriorityTakesRoomFromAnother) {
     for (const Priority flooding : {Priority::low, Priority::medium, Priority::high}) {
         TestBus<100> bus;
-        PublishResult result = PublishResult::ok;
+        SendResult result = SendResult::ok;
         EXPECT_EQ(fillUp(bus, flooding, result), bus.roomOf(flooding));
         for (const Priority other : {Priority::low, Priority::medium, Priority::high}) {
             EXPECT_EQ(fillUp(bus, other, result), other == flooding ? 0 : bus.roomOf(other));
@@ -69,7 +69,7 @@ TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
     int next = 0;
     int expected = 0;
     for (int lap = 0; lap < 5; ++lap) {
-        while (bus.publish(Sample{next}, Priority::high) == PublishResult::ok) {
+        while (bus.publish(Sample{next}, Priority::high) == SendResult::ok) {
             ++next;
         }
         EXPECT_EQ(bus.sizeApprox(), 8U);
@@ -95,12 +95,12 @@ TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
     memory.fill(1);
     auto* const bus = new (memory.data()) OddBus;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus->publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Sample{i}), SendResult::ok);
     }
     std::vector<int> seen;
     bus->processWith(partial([&](Sample& sample) {
         if (sample.value == 0) {
-            EXPECT_EQ(bus->publish(Sample{100}), PublishResult::ok);
+            EXPECT_EQ(bus->publish(Sample{100}), SendResult::ok);
         }
         seen.push_back(sample.value);
     }));
@@ -112,9 +112,9 @@ TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
 TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
     TestBus<5, BareBusTraits> bus;
     for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
-    EXPECT_EQ(bus.publish(Sample{5}), PublishResult::full);
+    EXPECT_EQ(bus.publish(Sample{5}), SendResult::full);
     EXPECT_EQ(bus.sizeApprox(), 5U);
     EXPECT_EQ(bus.capacity(), 5U);
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2, 3, 4}));
@@ -122,29 +122,29 @@ TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
 
 TEST(BusAdmissionTest, OneSlotThatComesBackIsEnough) {
     TestBus<10> bus;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     EXPECT_EQ(fillUp(bus, Priority::low, result), 2U);
     EXPECT_EQ(bus.process(1), 1U);
-    EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
-    EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::refused);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::low), SendResult::full);
 }
 
 TEST(BusAdmissionTest, SlotComesBackWhenItsHandlerReturns) {
     TestBus<2> bus;
-    std::vector<PublishResult> results;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    std::vector<SendResult> results;
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
     bus.processWith(partial([&](Sample&) { results.push_back(bus.publish(Sample{2})); }), 1);
     results.push_back(bus.publish(Sample{3}));
-    EXPECT_EQ(results, (std::vector<PublishResult>{PublishResult::refused, PublishResult::ok}));
+    EXPECT_EQ(results, (std::vector<SendResult>{SendResult::full, SendResult::ok}));
 }
 
 TEST(BusAdmissionTest, HandlerMayPublishOneForOneAsLongAsItLikes) {
     TestBus<10> bus;
-    ASSERT_EQ(bus.publish(Sample{0}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{0}), SendResult::ok);
     for (int i = 0; i < 1000; ++i) {
         ASSERT_EQ(bus.processWith(partial([&](Sample& sample) {
                                       ASSERT_EQ(bus.publish(Sample{sample.value + 1}),
-                                                PublishResult::ok);
+                                                SendResult::ok);
                                   }),
                                   1),
                   1U);
@@ -154,12 +154,12 @@ TEST(BusAdmissionTest, HandlerMayPublishOneForOneAsLongAsItLikes) {
 
 TEST(BusAdmissionTest, MessageThatWasNotAcceptedIsStillThere) {
     TestBus<2> bus;
-    ASSERT_EQ(bus.publish(Alarm{"first"}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{"first"}), SendResult::ok);
     Alarm second{"a text that is too long to be kept in the string itself"};
-    EXPECT_EQ(bus.publish(std::move(second)), PublishResult::refused);
+    EXPECT_EQ(bus.publish(std::move(second)), SendResult::full);
     EXPECT_EQ(second.text, "a text that is too long to be kept in the string itself");
     bus.close();
-    EXPECT_EQ(bus.publish(std::move(second)), PublishResult::closed);
+    EXPECT_EQ(bus.publish(std::move(second)), SendResult::closed);
     EXPECT_EQ(second.text, "a text that is too long to be kept in the string itself");
 }
 
@@ -180,7 +180,7 @@ TEST(BusAdmissionTest, LapsAreCounted) {
     std::vector<int> low;
     for (int round = 0; round < 500; ++round) {
         while (bus.publish(Sample{next}, next % 3 == 0 ? Priority::high : Priority::low) ==
-               PublishResult::ok) {
+               SendResult::ok) {
             ++next;
         }
         bus.processWith(
@@ -208,8 +208,8 @@ TEST(BusAdmissionTest, ConstructorThatThrowsIsNotCountedAsAMessage) {
     for (int i = 0; i < 3; ++i) {
         EXPECT_THROW((void)bus.emplace<Thrower>(), int);
     }
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(bus.process(1), 1U);
     EXPECT_EQ(bus.process(1), 1U);
     EXPECT_EQ(bus.process(1), 0U);

@@ -37,7 +37,7 @@ TEST(BroadcastBusTest, GroupThatIsBehindMissesMessagesAndTheOthersDoNot) {
     std::vector<int> fast;
     for (int i = 0; i < 20; ++i) {
         const auto results = bus.publish(Sample{i});
-        EXPECT_EQ(results[0], PublishResult::ok);
+        EXPECT_EQ(results[0], SendResult::ok);
         EXPECT_EQ(bus.isAccepted(results), i < 6);
         for (const int value : takeSamples(bus[0])) {
             fast.push_back(value);
@@ -57,7 +57,7 @@ TEST(BroadcastBusTest, CloseAndDrainAreForAll) {
     }
     crew.start();
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
-    EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+    EXPECT_EQ(bus.publish(Sample{2})[1], SendResult::closed);
 }
 
 TEST(BroadcastBusTest, AllGroupsTellTheObserver) {
@@ -100,7 +100,7 @@ TEST(BroadcastBusTest, DrainInAHandlerDoesNotWait) {
         });
     }
     EXPECT_EQ(calls, 2);
-    EXPECT_EQ(bus.publish(Sample{2})[1], PublishResult::closed);
+    EXPECT_EQ(bus.publish(Sample{2})[1], SendResult::closed);
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now()));
 }
 
@@ -108,7 +108,7 @@ TEST(BroadcastBusTest, AcceptsNoMessageWhileItIsDestroyed) {
     using Farewells = BroadcastBus<Messages<Farewell>, 3, DeepTraits<10>>;
     auto bus = std::make_unique<Farewells>();
     Farewells* const address = bus.get();
-    std::vector<PublishResult> results;
+    std::vector<SendResult> results;
     std::uint64_t closed = 0;
     const auto publishInEach = [&] {
         closed = 0;
@@ -118,10 +118,10 @@ TEST(BroadcastBusTest, AcceptsNoMessageWhileItIsDestroyed) {
         }
     };
     for (std::size_t group = 0; group < Farewells::size(); ++group) {
-        ASSERT_EQ((*bus)[group].publish(Farewell(publishInEach)), PublishResult::ok);
+        ASSERT_EQ((*bus)[group].publish(Farewell(publishInEach)), SendResult::ok);
     }
     bus.reset();
-    EXPECT_EQ(results, std::vector<PublishResult>(3 * 3, PublishResult::closed));
+    EXPECT_EQ(results, std::vector<SendResult>(3 * 3, SendResult::closed));
     EXPECT_EQ(closed, 9U) << "each bus lives until the last message has gone";
 }
 

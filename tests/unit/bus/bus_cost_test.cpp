@@ -73,14 +73,14 @@ TEST(BusCostTest, PublishingTakesOneReadModifyWriteAndConsumingNone) {
     int publishing = 0;
     EXPECT_EQ(costOf([&] {
                   Cost::readModifyWrites = 0;
-                  ASSERT_EQ(full.publish(Sample{}), PublishResult::ok);
+                  ASSERT_EQ(full.publish(Sample{}), SendResult::ok);
                   publishing = Cost::readModifyWrites;
                   full.process();
               }),
               1);
     EXPECT_EQ(publishing, 1);
     EXPECT_EQ(costOf([&] {
-                  ASSERT_EQ(bare.publish(Sample{}), PublishResult::ok);
+                  ASSERT_EQ(bare.publish(Sample{}), SendResult::ok);
                   bare.processWith(partial([](Sample&) {}));
               }),
               1);
@@ -89,7 +89,7 @@ TEST(BusCostTest, PublishingTakesOneReadModifyWriteAndConsumingNone) {
 TEST(BusCostTest, HighPriorityTakesNoMore) {
     CountingBus<FullBusTraits> bus;
     EXPECT_EQ(costOf([&] {
-                  ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+                  ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
                   bus.process();
               }),
               1);
@@ -107,9 +107,9 @@ TEST(BusCostTest, RangeTakesOneForAll) {
 
 TEST(BusCostTest, RefusalTakesNone) {
     CountingBus<FullBusTraits> bus;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     fillUp(bus, Priority::medium, result);
-    EXPECT_EQ(costOf([&] { EXPECT_NE(bus.publish(Sample{}), PublishResult::ok); }), 0);
+    EXPECT_EQ(costOf([&] { EXPECT_NE(bus.publish(Sample{}), SendResult::ok); }), 0);
 }
 
 }  // namespace

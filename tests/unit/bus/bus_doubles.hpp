@@ -91,9 +91,9 @@ std::vector<int> takeSamples(AnyBus& bus) {
 /// Publishes samples of this priority until one is not accepted. Returns the number of accepted
 /// samples; `result` is the answer to the last one.
 template <class AnyBus>
-std::size_t fillUp(AnyBus& bus, Priority priority, PublishResult& result) {
+std::size_t fillUp(AnyBus& bus, Priority priority, SendResult& result) {
     std::size_t count = 0;
-    while ((result = bus.publish(Sample{}, priority)) == PublishResult::ok) {
+    while ((result = bus.publish(Sample{}, priority)) == SendResult::ok) {
         ++count;
     }
     return count;

@@ -103,7 +103,7 @@ private:
         ++attempted_;
         const auto attempt = [&] {
             const bool isAccepted =
-                bus_->template emplaceWith<Noted>({priority}, book_, make) == PublishResult::ok;
+                bus_->template emplaceWith<Noted>({priority}, book_, make) == SendResult::ok;
             EXPECT_EQ(isAccepted, isBuilt);
             EXPECT_TRUE(isAccepted || !hasRoom) << "refused without reason";
             if (isAccepted && book_.count(number) != 0) {

@@ -115,28 +115,28 @@ private:
     }
 
     /// The expected answer of the bus. Makes room by the policy of the priority.
-    PublishResult admit(Priority priority) {
+    SendResult admit(Priority priority) {
         if (isClosed_) {
-            return PublishResult::closed;
+            return SendResult::closed;
         }
         if (!isFull(priority)) {
-            return PublishResult::ok;
+            return SendResult::ok;
         }
         auto& queue = room(priority).queue;
         if (!drops(priority)) {
-            return priority == Priority::high ? PublishResult::full : PublishResult::refused;
+            return priority == Priority::high ? SendResult::full : SendResult::full;
         }
         ++counts_[queue.front().type][index(priority)].dropped;
         queue.pop_front();
-        return PublishResult::ok;
+        return SendResult::ok;
     }
 
-    void noteResult(std::size_t type, Priority priority, PublishResult result, std::uint64_t n) {
+    void noteResult(std::size_t type, Priority priority, SendResult result, std::uint64_t n) {
         MessageCounts& counts = counts_[type][index(priority)];
-        (result == PublishResult::ok        ? counts.published
-         : result == PublishResult::full    ? counts.full
-         : result == PublishResult::refused ? counts.refused
-                                            : counts.closed) += n;
+        (result == SendResult::ok     ? counts.published
+         : result == SendResult::full ? counts.full
+         : result == SendResult::full ? counts.refused
+                                      : counts.closed) += n;
     }
 
     void notePublished(std::size_t type, Priority priority, int serial) {
@@ -157,8 +157,8 @@ private:
         const Priority priority = anyPriority();
         const std::size_t type = dice_() % typeCount;
         const int serial = ++serial_;
-        const PublishResult expected = admit(priority);
-        if (expected == PublishResult::ok) {
+        const SendResult expected = admit(priority);
+        if (expected == SendResult::ok) {
             notePublished(type, priority, serial);
         }
         noteResult(type, priority, expected, 1);
@@ -175,13 +175,13 @@ private:
             items.emplace_back(++serial_);
         }
         std::size_t expected = 0;
-        PublishResult end = PublishResult::ok;
-        while (expected != items.size() && (end = admit(priority)) == PublishResult::ok) {
+        SendResult end = SendResult::ok;
+        while (expected != items.size() && (end = admit(priority)) == SendResult::ok) {
             notePublished(0, priority, items[expected].serial);
             ++expected;
         }
-        noteResult(0, priority, PublishResult::ok, expected);
-        if (end != PublishResult::ok) {
+        noteResult(0, priority, SendResult::ok, expected);
+        if (end != SendResult::ok) {
             noteResult(0, priority, end, items.size() - expected);
         }
         EXPECT_EQ(bus_->publishAll(items.begin(), items.end(), {priority}), expected);
@@ -193,7 +193,7 @@ private:
 #if defined(__cpp_exceptions)
         const Priority priority = anyPriority();
         if (canDrop() || nothings() != room(priority).nothings ||
-            admit(priority) != PublishResult::ok) {
+            admit(priority) != SendResult::ok) {
             return;
         }
         EXPECT_THROW((void)bus_->template emplaceWith<Item<0>>({priority}, -1), int);

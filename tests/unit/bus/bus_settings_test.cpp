@@ -65,9 +65,9 @@ struct Small : BusSettings<DeepTraits<100>> {
 
 TEST(BusSettingsTest, BusHasTheSettings) {
     Bus<TestMessages, BusTraitsFrom<Small>> bus;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     EXPECT_EQ(fillUp(bus, Priority::medium, result), 4U);
-    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(result, SendResult::full);
     const Subscription first = bus.subscribe<Sample>([](const Sample&) {});
     const Subscription second = bus.subscribe<Sample>([](const Sample&) {});
     EXPECT_TRUE(first);

@@ -66,7 +66,7 @@ struct NoPriorities : DeepTraits<10> {
 
 TEST(BusStatisticsTest, WithoutPrioritiesAllIsMedium) {
     Bus<TestMessages, NoPriorities> bus;
-    ASSERT_EQ(bus.publish(Sample{}, PublishOptions{Priority::high}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}, PublishOptions{Priority::high}), SendResult::ok);
     bus.process();
     const MessageCounts medium = bus.statistics().of(0, Priority::medium);
     EXPECT_EQ(medium.published, 1U);
@@ -110,7 +110,7 @@ TEST(BusStatisticsTest, HighWaterIsTheMostOfOnePriorityAtOnce) {
     EXPECT_EQ(bus.statistics().highWater, 0U);
     const auto publish = [&](int count) {
         for (int i = 0; i < count; ++i) {
-            ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
         }
     };
     publish(5);
@@ -128,7 +128,7 @@ TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
             auto bus = std::make_unique<TestBus<4096>>();
             for (const std::size_t count : {1U, 2U, 64U, 65U, 66U, 100U, 1000U, 900U}) {
                 for (std::size_t i = 0; i < count; ++i) {
-                    ASSERT_EQ(bus->publish(Sample{}, priority), PublishResult::ok);
+                    ASSERT_EQ(bus->publish(Sample{}, priority), SendResult::ok);
                 }
                 const std::size_t highest = std::max<std::size_t>(count, count == 900 ? 1000 : 0);
                 EXPECT_NE(bus->process(atATime), 0U);
@@ -149,7 +149,7 @@ TEST(BusStatisticsTest, HighWaterIsExactAlsoWhenTheConsumerLeavesSomething) {
             auto bus = std::make_unique<TestBus<4096>>();
             const auto publish = [&](std::size_t count, Priority priority) {
                 for (std::size_t i = 0; i < count; ++i) {
-                    ASSERT_EQ(bus->publish(Sample{}, priority), PublishResult::ok);
+                    ASSERT_EQ(bus->publish(Sample{}, priority), SendResult::ok);
                 }
             };
             publish(40, Priority::medium);
@@ -209,13 +209,13 @@ void expectHighWaterWithoutThosePassing() {
     const auto sendOn = [](TheBus& bus) {
         for (int i = 0; i < 2; ++i) {
             EXPECT_EQ(bus.process(1), 1U);
-            EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
         }
     };
     const auto make = [] {
         auto bus = std::make_unique<TheBus>();
-        EXPECT_EQ(bus->publish(Sample{}), PublishResult::ok);
-        EXPECT_EQ(bus->publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus->publish(Sample{}), SendResult::ok);
+        EXPECT_EQ(bus->publish(Sample{}), SendResult::ok);
         return bus;
     };
     const auto check = [](const TheBus& bus) { EXPECT_EQ(bus.statistics().highWater, 2U); };
@@ -228,8 +228,7 @@ void expectHighWaterWithoutThosePassing() {
             EXPECT_EQ(bus.statistics().highWater, 3U);
         };
         EXPECT_GT(interruptEverywhere(
-                      make,
-                      [](TheBus& bus) { EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok); },
+                      make, [](TheBus& bus) { EXPECT_EQ(bus.publish(Sample{}), SendResult::ok); },
                       sendOn, checkThree),
                   0U);
     }
@@ -243,7 +242,7 @@ TEST(BusStatisticsTest, HighWaterOfARingCountsNoneThatPassThrough) {
 TEST(BusStatisticsTest, VisitorThatThrowsEndsTheHarvestAndNotTheAccounts) {
     TestBus<10> bus;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     const auto visit = partial([](Sample& sample) {
         if (sample.value == 1) {

@@ -29,14 +29,14 @@ static_assert(std::is_same_v<TestBus<8>::MessageTypes, TestMessages>);
 
 TEST(BusTest, MayHaveStaticStorage) {
     static TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{1}));
 }
 
 TEST(BusTest, ProcessKeepsToItsLimit) {
     TestBus<200> bus;
     for (int i = 0; i < 70; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     EXPECT_EQ(bus.process(0), 0U);
     EXPECT_EQ(bus.process(3), 3U);
@@ -48,16 +48,16 @@ TEST(BusTest, ProcessKeepsToItsLimit) {
 TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample& sample) {
-        ASSERT_EQ(bus.publish(Sample{sample.value + 1}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{sample.value + 1}), SendResult::ok);
     });
-    ASSERT_EQ(bus.publish(Sample{0}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{0}), SendResult::ok);
     EXPECT_EQ(bus.process(), bus.capacity());
     EXPECT_EQ(bus.process(), bus.capacity());
 }
 
 TEST(BusTest, MessageOfNobodyIsDeliveredToNobody) {
     TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Alarm{"unheard"}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{"unheard"}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_EQ(bus.statistics().of(1, Priority::medium).delivered, 1U);
 }
@@ -79,9 +79,9 @@ TEST(BusTest, BothWaysTellTheSame) {
     };
     const auto subscription = byHandlers.subscribe<Sample>(note);
     for (auto* const bus : {&byHandlers, &byVisitor}) {
-        ASSERT_EQ(bus->publish(Alarm{}), PublishResult::ok);
-        ASSERT_EQ(bus->publish(Sample{}, {Priority::low, 1, 2, 3}), PublishResult::ok);
-        ASSERT_EQ(bus->publish(Sample{}, {Priority::high, 4, 5, 6}), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Alarm{}), SendResult::ok);
+        ASSERT_EQ(bus->publish(Sample{}, {Priority::low, 1, 2, 3}), SendResult::ok);
+        ASSERT_EQ(bus->publish(Sample{}, {Priority::high, 4, 5, 6}), SendResult::ok);
     }
     EXPECT_EQ(byHandlers.process(), 3U);
     EXPECT_EQ(byVisitor.processWith(partial(note)), 3U);
@@ -114,7 +114,7 @@ TEST(BusTest, RunTellsItsPacingOfEachHarvest) {
     NotingPacing::harvests.clear();  // the tests may be repeated in one process
     Bus<TestMessages, Paced> bus;
     for (int i = 0; i < 70; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     bus.close();
     bus.run();
@@ -141,7 +141,7 @@ TYPED_TEST(BusWaitTest, PublishersAndConsumerWaitForEachOther) {
         [&] { bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, next++); })); });
     crew.start();
     for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
     crew.join();
@@ -154,7 +154,7 @@ TEST(BusDeathTest, SecondConsumerIsNoticed) {
     TestBus<8> bus;
     auto subscription =
         bus.subscribe<Sample>([&](const Sample&) { std::thread([&] { bus.process(); }).join(); });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_DEATH(bus.process(), "a second consumer");
 }
 
@@ -163,7 +163,7 @@ TEST(BusDeathTest, ThreadThatWaitsBesideTheConsumerIsNoticed) {
     const auto subscription = bus.subscribe<Sample>([&](const Sample&) {
         std::thread([&] { (void)bus.waitFor(std::chrono::seconds(0)); }).join();
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_DEATH(bus.process(), "a second consumer");
 }
 
@@ -176,7 +176,7 @@ TEST(BusDeathTest, UnknownPriorityIsNoticed) {
 TEST(BusDeathTest, HandlerThatConsumesFromItsOwnBusIsNoticed) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample&) { bus.process(); });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_DEATH(bus.process(), "a handler consumes from its own bus");
 }
 #endif

@@ -53,8 +53,8 @@ TYPED_TEST(BusModeTest, CarriesEveryTypeByEitherWay) {
         bus->template subscribe<Counted>([&](const Counted& each) { seen.push_back(each.value); });
     std::vector<int> expected;
     for (int i = 0; i < 200; i += 2) {
-        ASSERT_EQ(bus->publish(Sample{i}), PublishResult::ok);
-        ASSERT_EQ(bus->template emplace<Counted>(i + 1), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Sample{i}), SendResult::ok);
+        ASSERT_EQ(bus->template emplace<Counted>(i + 1), SendResult::ok);
         expected.insert(expected.end(), {i, i + 1});
         if (i % 3 == 0) {
             EXPECT_NE(bus->process(), 0U);
@@ -73,8 +73,8 @@ TYPED_TEST(BusModeTest, CarriesEveryTypeByEitherWay) {
 TYPED_TEST(BusModeTest, DifferentBusesLiveSideBySide) {
     const auto first = std::make_unique<TestBus<8, TypeParam>>();
     const auto second = std::make_unique<TestBus<8, TypeParam>>();
-    ASSERT_EQ(first->publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(second->publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(first->publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(second->publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(takeSamples(*first), (std::vector<int>{1}));
     EXPECT_EQ(takeSamples(*second), (std::vector<int>{2}));
 }

@@ -41,13 +41,13 @@ TYPED_TEST_SUITE(BusClosingTest, Modes);
 TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
     auto& bus = this->theBus;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     EXPECT_FALSE(bus.isClosed());
     bus.close();
     bus.close();
     EXPECT_TRUE(bus.isClosed());
-    EXPECT_EQ(bus.publish(Sample{9}), PublishResult::closed);
+    EXPECT_EQ(bus.publish(Sample{9}), SendResult::closed);
     EXPECT_FALSE(bus.isDrained());
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2}));
     EXPECT_TRUE(bus.isDrained());
@@ -57,7 +57,7 @@ TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
 TYPED_TEST(BusClosingTest, ConsumerThatStopsWithinAHarvestDiscardsTheRest) {
     auto& bus = this->theBus;
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     std::vector<int> seen;
     EXPECT_EQ(bus.processUntil([&] { return seen.size() == 2; }, partial([&](const Sample& sample) {
@@ -75,7 +75,7 @@ TYPED_TEST(BusClosingTest, ConsumerThatStopsWithinAHarvestDiscardsTheRest) {
 #if defined(__cpp_exceptions)
 TEST(BusProcessUntilTest, QuestionThatThrowsCountsItsMessageAsFailed) {
     TestBus<16> bus;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     const auto fail = []() -> bool { throw std::runtime_error("no answer"); };
     EXPECT_THROW(bus.processUntil(fail, partial([](const Sample&) {})), std::runtime_error);
     EXPECT_EQ(bus.statistics().total().delivered, 1U);
@@ -85,7 +85,7 @@ TEST(BusProcessUntilTest, QuestionThatThrowsCountsItsMessageAsFailed) {
 
 TYPED_TEST(BusClosingTest, DestructorDestroysWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);
+        ASSERT_EQ(this->theBus.publish(Counted(i)), SendResult::ok);
     }
     EXPECT_EQ(Counted::alive, 5);
     this->owned.reset();
@@ -109,9 +109,9 @@ TYPED_TEST(BusClosingTest, DestructorAcceptsNoMessages) {
     int refusals = 0;
     const std::function<void()> publish = [&, &to = *bus] {
         ASSERT_LT(refusals, 100) << "it does not end";
-        refusals += to.template emplace<Insisting>(&publish) == PublishResult::closed ? 1 : 0;
+        refusals += to.template emplace<Insisting>(&publish) == SendResult::closed ? 1 : 0;
     };
-    ASSERT_EQ(bus->template emplace<Insisting>(&publish), PublishResult::ok);
+    ASSERT_EQ(bus->template emplace<Insisting>(&publish), SendResult::ok);
     bus.reset();
     EXPECT_EQ(refusals, 1);
 }
@@ -122,19 +122,19 @@ struct Blocking : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOver
 
 TEST(BusDestructionTest, WhatAHandlerHoldsDoesNotWaitForRoom) {
     auto bus = std::make_unique<Bus<Messages<int>, Blocking>>();
-    auto result = PublishResult::ok;
+    auto result = SendResult::ok;
     std::shared_ptr<void> publishesAtItsEnd(
         nullptr, [&result, &to = *bus](void*) { result = to.publish(1); });
     bus->subscribe<int>([held = std::move(publishesAtItsEnd)](int) {}).release();
-    while (bus->tryPublish(1) == PublishResult::ok) {
+    while (bus->tryPublish(1) == SendResult::ok) {
     }
     bus.reset();
-    EXPECT_EQ(result, PublishResult::closed);
+    EXPECT_EQ(result, SendResult::closed);
 }
 
 TYPED_TEST(BusClosingTest, DiscardThrowsAwayWhatIsLeft) {
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(this->theBus.publish(Counted(i)), PublishResult::ok);
+        ASSERT_EQ(this->theBus.publish(Counted(i)), SendResult::ok);
     }
     EXPECT_EQ(this->theBus.discard(), 5U);
     EXPECT_EQ(Counted::alive, 0);
@@ -149,7 +149,7 @@ TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
     auto& bus = this->theBus;
     std::vector<int> seen;
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     Crew crew;
     crew.add([&] { bus.runWith(partial([&](Sample& each) { seen.push_back(each.value); })); });
@@ -161,7 +161,7 @@ TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
 }
 
 TYPED_TEST(BusClosingTest, DrainGivesUpAtItsDeadline) {
-    ASSERT_EQ(this->theBus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(this->theBus.publish(Sample{}), SendResult::ok);
     EXPECT_FALSE(this->theBus.drain(steady_clock::now()));
     EXPECT_EQ(this->theBus.process(), 1U);
     EXPECT_TRUE(this->theBus.drain(steady_clock::now()));
@@ -169,8 +169,8 @@ TYPED_TEST(BusClosingTest, DrainGivesUpAtItsDeadline) {
 
 TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
     auto& bus = this->theBus;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     int calls = 0;
     auto subscription = bus.template subscribe<Sample>([&](const Sample&) {
         ++calls;
@@ -216,7 +216,7 @@ TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
     auto& bus = this->theBus;
     EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
     Crew crew;
-    crew.add([&] { ASSERT_EQ(bus.publish(Sample{7}), PublishResult::ok); });
+    crew.add([&] { ASSERT_EQ(bus.publish(Sample{7}), SendResult::ok); });
     crew.start();
     EXPECT_TRUE(bus.waitFor(hours(1)));
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{7}));
@@ -257,8 +257,8 @@ void expectToldOfTheDrop(const std::function<void(BusForOne&)>& waitForTheEnd) {
         crew.start();
         awaitThat([&] { return RoomForOne::Wait::refusals() != refusals; });
     };
-    ASSERT_EQ(bus.publish(Last(&closeAndAwaitAWaiter)), PublishResult::ok);
-    EXPECT_EQ(bus.publish(Last(nullptr)), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Last(&closeAndAwaitAWaiter)), SendResult::ok);
+    EXPECT_EQ(bus.publish(Last(nullptr)), SendResult::ok);
     crew.join();
     EXPECT_TRUE(bus.isDrained());
 }
@@ -300,7 +300,7 @@ void expectDrainWaitsForIt(std::unique_ptr<AnyBus> bus, Crew& crew, std::size_t 
 TEST(BusDrainTest, WaitsForPublishersWhoseMessagesWereHandled) {
     auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<FullBusTraits>>>();
     Crew crew;
-    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1), PublishResult::ok); });
+    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1), SendResult::ok); });
     expectDrainWaitsForIt(std::move(bus), crew, 1);
 }
 
@@ -322,9 +322,9 @@ struct ToldOfPressure : FullBusTraits {
 TEST(BusDrainTest, WaitsForPublishersWhoseObserverHasPublished) {
     PublishingObserver observer;
     auto bus = std::make_unique<Bus<Messages<int>, ToldOfPressure>>(observer);
-    observer.publish = [&to = *bus] { EXPECT_EQ(to.publish(2), PublishResult::ok); };
+    observer.publish = [&to = *bus] { EXPECT_EQ(to.publish(2), SendResult::ok); };
     Crew crew;
-    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1, Priority::low), PublishResult::ok); });
+    Stop::await(crew, [&to = *bus] { EXPECT_EQ(to.publish(1, Priority::low), SendResult::ok); });
     expectDrainWaitsForIt(std::move(bus), crew, 2);
 }
 

@@ -98,7 +98,7 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
                      signals.mayLeave.load() ? 1 : 0);
     });
     auto owner = std::make_unique<Slow>(bus, signals);
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { bus.process(); });
     crew.add([&] {
@@ -147,7 +147,7 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
                      signals.mayLeave.load() ? 1 : 0);
     });
     auto owner = std::make_unique<Retiring>(bus, signals);
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { bus.process(); });
     crew.start();
@@ -190,9 +190,9 @@ TEST(BusComponentTest, OwnersComeAndGoWhileMessagesFlow) {
     Crew crew;
     crew.add([&] { bus.run(); });
     crew.add([&] {
-        for (auto result = PublishResult::ok; result != PublishResult::closed;) {
+        for (auto result = SendResult::ok; result != SendResult::closed;) {
             result = bus.publish(Sample{1});
-            if (result != PublishResult::ok) {
+            if (result != SendResult::ok) {
                 std::this_thread::yield();
             }
         }

@@ -52,13 +52,13 @@ TEST(BusComponentTest, MemberFunctionsHandleMessagesUntilTheOwnerIsGone) {
         EXPECT_EQ(recorder.count(), 2U);
         PublishOptions options;
         options.sender = 7;
-        ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Alarm{"fire"}, options), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+        ASSERT_EQ(bus.publish(Alarm{"fire"}, options), SendResult::ok);
         bus.process();
     }
     EXPECT_EQ(log, (Log{"1", "fire from 7"}));
     EXPECT_EQ(bus.subscriptionCount<Sample>() + bus.subscriptionCount<Alarm>(), 0U);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_EQ(log.size(), 2U);
 }
@@ -70,7 +70,7 @@ TEST(BusComponentTest, UnsubscribeAllEndsThemBeforeTheOwnerDoes) {
     recorder.retire();
     EXPECT_EQ(recorder.count(), 0U);
     EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_TRUE(log.empty());
     recorder.retire();
@@ -111,7 +111,7 @@ TEST(BusComponentTest, SubscriptionThatDoesNotFitIsRefusedAndLeavesNothing) {
     auto handler = [captured](const Sample&) {};
     EXPECT_FALSE(first.component.trySubscribe<Sample>(bus, std::move(handler)));
     EXPECT_EQ(captured.use_count(), 2) << "the handler is still the caller's";
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.process();
     EXPECT_EQ(first.calls, 2);
     EXPECT_EQ(second.calls, 1);
@@ -198,8 +198,8 @@ TEST(BusComponentTest, OwnerMayDieInItsOwnHandler) {
     std::unique_ptr<Suicidal> owner;
     owner = std::make_unique<Suicidal>(bus, owner, log);
     const Recorder other(bus, log);
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(bus.process(), 2U);
     EXPECT_EQ(log, (Log{"a name of some length", "dead", "1", "2"}));
     EXPECT_EQ(bus.subscriptionCount<Sample>(), 1U);
@@ -229,7 +229,7 @@ TEST(BusComponentTest, SubscriptionThatHasEndedItselfMakesRoomWhenItsHandlerRetu
     SmallBus bus;
     Renewing owner(bus);
     for (int i = 1; i <= 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
         bus.process();
         EXPECT_EQ(owner.calls, i);
         EXPECT_TRUE(owner.isRenewed);
@@ -254,8 +254,8 @@ TEST(BusComponentTest, OwnerMayListenToSeveralBuses) {
     SmallBus one;
     TightBus other;
     const Bridge bridge(one, other);
-    ASSERT_EQ(one.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(other.publish(Sample{10}), PublishResult::ok);
+    ASSERT_EQ(one.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(other.publish(Sample{10}), SendResult::ok);
     one.process();
     other.process();
     EXPECT_EQ(bridge.sum, 11);

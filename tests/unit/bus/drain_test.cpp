@@ -71,15 +71,15 @@ TEST(BusDrainToldTest, WaitsForAPublisherThatHasDroppedAMessageWhichPublished) {
     Watcher watcher;
     Bus<Messages<Dropped, int>, WatchedDrops> bus(watcher);
     const std::function<void()> publish = [&] {
-        EXPECT_EQ(bus.publish(1), PublishResult::ok);
+        EXPECT_EQ(bus.publish(1), SendResult::ok);
         Stop::isToStop = true;
     };
-    ASSERT_EQ(bus.emplaceWith<Dropped>({Priority::low}, &publish), PublishResult::ok);
+    ASSERT_EQ(bus.emplaceWith<Dropped>({Priority::low}, &publish), SendResult::ok);
     Crew crew;
     Stop::await(crew, [&] {
         Stop::isToStop = false;
         Dropped::isDropping = true;
-        EXPECT_EQ(bus.emplaceWith<Dropped>({Priority::low}, nullptr), PublishResult::ok);
+        EXPECT_EQ(bus.emplaceWith<Dropped>({Priority::low}, nullptr), SendResult::ok);
     });
     EXPECT_EQ(bus.process(), 2U);
     EXPECT_FALSE(bus.drain(decltype(bus)::Clock::now())) << "the publisher is still inside";
@@ -103,7 +103,7 @@ TEST(BusDrainToldTest, ObserverThatDrainsDoesNotWaitForItsOwnPublication) {
         isDrained = bus.drain(decltype(bus)::Clock::time_point::max());
     };
     for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
     }
     EXPECT_TRUE(isDrained);
 }
@@ -132,7 +132,7 @@ TEST(BusDrainToldTest, ObserversThatDrainDoNotWaitForEachOther) {
     };
     const auto fill = [&](Priority priority) {
         for (std::size_t i = 0; i < bus.roomOf(priority); ++i) {
-            EXPECT_EQ(bus.publish(Sample{}, priority), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{}, priority), SendResult::ok);
         }
     };
     Crew crew;
@@ -177,7 +177,7 @@ TYPED_TEST_SUITE(BusClockTest, Durations);
 
 TYPED_TEST(BusClockTest, MayBeCoarseOrFine) {
     Bus<TestMessages, TimedIn<TypeParam>> bus;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_TRUE(bus.drain(ClockOf<TypeParam>::now() + std::chrono::hours(1)));
 }
@@ -255,7 +255,7 @@ TEST(BusDrainToldTest, IsToldByAPublisherThatPassesASkippedSlot) {
                  std::runtime_error);
     Crew crew;
     Stop::await(crew, [&] {
-        EXPECT_EQ(bus.emplaceWith<Failing>({Priority::low}, false, doNothing), PublishResult::ok);
+        EXPECT_EQ(bus.emplaceWith<Failing>({Priority::low}, false, doNothing), SendResult::ok);
     });
     EXPECT_EQ(bus.process(), 1U);
     Crew waiting;

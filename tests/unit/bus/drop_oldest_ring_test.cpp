@@ -23,12 +23,12 @@ template <std::size_t Room>
 using Ring = detail::DropOldestRing<Slot, Room, SmallTraits>;
 
 template <class AnyRing>
-PushResult push(AnyRing& ring, int value) {
+SendResult push(AnyRing& ring, int value) {
     auto claim = ring.tryReserve();
     if (claim) {
         claim.emplace().value = value;
         claim.commit();
-        return PushResult::ok;
+        return SendResult::ok;
     }
     return claim.result();
 }
@@ -37,7 +37,7 @@ PushResult push(AnyRing& ring, int value) {
 template <class AnyRing>
 std::vector<int> publish(AnyRing& ring, int value) {
     std::vector<int> dropped;
-    EXPECT_EQ(push(ring, value), PushResult::ok);
+    EXPECT_EQ(push(ring, value), SendResult::ok);
     ring.dropExcess([&](Slot& slot) { dropped.push_back(slot.value); });
     return dropped;
 }
@@ -63,7 +63,7 @@ TEST(DropOldestRingTest, TheOldestMakesRoom) {
 TEST(DropOldestRingTest, HandlerThatRunsBlocksNobody) {
     Ring<3> ring;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(push(ring, i), PushResult::ok);
+        ASSERT_EQ(push(ring, i), SendResult::ok);
     }
     ring.consumeWhile(
         [&](Slot& slot) {
@@ -80,7 +80,7 @@ TEST(DropOldestRingTest, HandlerThatRunsBlocksNobody) {
 TEST(DropOldestRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
     Ring<4> ring;
     for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(push(ring, i), PushResult::ok);
+        ASSERT_EQ(push(ring, i), SendResult::ok);
     }
     const auto stopped = [&](Slot&) {
         EXPECT_EQ(publish(ring, 4), std::vector<int>{});
@@ -93,22 +93,22 @@ TEST(DropOldestRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
 // Otherwise the newest value could be lost for a publication that is refused.
 TEST(DropOldestRingTest, NothingIsDroppedBeforeANewerMessageIsThere) {
     Ring<1> ring;
-    ASSERT_EQ(push(ring, 0), PushResult::ok);
+    ASSERT_EQ(push(ring, 0), SendResult::ok);
     {
         auto claim = ring.tryReserve();
         ASSERT_TRUE(claim);
         claim.emplace().value = 1;
     }
     ring.close();
-    EXPECT_EQ(push(ring, 2), PushResult::closed);
+    EXPECT_EQ(push(ring, 2), SendResult::closed);
     EXPECT_EQ(take(ring), std::vector<int>{0});
 }
 
 // A publisher that comes late: the consumer has taken the oldest message meanwhile.
 TEST(DropOldestRingTest, TheNewestIsNotDropped) {
     Ring<1> ring;
-    ASSERT_EQ(push(ring, 0), PushResult::ok);
-    ASSERT_EQ(push(ring, 1), PushResult::ok);
+    ASSERT_EQ(push(ring, 0), SendResult::ok);
+    ASSERT_EQ(push(ring, 1), SendResult::ok);
     EXPECT_EQ(take(ring, 1), std::vector<int>{0});
     EXPECT_EQ(ring.dropExcess([](Slot&) {}), 0U);
     EXPECT_EQ(take(ring), std::vector<int>{1});
@@ -142,7 +142,7 @@ TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
 TEST(DropOldestRingTest, ConsumesAsLongAsItIsToldToGoOn) {
     Ring<3> ring;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(push(ring, i), PushResult::ok);
+        ASSERT_EQ(push(ring, i), SendResult::ok);
     }
     std::vector<int> values;
     EXPECT_EQ(ring.consumeWhile([&](Slot& slot) { values.push_back(slot.value); }, unlimited,
@@ -155,12 +155,12 @@ TEST(DropOldestRingTest, ConsumesAsLongAsItIsToldToGoOn) {
 
 TEST(DropOldestRingTest, EndsWhenEverythingHasBeenHandled) {
     Ring<2> ring;
-    ASSERT_EQ(push(ring, 1), PushResult::ok);
+    ASSERT_EQ(push(ring, 1), SendResult::ok);
     {
         auto claim = ring.tryReserve();
         ASSERT_TRUE(claim);
         ring.close();
-        EXPECT_EQ(push(ring, 2), PushResult::closed);
+        EXPECT_EQ(push(ring, 2), SendResult::closed);
         claim.emplace().value = 3;
         claim.commit();
     }
@@ -169,7 +169,7 @@ TEST(DropOldestRingTest, EndsWhenEverythingHasBeenHandled) {
     ring.consumeWhile([&](Slot&) { EXPECT_FALSE(ring.isDrained()); }, unlimited,
                       [] { return true; });
     EXPECT_TRUE(ring.isDrained());
-    EXPECT_EQ(push(ring, 4), PushResult::closed);
+    EXPECT_EQ(push(ring, 4), SendResult::closed);
     EXPECT_TRUE(ring.isDrained());
 }
 

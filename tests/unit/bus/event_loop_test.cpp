@@ -63,9 +63,9 @@ TYPED_TEST(BusEventLoopTest, DescriptorTellsOfMessagesAndOfTheEnd) {
     ASSERT_GE(this->descriptor, 0);
     EXPECT_EQ(this->takeAll(), 0U);
     EXPECT_FALSE(this->isReadable());
-    ASSERT_EQ(this->bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(this->bus.publish(Sample{1}), SendResult::ok);
     EXPECT_TRUE(this->isReadable());
-    ASSERT_EQ(this->bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(this->bus.publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(this->takeAll(), 2U);
     EXPECT_FALSE(this->isReadable());
     this->bus.close();
@@ -77,7 +77,7 @@ TYPED_TEST(BusEventLoopTest, DescriptorTellsOfMessagesAndOfTheEnd) {
 TYPED_TEST(BusEventLoopTest, PublishersLeaveTheKernelAloneWhileTheConsumerIsAwake) {
     EXPECT_EQ(this->takeAll(), 0U);
     for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(this->bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(this->bus.publish(Sample{i}), SendResult::ok);
     }
     std::uint64_t writes = 0;
     ASSERT_EQ(::read(this->descriptor, &writes, sizeof writes),
@@ -85,7 +85,7 @@ TYPED_TEST(BusEventLoopTest, PublishersLeaveTheKernelAloneWhileTheConsumerIsAwak
     EXPECT_EQ(writes, 1U);
     EXPECT_EQ(this->bus.processWith([](auto&) {}), 30U);
     for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(this->bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(this->bus.publish(Sample{i}), SendResult::ok);
     }
     EXPECT_FALSE(this->isReadable()) << "the consumer has not said that it sleeps";
     EXPECT_EQ(this->takeAll(), 30U);
@@ -114,7 +114,7 @@ TYPED_TEST(BusEventLoopTest, RealLoopTakesEveryMessage) {
         crew.add([&, self] {
             for (std::uint64_t i = 0; i < each; ++i) {
                 const Sample sample{static_cast<int>(self)};
-                awaitThat([&] { return this->bus.publish(sample) == PublishResult::ok; });
+                awaitThat([&] { return this->bus.publish(sample) == SendResult::ok; });
                 awaitThat([&] { return taken[self].load() == i + 1; });
             }
             if (self == 0) {
@@ -181,10 +181,10 @@ struct Reluctant {
 TEST(BusEventLoopDropTest, WaitThatSaysNoHasArmedTheDescriptor) {
     Bus<Messages<Reluctant>, OneSlot> bus;
     const int descriptor = bus.waiting().descriptor();
-    ASSERT_EQ(bus.publish(Reluctant()), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Reluctant()), SendResult::ok);
     Reluctant::Signals signals;
     Crew crew;
-    crew.add([&] { EXPECT_EQ(bus.emplace<Reluctant>(signals), PublishResult::ok); });
+    crew.add([&] { EXPECT_EQ(bus.emplace<Reluctant>(signals), SendResult::ok); });
     bus.waiting().interruption = [&] {
         crew.start();
         awaitThat([&] { return signals.isBegun.load(); });

@@ -42,7 +42,7 @@ protected:
         std::vector<int> seen;
         std::uint64_t attempts = 0;
 
-        PublishResult publish(int value, Priority priority) {
+        SendResult publish(int value, Priority priority) {
             ++attempts;
             return bus.publish(Sample{value}, priority);
         }

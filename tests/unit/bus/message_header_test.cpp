@@ -39,7 +39,7 @@ static_assert(!MessageHeader<FullBusTraits>::hasTrace && MessageHeader<AllFields
 TEST(BusHeaderTest, SaysWhatThePublisherSaid) {
     Bus<TestMessages, AllFields> bus;
     const auto before = std::chrono::steady_clock::now();
-    ASSERT_EQ(bus.publish(Sample{1}, PublishOptions{Priority::high, 7, 8, 9}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}, PublishOptions{Priority::high, 7, 8, 9}), SendResult::ok);
     const auto after = std::chrono::steady_clock::now();
     int seen = 0;
     bus.processWith(partial([&](Sample&, const auto& header) {
@@ -59,9 +59,9 @@ TEST(BusHeaderTest, HandlersAndVisitorsSeeTheSame) {
     std::vector<std::uint64_t> ids;
     const auto subscription =
         bus.subscribe<Sample>([&](const Sample&, const auto& header) { ids.push_back(header.id); });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.process();
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.processWith(partial([&](Sample&, const auto& header) { ids.push_back(header.id); }));
     EXPECT_EQ(ids, (std::vector<std::uint64_t>{0, 1}));
 }
@@ -69,9 +69,9 @@ TEST(BusHeaderTest, HandlersAndVisitorsSeeTheSame) {
 TEST(BusHeaderTest, IdsCountThePublicationsOfEachPriority) {
     TestBus<10> bus;
     const std::vector<Sample> two{{1}, {2}};
-    ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
     ASSERT_EQ(bus.publishAll(two.begin(), two.end(), {Priority::high}), 2U);
-    ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
     std::vector<std::uint64_t> ids;
     bus.processWith(partial([&](Sample&, const auto& header) { ids.push_back(header.id); }));
     EXPECT_EQ(ids, (std::vector<std::uint64_t>{0, 1, 0, 1}));
@@ -130,9 +130,9 @@ std::vector<HandClock::rep> takeStamps(AnyBus& bus) {
 TEST(BusHeaderTest, ExactStampIsTheTimeOfThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::exact>> bus;
     HandClock::time = 100;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     HandClock::time = 200;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     HandClock::time = 300;
     EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{100, 200}));
     const QueueTimes times = bus.statistics().times[1];
@@ -146,16 +146,16 @@ TEST(BusHeaderTest, CachedStampIsTheTimeTheConsumerLastLooked) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 100;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer has never looked
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);  // the consumer has never looked
     }
     HandClock::time = 200;
     EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>(8, 100));
     HandClock::time = 300;
     const int readings = HandClock::readings;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(HandClock::readings, readings);
     EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(0)) && false);
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);  // the consumer may be asleep
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);  // the consumer may be asleep
     HandClock::time = 400;
     EXPECT_EQ(takeStamps(bus), (std::vector<HandClock::rep>{200, 300}));
     const QueueTimes times = bus.statistics().times[1];
@@ -178,13 +178,13 @@ TEST(BusHeaderTest, StampOfALonelyMessageIsTheTimeOfItsPublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     EXPECT_EQ(bus.process(), 8U);
     lookInVain(bus, 10);
     HandClock::time += 10;
     const HandClock::rep published = HandClock::time;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     HandClock::time += 10;
     EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>{published});
     EXPECT_EQ(bus.statistics().times[1].max.count(), 10);
@@ -195,15 +195,15 @@ TEST(BusHeaderTest, FewMessagesAfterALongTimeLeaveTheClockToPublishers) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     EXPECT_EQ(bus.process(), 8U);
     HandClock::time += 50'000'000;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     HandClock::time += 50'000'000;
     const HandClock::rep published = HandClock::time;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     HandClock::time += 10;
     EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>{published});
 }
@@ -213,7 +213,7 @@ TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
     HandClock::time = std::numeric_limits<HandClock::rep>::max() / 2;
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     for (int i = 0; i < 64; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     HandClock::time += 100;
     EXPECT_EQ(bus.process(), 64U);
@@ -225,16 +225,16 @@ TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     ASSERT_EQ(bus.process(), 8U);
     HandClock::rep published = 0;
     HandClock::nextInterrupt = [&] {
-        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
         published = HandClock::time;
         HandClock::time += 100;
     };
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     ASSERT_EQ(bus.process(), 1U);
     ASSERT_NE(published, 0);
     const std::vector<HandClock::rep> stamps = takeStamps(bus);
@@ -248,7 +248,7 @@ TEST(BusHeaderTest, ConsumerThatSeldomLooksLeavesTheClockToPublishers) {
     lookInVain(bus, 10'000);
     HandClock::time += 5'000;
     const HandClock::rep published = HandClock::time;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     HandClock::time += 5'000;
     EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>{published});
 }
@@ -257,7 +257,7 @@ TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     bus.process();
     for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     const int readings = HandClock::readings;
     bus.process();

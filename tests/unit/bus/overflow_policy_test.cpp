@@ -17,9 +17,9 @@ TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
     Bus<TestMessages,
         OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
         bus;
-    ASSERT_EQ(bus.publish(Sample{100}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{100}, Priority::low), SendResult::ok);
     for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{14, 15, 16, 17, 18, 19, 100}));
     const MessageCounts counts = bus.statistics().of(0, Priority::medium);
@@ -33,21 +33,21 @@ TEST(BusOverflowTest, NothingIsDroppedBeforeTheRoomIsFull) {
     Bus<TestMessages,
         OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
         bus;
-    PublishResult inside = PublishResult::ok;
+    SendResult inside = SendResult::ok;
     for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     bus.processWith(partial([](Sample&) {}), 5);
     // The message that is handled has left the room.
     bus.processWith(partial([&](Sample&) {
                         for (int i = 0; i < 6; ++i) {
-                            EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+                            EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
                         }
                         EXPECT_EQ(bus.statistics().total().dropped, 0U);
                         inside = bus.publish(Sample{6});
                     }),
                     1);
-    EXPECT_EQ(inside, PublishResult::ok);
+    EXPECT_EQ(inside, SendResult::ok);
     EXPECT_EQ(bus.statistics().total().dropped, 1U);
 }
 
@@ -58,11 +58,11 @@ struct OneLow : OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, Bus
 // A room for one message never refuses: not while a handler runs either.
 TEST(BusOverflowTest, RoomForOneKeepsTheNewestWhileAHandlerRuns) {
     Bus<TestMessages, OneLow> bus;
-    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
     std::vector<int> seen;
     bus.processWith(partial([&](Sample& sample) {
                         for (int i = 1; i <= 3; ++i) {
-                            EXPECT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+                            EXPECT_EQ(bus.publish(Sample{i}, Priority::low), SendResult::ok);
                         }
                         seen.push_back(sample.value);
                     }),
@@ -78,12 +78,12 @@ TEST(BusOverflowTest, OtherPrioritiesDoNotKeepTheOldOnesIn) {
     Bus<TestMessages,
         OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject>>
         bus;
-    PublishResult result = PublishResult::ok;
-    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
+    SendResult result = SendResult::ok;
+    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), SendResult::ok);
     EXPECT_EQ(fillUp(bus, Priority::medium, result), 6U);
     EXPECT_EQ(fillUp(bus, Priority::high, result), 2U);
-    EXPECT_EQ(bus.publish(Sample{2}, Priority::low), PublishResult::ok);
+    EXPECT_EQ(bus.publish(Sample{2}, Priority::low), SendResult::ok);
     EXPECT_EQ(bus.statistics().of(0, Priority::low).dropped, 1U);
 }
 
@@ -93,7 +93,7 @@ TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
             OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
             bus;
         for (int i = 0; i < 30; ++i) {
-            ASSERT_EQ(bus.publish(Counted(i)), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Counted(i)), SendResult::ok);
         }
         EXPECT_EQ(Counted::alive, 6);
     }
@@ -107,7 +107,7 @@ TEST(BusOverflowTest, RangeMakesRoomToo) {
         samples.push_back(Sample{i});
     }
     const auto check = [&](auto& bus) {
-        ASSERT_EQ(bus.publish(Sample{100}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{100}, Priority::low), SendResult::ok);
         EXPECT_EQ(bus.publishAll(samples.begin(), samples.end()), 20U);
         EXPECT_EQ(takeSamples(bus), (std::vector<int>{14, 15, 16, 17, 18, 19, 100}));
         EXPECT_EQ(bus.statistics().total().dropped, 14U);
@@ -139,7 +139,7 @@ TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
     CopyingBus bus;
     const std::size_t room = bus.roomOf(Priority::medium);
     for (std::size_t i = 0; i < room; ++i) {
-        ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);
+        ASSERT_EQ(bus.emplace<Copied>(false), SendResult::ok);
     }
     const Copied bad(true);
     EXPECT_THROW((void)bus.publish(bad), std::runtime_error);
@@ -151,7 +151,7 @@ TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
     CopyingBus bus;
     const std::size_t room = bus.roomOf(Priority::medium);
     for (std::size_t i = 0; i < room; ++i) {
-        ASSERT_EQ(bus.emplace<Copied>(false), PublishResult::ok);
+        ASSERT_EQ(bus.emplace<Copied>(false), SendResult::ok);
     }
     std::vector<Copied> range;
     for (const bool isBad : {false, false, true}) {
@@ -197,7 +197,7 @@ TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
     Crew crew;
     crew.add([&] {
         for (int i = 0; i < count; ++i) {
-            EXPECT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+            EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
         }
         bus.close();
     });
@@ -222,12 +222,12 @@ TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
         OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
         bus;
     for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
     }
     std::vector<int> seen;
     bus.processWith(partial([&](Sample& sample) {
                         for (int i = 0; i < 20; ++i) {
-                            ASSERT_EQ(bus.publish(Sample{100 + i}), PublishResult::ok);
+                            ASSERT_EQ(bus.publish(Sample{100 + i}), SendResult::ok);
                         }
                         seen.push_back(sample.value);
                     }),
@@ -242,7 +242,7 @@ TEST(BusOverflowTest, PublisherWaitsForRoom) {
     Crew crew;
     crew.add([&] {
         for (int i = 0; i < 1000; ++i) {
-            ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
         }
         bus.close();
     });
@@ -258,10 +258,10 @@ TEST(BusOverflowTest, WaitEndsWithItsLimit) {
     Bus<TestMessages,
         OverflowTraits<BusOverflow::blockFor, BusOverflow::reject, BusOverflow::reject>>
         bus;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(fillUp(bus, Priority::low, result), 2U);
-    EXPECT_EQ(result, PublishResult::refused);
+    EXPECT_EQ(result, SendResult::full);
     EXPECT_GE(std::chrono::steady_clock::now() - start,
               decltype(bus)::Clock::duration(FullBusTraits::blockLimit));
 }
@@ -272,11 +272,11 @@ TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
     std::atomic<int> accepted{0};
     Crew crew;
     crew.add([&] {
-        PublishResult result = PublishResult::ok;
-        while ((result = bus.publish(Sample{})) == PublishResult::ok) {
+        SendResult result = SendResult::ok;
+        while ((result = bus.publish(Sample{})) == SendResult::ok) {
             ++accepted;
         }
-        EXPECT_EQ(result, PublishResult::closed);
+        EXPECT_EQ(result, SendResult::closed);
     });
     crew.start();
     awaitThat([&] { return accepted == 6; });
@@ -289,12 +289,12 @@ TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
 TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
     Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
         bus;
-    PublishResult inside = PublishResult::ok;
+    SendResult inside = SendResult::ok;
     for (int i = 0; i < 2; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
     }
     bus.processWith(partial([&](Sample&) { inside = bus.publish(Sample{}, Priority::high); }), 1);
-    EXPECT_EQ(inside, PublishResult::full);
+    EXPECT_EQ(inside, SendResult::full);
 }
 
 using Blocking = OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>;
@@ -305,34 +305,34 @@ TEST(BusOverflowTest, HandlerDoesNotWaitWithoutEnd) {
     Bus<TestMessages, Blocking> first;
     Bus<TestMessages, Blocking> second;
     for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(second.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(second.publish(Sample{}, Priority::high), SendResult::ok);
     }
-    std::vector<PublishResult> inside;
-    ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
+    std::vector<SendResult> inside;
+    ASSERT_EQ(first.publish(Sample{}), SendResult::ok);
     first.processWith(partial([&](Sample&) {
         inside.push_back(second.publish(Sample{}, Priority::high));
         inside.push_back(second.publishFor(std::chrono::nanoseconds::max(), Sample{},
                                            PublishOptions{Priority::high}));
     }));
-    EXPECT_EQ(inside, (std::vector<PublishResult>{PublishResult::full, PublishResult::full}));
+    EXPECT_EQ(inside, (std::vector<SendResult>{SendResult::full, SendResult::full}));
 }
 
 TEST(BusOverflowTest, ThreadDoesNotWaitForABusThatItConsumesOutsideOfHandlers) {
     Bus<TestMessages, Blocking> bus;
     EXPECT_EQ(bus.process(), 0U);
     for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
     }
-    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::full);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), SendResult::full);
 }
 
 TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
     Bus<TestMessages, Blocking> first;
     Bus<TestMessages, Blocking> second;
     for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(second.publish(Sample{}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(second.publish(Sample{}, Priority::high), SendResult::ok);
     }
-    ASSERT_EQ(first.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(first.publish(Sample{}), SendResult::ok);
     std::atomic<bool> isInside{false};
     Crew crew;
     crew.add([&] {
@@ -343,7 +343,7 @@ TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
     first.processWith(partial([&](Sample&) {
         isInside = true;
         EXPECT_EQ(second.publishFor(std::chrono::hours(1), Sample{}, {Priority::high}),
-                  PublishResult::ok);
+                  SendResult::ok);
     }));
 }
 

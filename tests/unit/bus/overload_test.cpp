@@ -29,7 +29,7 @@ Outcome flood(DeepBus& bus, std::size_t count) {
         const std::size_t level = levels[i % levels.size()];
         ++outcome.sent[level];
         if (bus.publish(Sample{static_cast<int>(i)}, static_cast<Priority>(level)) ==
-            PublishResult::ok) {
+            SendResult::ok) {
             ++outcome.accepted[level];
         }
     }

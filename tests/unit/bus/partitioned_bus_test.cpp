@@ -41,8 +41,8 @@ using Orders = PartitionedBus<Messages<Order, Cancel>, Partitions, CustomerOf, D
 TEST(PartitionedBusTest, MessagesOfOneKeyGoToOnePartition) {
     const auto bus = std::make_unique<Orders<3>>();
     for (std::size_t customer = 0; customer < 30; ++customer) {
-        ASSERT_EQ(bus->publish(Order{customer, 1}), PublishResult::ok);
-        ASSERT_EQ(bus->publish(Cancel{customer}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus->publish(Order{customer, 1}), SendResult::ok);
+        ASSERT_EQ(bus->publish(Cancel{customer}, Priority::low), SendResult::ok);
     }
     std::size_t total = 0;
     for (std::size_t i = 0; i < bus->size(); ++i) {
@@ -66,9 +66,9 @@ TEST(PartitionedBusTest, BusyKeyDoesNotShutOthersOut) {
     while (&bus->of(other) == &bus->of(0)) {
         ++other;
     }
-    while (bus->publish(Order{0, 0}) == PublishResult::ok) {
+    while (bus->publish(Order{0, 0}) == SendResult::ok) {
     }
-    EXPECT_EQ(bus->publish(Order{other, 0}), PublishResult::ok);
+    EXPECT_EQ(bus->publish(Order{other, 0}), SendResult::ok);
 }
 
 TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
@@ -87,7 +87,7 @@ TEST(PartitionedBusTest, WorkersKeepTheOrderOfEachKey) {
         crew.start();
         for (int number = 1; number <= orders; ++number) {
             for (std::size_t customer = 0; customer < customers; ++customer) {
-                while (bus->publish(Order{customer, number}) != PublishResult::ok) {
+                while (bus->publish(Order{customer, number}) != SendResult::ok) {
                     std::this_thread::yield();
                 }
             }
@@ -124,7 +124,7 @@ TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
     PressureWitness witness;
     PartitionedBus<Messages<Order, Cancel>, 3, CustomerOf, WitnessedTraits> bus(witness);
     for (std::size_t i = 0; i < bus.size(); ++i) {
-        while (bus[i].publish(Cancel{0}, Priority::low) == PublishResult::ok) {
+        while (bus[i].publish(Cancel{0}, Priority::low) == SendResult::ok) {
         }
     }
     EXPECT_EQ(witness.changes, 3);
@@ -132,10 +132,10 @@ TEST(PartitionedBusTest, AllPartitionsTellTheObserver) {
 
 TEST(PartitionedBusTest, PublishesWithTheOptionsOfABus) {
     Orders<2> bus;
-    ASSERT_EQ(bus.publish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
-    ASSERT_EQ(bus.tryPublish(Cancel{0}, {Priority::high, 7}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Cancel{0}, {Priority::high, 7}), SendResult::ok);
+    ASSERT_EQ(bus.tryPublish(Cancel{0}, {Priority::high, 7}), SendResult::ok);
     ASSERT_EQ(bus.publishFor(std::chrono::seconds(1), Cancel{0}, {Priority::high, 7}),
-              PublishResult::ok);
+              SendResult::ok);
     std::size_t taken = 0;
     bus.of(0).processWith([&](auto&, const auto& header) {
         EXPECT_EQ(header.priority, Priority::high);
@@ -143,7 +143,7 @@ TEST(PartitionedBusTest, PublishesWithTheOptionsOfABus) {
         ++taken;
     });
     EXPECT_EQ(taken, 3U);
-    EXPECT_EQ(bus.tryPublish(Cancel{0}, Priority::low), PublishResult::ok);
+    EXPECT_EQ(bus.tryPublish(Cancel{0}, Priority::low), SendResult::ok);
 }
 
 // One thread serves both partitions: it would wait for itself.
@@ -157,13 +157,13 @@ TEST(PartitionedBusTest, DrainInAHandlerDoesNotWait) {
         EXPECT_FALSE(bus->drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
     });
     for (std::size_t i = 0; i < bus->size(); ++i) {
-        ASSERT_EQ((*bus)[i].publish(Order{0, 0}), PublishResult::ok);
+        ASSERT_EQ((*bus)[i].publish(Order{0, 0}), SendResult::ok);
     }
     for (std::size_t i = 0; i < bus->size(); ++i) {
         EXPECT_EQ((*bus)[i].process(), 1U);
     }
     EXPECT_EQ(calls, 2);
-    EXPECT_EQ(bus->publish(Order{0, 0}), PublishResult::closed);
+    EXPECT_EQ(bus->publish(Order{0, 0}), SendResult::closed);
     EXPECT_FALSE(bus->of(0).isConsumedHere());
     EXPECT_TRUE(bus->drain(std::chrono::steady_clock::now()));
 }
@@ -192,7 +192,7 @@ TEST(PartitionedBusTest, AcceptsNoMessageWhileItIsDestroyed) {
     WatchedKeyOf::Life life;
     auto bus = std::make_unique<Farewells>(WatchedKeyOf(life));
     Farewells* const address = bus.get();
-    std::vector<PublishResult> results;
+    std::vector<SendResult> results;
     const auto publishInEach = [&] {
         for (std::size_t key = 0; key < 16; ++key) {
             Farewell more([] {});
@@ -201,10 +201,10 @@ TEST(PartitionedBusTest, AcceptsNoMessageWhileItIsDestroyed) {
         }
     };
     for (std::size_t i = 0; i < bus->size(); ++i) {
-        ASSERT_EQ((*bus)[i].publish(Farewell(publishInEach)), PublishResult::ok);
+        ASSERT_EQ((*bus)[i].publish(Farewell(publishInEach)), SendResult::ok);
     }
     bus.reset();
-    EXPECT_EQ(results, std::vector<PublishResult>(3 * 16, PublishResult::closed));
+    EXPECT_EQ(results, std::vector<SendResult>(3 * 16, SendResult::closed));
     EXPECT_TRUE(life.isOver);
     EXPECT_EQ(life.usesAfterIt, 0);
 }

@@ -28,8 +28,8 @@ struct Watched : DeepTraits<10> {
 
 TEST(BusPressureTest, LevelIsThatOfTheHighestFullRoom) {
     TestBus<10> bus;
-    PublishResult result = PublishResult::ok;
-    ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+    SendResult result = SendResult::ok;
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
     EXPECT_EQ(bus.pressure(), Pressure::normal);
     fillUp(bus, Priority::low, result);
     EXPECT_EQ(bus.pressure(), Pressure::warning);
@@ -46,17 +46,17 @@ TEST(BusPressureTest, LevelIsThatOfTheHighestFullRoom) {
 TEST(BusPressureTest, BusWithoutPrioritiesLetsEverybodyInUntilItIsFull) {
     TestBus<10, BareBusTraits> bus;
     for (int i = 0; i < 9; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     EXPECT_EQ(bus.pressure(), Pressure::normal);
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(bus.pressure(), Pressure::full);
 }
 
 TEST(BusPressureTest, ObserverHearsOfEachChangeOnce) {
     Watcher watcher;
     Bus<TestMessages, Watched> bus(watcher);
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         fillUp(bus, priority, result);
     }
@@ -74,7 +74,7 @@ TEST(BusPressureTest, ObserverHearsOfEachChangeOnce) {
 TEST(BusPressureTest, ObserverHearsOfWhatAThrowingVisitorHasBroughtAbout) {
     Watcher watcher;
     Bus<TestMessages, Watched> bus(watcher);
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     ASSERT_EQ(fillUp(bus, Priority::low, result), 2U);
     EXPECT_THROW(bus.processWith(partial([](Sample&) { throw 1; })), int);
     using P = Pressure;
@@ -98,7 +98,7 @@ struct Scene {
 
     void passThrough() {
         for (int i = 0; i < 12; ++i) {
-            ASSERT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
             ASSERT_NE(bus.process(), 0U);
         }
     }
@@ -124,12 +124,12 @@ TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
     // could come in between.
     const auto makeScene = [] {
         auto scene = std::make_unique<Scene>();
-        EXPECT_EQ(scene->bus.publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(scene->bus.publish(Sample{}), SendResult::ok);
         EXPECT_EQ(scene->bus.process(), 1U);
         return scene;
     };
     const std::size_t accesses = interruptEverywhere(
-        makeScene, [](Scene& scene) { ASSERT_EQ(scene.bus.publish(Sample{}), PublishResult::ok); },
+        makeScene, [](Scene& scene) { ASSERT_EQ(scene.bus.publish(Sample{}), SendResult::ok); },
         [](Scene& scene) { scene.passThrough(); },
         [](const Scene& scene) {
             EXPECT_LE(scene.bus.statistics().highWater, 2U);
@@ -160,12 +160,12 @@ TEST(BusPressureTest, ObserverMayUseTheBus) {
     const auto meddle = [&](Pressure now) {
         EXPECT_EQ(bus.pressure(), now);
         subscription = bus.subscribe<Sample>([](const Sample&) {});
-        EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
         EXPECT_EQ(bus.statistics().total().attempted(), bus.statistics().total().published);
     };
     meddler.meddle = meddle;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
     }
     EXPECT_FALSE(meddler.meddle) << "the publisher has told it";
     EXPECT_TRUE(subscription);

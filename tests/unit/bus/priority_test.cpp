@@ -15,27 +15,27 @@ using namespace test;
 TEST(BusPriorityTest, HigherOvertakesWhatIsQueued) {
     TestBus<20> bus;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Sample{10 + i}, Priority::medium), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Sample{20 + i}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{10 + i}, Priority::medium), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{20 + i}, Priority::high), SendResult::ok);
     }
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{20, 21, 22, 10, 11, 12, 0, 1, 2}));
 }
 
 TEST(BusPriorityTest, PriorityIsMediumUnlessTold) {
     TestBus<10> bus;
-    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
-    ASSERT_EQ(bus.emplace<Sample>(3), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
+    ASSERT_EQ(bus.emplace<Sample>(3), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), SendResult::ok);
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{4, 2, 3, 1}));
 }
 
 // The bound of a message of high priority: the handler that runs when it comes.
 TEST(BusPriorityTest, OptionsThatSayNothingAreMedium) {
     TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Sample{}, {}), PublishResult::ok);
-    ASSERT_EQ(bus.tryPublish(Sample{}, {}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}, {}), SendResult::ok);
+    ASSERT_EQ(bus.tryPublish(Sample{}, {}), SendResult::ok);
     EXPECT_EQ(bus.statistics().ofPriority(Priority::medium).published, 2U);
 }
 
@@ -43,7 +43,7 @@ TEST(BusPriorityTest, HighWaitsForOneHandler) {
     TestBus<4096> bus;
     for (int i = 0; i < 1000; ++i) {
         ASSERT_EQ(bus.publish(Sample{0}, i % 2 == 0 ? Priority::low : Priority::medium),
-                  PublishResult::ok);
+                  SendResult::ok);
     }
     int handled = 0;
     int published = 0;
@@ -53,7 +53,7 @@ TEST(BusPriorityTest, HighWaitsForOneHandler) {
         if (sample.value != 0) {
             waits.push_back(handled - sample.value);
         } else if (handled % 7 == 0) {
-            ASSERT_EQ(bus.publish(Sample{handled}, Priority::high), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{handled}, Priority::high), SendResult::ok);
             ++published;
         }
     }));
@@ -63,7 +63,7 @@ TEST(BusPriorityTest, HighWaitsForOneHandler) {
 TEST(BusPriorityTest, MediumWaitsForFewLowOnes) {
     TestBus<4096> bus;
     for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(bus.publish(Sample{0}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
     }
     int handled = 0;
     int wait = 0;
@@ -72,7 +72,7 @@ TEST(BusPriorityTest, MediumWaitsForFewLowOnes) {
         if (sample.value != 0) {
             wait = handled - sample.value;
         } else if (handled == 20) {
-            ASSERT_EQ(bus.publish(Sample{handled}, Priority::medium), PublishResult::ok);
+            ASSERT_EQ(bus.publish(Sample{handled}, Priority::medium), SendResult::ok);
         }
     }));
     EXPECT_GE(wait, 1);
@@ -87,9 +87,9 @@ struct Weighted : DeepTraits<1000> {
 TEST(BusPriorityTest, WeightsAreTheSharesOfARound) {
     Bus<TestMessages, Weighted> bus;
     for (int i = 0; i < 70; ++i) {
-        ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Sample{2}, Priority::medium), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{1}, Priority::low), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{2}, Priority::medium), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{4}, Priority::high), SendResult::ok);
     }
     std::vector<int> first;
     bus.processWith(partial([&](Sample& sample) { first.push_back(sample.value); }), 14);
@@ -99,23 +99,23 @@ TEST(BusPriorityTest, WeightsAreTheSharesOfARound) {
 TEST(BusPriorityTest, CreditOfWhoHasNothingGoesToTheOthers) {
     Bus<TestMessages, Weighted> bus;
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}, Priority::low), SendResult::ok);
     }
     EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
 TEST(BusPriorityTest, LowIsServedHoweverManyHighOnesCome) {
     Bus<TestMessages, Weighted> bus;
-    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), SendResult::ok);
     int handled = 0;
     int lowCameAfter = 0;
-    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{4}, Priority::high), SendResult::ok);
     bus.processWith(partial([&](Sample& sample) {
                         ++handled;
                         if (sample.value == 1) {
                             lowCameAfter = handled;
                         } else {
-                            ASSERT_EQ(bus.publish(Sample{4}, Priority::high), PublishResult::ok);
+                            ASSERT_EQ(bus.publish(Sample{4}, Priority::high), SendResult::ok);
                         }
                     }),
                     100);
@@ -135,7 +135,7 @@ TEST(BusPriorityTest, WeightsBoundTheWaitOfEachPriority) {
                 }
                 Bus<TestMessages, Weighted> bus;
                 for (int i = 0; i < 60; ++i) {
-                    ASSERT_EQ(bus.publish(Sample{0}, queued), PublishResult::ok);
+                    ASSERT_EQ(bus.publish(Sample{0}, queued), SendResult::ok);
                 }
                 int handled = 0;
                 int wait = 0;
@@ -143,7 +143,7 @@ TEST(BusPriorityTest, WeightsBoundTheWaitOfEachPriority) {
                     if (sample.value != 0) {
                         wait = handled - sample.value;
                     } else if (++handled == 10) {
-                        ASSERT_EQ(bus.publish(Sample{handled}, newcomer), PublishResult::ok);
+                        ASSERT_EQ(bus.publish(Sample{handled}, newcomer), SendResult::ok);
                     }
                 });
                 while (bus.processWith(visit, max) != 0) {
@@ -167,7 +167,7 @@ TEST(BusPriorityTest, StoppedPublisherDelaysItsOwnPriorityAlone) {
         std::vector<Priority> others;
         const auto stop = [&] {
             for (const Priority each : {Priority::high, Priority::medium, Priority::low}) {
-                EXPECT_EQ(bus.publish(Sample{1}, each), PublishResult::ok);
+                EXPECT_EQ(bus.publish(Sample{1}, each), SendResult::ok);
                 if (each != stopped) {
                     others.push_back(each);
                 }
@@ -180,7 +180,7 @@ TEST(BusPriorityTest, StoppedPublisherDelaysItsOwnPriorityAlone) {
             const decltype(stop)& run;
             operator std::vector<int>() const { return run(); }
         };
-        EXPECT_EQ(bus.emplaceWith<std::vector<int>>({stopped}, Stop{stop}), PublishResult::ok);
+        EXPECT_EQ(bus.emplaceWith<std::vector<int>>({stopped}, Stop{stop}), SendResult::ok);
         EXPECT_EQ(seen, others);
         EXPECT_EQ(bus.processWith(look), 2U);
         EXPECT_EQ(bus.sizeApprox(), 0U);

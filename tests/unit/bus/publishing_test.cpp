@@ -31,9 +31,9 @@ TEST(BusPublishingTest, CopiesOrMovesOnce) {
     };
     Bus<Messages<Noted>, DeepTraits<8>> bus;
     const Noted noted;
-    ASSERT_EQ(bus.publish(noted), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Noted()), PublishResult::ok);
-    ASSERT_EQ(bus.emplace<Noted>(), PublishResult::ok);
+    ASSERT_EQ(bus.publish(noted), SendResult::ok);
+    ASSERT_EQ(bus.publish(Noted()), SendResult::ok);
+    ASSERT_EQ(bus.emplace<Noted>(), SendResult::ok);
     std::vector<std::pair<int, int>> seen;
     auto subscription = bus.subscribe<Noted>(
         [&](const Noted& message) { seen.emplace_back(message.copies, message.moves); });
@@ -45,19 +45,19 @@ TEST(BusPublishingTest, TryPublishNeverWaits) {
     Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
         bus;
     for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
-        ASSERT_EQ(bus.tryPublish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.tryPublish(Sample{}), SendResult::ok);
     }
-    EXPECT_EQ(bus.tryPublish(Sample{}), PublishResult::refused);
+    EXPECT_EQ(bus.tryPublish(Sample{}), SendResult::full);
     EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
 }
 
 TEST(BusPublishingTest, AllTakeAPriorityAlone) {
     TestBus<128> bus;
     const std::array<Sample, 2> two{};
-    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
-    EXPECT_EQ(bus.emplaceWith<Sample>(Priority::high), PublishResult::ok);
-    EXPECT_EQ(bus.tryPublish(Sample{}, Priority::high), PublishResult::ok);
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(1), Sample{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(bus.emplaceWith<Sample>(Priority::high), SendResult::ok);
+    EXPECT_EQ(bus.tryPublish(Sample{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(1), Sample{}, Priority::high), SendResult::ok);
     EXPECT_EQ(bus.publishAll(two.begin(), two.end(), Priority::high), 2U);
     std::size_t taken = 0;
     bus.processWith([&](auto&, const auto& header) {
@@ -69,17 +69,17 @@ TEST(BusPublishingTest, AllTakeAPriorityAlone) {
 
 TEST(BusPublishingTest, PublishForWaitsWhateverThePolicy) {
     TestBus<10> bus;
-    PublishResult result = PublishResult::ok;
+    SendResult result = SendResult::ok;
     fillUp(bus, Priority::low, result);
     EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}, {Priority::low}),
-              PublishResult::refused);
+              SendResult::full);
     EXPECT_EQ(bus.publishFor(std::chrono::microseconds(1), Sample{}, {Priority::low}),
-              PublishResult::refused);
+              SendResult::full);
     std::atomic<bool> isPublished{false};
     Crew crew;
     crew.add([&] {
         EXPECT_EQ(bus.publishFor(std::chrono::hours(1), Sample{7}, {Priority::low}),
-                  PublishResult::ok);
+                  SendResult::ok);
         isPublished = true;
     });
     crew.start();
@@ -138,7 +138,7 @@ struct Tag {
 TEST(BusPublishingTest, OptionsMayBeConverted) {
     TestBus<20> bus;
     const std::array<Sample, 3> many{};
-    ASSERT_EQ(bus.publish(Sample{}, Tag()), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}, Tag()), SendResult::ok);
     ASSERT_EQ(bus.publishAll(many.begin(), many.end(), Tag()), 3U);
     const auto visit = [](const auto&, const auto& header) {
         EXPECT_EQ(header.priority, Priority::high);
@@ -163,9 +163,9 @@ struct Chained {
 TEST(OneProducerTest, ConstructorThatPublishesIsRefused) {
     Bus<Messages<Chained>, OneProducer> bus;
     const auto nothing = [] {};
-    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, nothing), PublishResult::full); };
-    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
-    EXPECT_EQ(bus.emplace<Chained>(3, nothing), PublishResult::ok);
+    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, nothing), SendResult::full); };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), SendResult::ok);
+    EXPECT_EQ(bus.emplace<Chained>(3, nothing), SendResult::ok);
     std::vector<int> seen;
     bus.processWith([&](Chained& message) { seen.push_back(message.value); });
     EXPECT_EQ(seen, (std::vector<int>{1, 3}));
@@ -175,9 +175,9 @@ TEST(OneProducerTest, ConstructorThatPublishesLearnsThatTheBusIsClosed) {
     Bus<Messages<Chained>, OneProducer> bus;
     const auto again = [&] {
         bus.close();
-        EXPECT_EQ(bus.emplace<Chained>(2, [] {}), PublishResult::closed);
+        EXPECT_EQ(bus.emplace<Chained>(2, [] {}), SendResult::closed);
     };
-    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    EXPECT_EQ(bus.emplace<Chained>(1, again), SendResult::ok);
     EXPECT_EQ(bus.discard(), 1U);
 }
 
@@ -187,8 +187,8 @@ struct OneBlockingProducer : OneProducer {
 };
 TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
     Bus<Messages<Chained>, OneBlockingProducer> bus;
-    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, [] {}), PublishResult::full); };
-    EXPECT_EQ(bus.emplace<Chained>(1, again), PublishResult::ok);
+    const auto again = [&] { EXPECT_EQ(bus.emplace<Chained>(2, [] {}), SendResult::full); };
+    EXPECT_EQ(bus.emplace<Chained>(1, again), SendResult::ok);
     EXPECT_EQ(bus.discard(), 1U);
 }
 #elif defined(GTEST_HAS_DEATH_TEST)

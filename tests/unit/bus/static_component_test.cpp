@@ -33,9 +33,9 @@ public:
 TEST(BusStaticComponentTest, HandlesWhatItDeclaresAndSkipsTheRest) {
     SmallBus bus;
     Recorder recorder;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Counted(2)), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{"fire"}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Counted(2)), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{"fire"}, Priority::high), SendResult::ok);
     EXPECT_EQ(bus.processWith(recorder.visitor(bus)), 3U);
     EXPECT_EQ(recorder.log, (Log{"fire high", "1"}));
     EXPECT_EQ(bus.statistics().total().delivered, 3U);
@@ -46,9 +46,9 @@ TEST(BusStaticComponentTest, VisitorServesManyHarvestsAndRuns) {
     SmallBus bus;
     Recorder recorder;
     const auto visitor = recorder.visitor(bus);
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
     EXPECT_EQ(bus.processWith(visitor), 1U);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     bus.close();
     bus.runWith(visitor);
     EXPECT_EQ(recorder.log, (Log{"1", "2"}));
@@ -71,8 +71,8 @@ struct Peculiar : StaticComponent<Peculiar> {
 TEST(BusStaticComponentTest, DeclarationDecidesAndTheHeaderIsPreferred) {
     SmallBus bus;
     Peculiar peculiar;
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), SendResult::ok);
     EXPECT_EQ(bus.processWith(peculiar.visitor(bus)), 2U);
     EXPECT_EQ(peculiar.log, (Log{"with header"}));
 }
@@ -92,9 +92,9 @@ struct Summing : StaticComponent<Summing>, AnySum {
 TEST(BusStaticComponentTest, HandleMayBeATemplateOfABase) {
     SmallBus bus;
     Summing summing;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Counted(10)), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Counted(10)), SendResult::ok);
     EXPECT_EQ(bus.processWith(summing.visitor(bus)), 3U);
     EXPECT_EQ(summing.sum, 11);
 }
@@ -102,7 +102,7 @@ TEST(BusStaticComponentTest, HandleMayBeATemplateOfABase) {
 TEST(BusStaticComponentTest, WorksOnABareBus) {
     TestBus<10, BareBusTraits> bus;
     Summing summing;
-    ASSERT_EQ(bus.publish(Sample{3}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{3}), SendResult::ok);
     EXPECT_EQ(bus.processWith(summing.visitor(bus)), 1U);
     EXPECT_EQ(summing.sum, 3);
 }
@@ -120,8 +120,8 @@ struct Failing : StaticComponent<Failing> {
 TEST(BusStaticComponentTest, ExceptionPassesThroughAndIsCounted) {
     SmallBus bus;
     Failing failing;
-    ASSERT_EQ(bus.publish(Sample{0}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{0}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
     EXPECT_THROW(bus.processWith(failing.visitor(bus)), std::runtime_error);
     EXPECT_EQ(bus.processWith(failing.visitor(bus)), 1U);
     EXPECT_EQ(bus.statistics().total().failed, 1U);

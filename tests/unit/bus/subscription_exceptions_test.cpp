@@ -41,7 +41,7 @@ TEST(BusSubscriptionTest, HandlerThatThrowsIsCountedAndTheOthersStillRun) {
     int calls = 0;
     auto bad = bus.subscribe<Alarm>([](const Alarm&) { throw std::runtime_error("bad handler"); });
     auto good = bus.subscribe<Alarm>([&](const Alarm&) { ++calls; });
-    ASSERT_EQ(bus.publish(Alarm{}, Priority::high), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}, Priority::high), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(witness.failures, 1);
@@ -55,7 +55,7 @@ TEST(BusSubscriptionTest, HandlerThatThrowsIsCountedAndTheOthersStillRun) {
 TEST(BusSubscriptionTest, ExceptionOfAVisitorPassesThrough) {
     TestBus<10> bus;
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Counted(i)), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Counted(i)), SendResult::ok);
     }
     const auto visit = partial([](Counted& counted) {
         if (counted.value == 1) {
@@ -111,7 +111,7 @@ TEST(BusSubscriptionTest, ConstructorThatThrowsPublishesNothing) {
     Bus<Messages<Bad, Sample>, DeepTraits<10>> bus;
     for (int i = 0; i < 50; ++i) {
         EXPECT_THROW((void)bus.emplace<Bad>(true), std::runtime_error);
-        EXPECT_EQ(bus.emplaceWith<Bad>({Priority::high}, false), PublishResult::ok);
+        EXPECT_EQ(bus.emplaceWith<Bad>({Priority::high}, false), SendResult::ok);
         EXPECT_EQ(bus.processWith([](auto&) {}), 1U);
     }
     EXPECT_TRUE(areBalanced(bus, 50));

@@ -28,8 +28,8 @@ TEST(BusSubscriptionTest, HandlersAreCalledInTheOrderOfSubscription) {
     auto c = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("c"); });
     EXPECT_TRUE(a.unsubscribe());
     auto d = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("d"); });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), SendResult::ok);
     EXPECT_EQ(bus.process(), 2U);
     EXPECT_EQ(log, (Log{"b", "c", "d"}));
     EXPECT_EQ(bus.subscriptionCount<Sample>(), 3U);
@@ -44,7 +44,7 @@ TEST(BusSubscriptionTest, EmptyHandlerIsRefused) {
     EXPECT_FALSE(bus.subscribe<Sample>(std::function<void(const Sample&)>()));
     EXPECT_FALSE(bus.subscribe<Sample>(FixedFunction<void(const Sample&), 16>()));
     EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     EXPECT_EQ(bus.process(), 1U);
 }
 #elif defined(GTEST_HAS_DEATH_TEST)
@@ -70,11 +70,11 @@ TEST(BusSubscriptionTest, EndsWithItsObject) {
         const auto subscription =
             bus.subscribe<Sample>([captured](const Sample& sample) { *captured = sample.value; });
         EXPECT_EQ(captured.use_count(), 2);
-        ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
         bus.process();
     }
     EXPECT_EQ(captured.use_count(), 1);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     bus.process();
     EXPECT_EQ(*captured, 1);
 }
@@ -92,7 +92,7 @@ TEST(BusSubscriptionTest, CanBeMovedAndReleased) {
         kept.release();
     }
     EXPECT_TRUE(second.isActive());
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.process();
     EXPECT_EQ(calls, 11);
     EXPECT_TRUE(second.unsubscribe());
@@ -130,7 +130,7 @@ TEST(BusSubscriptionTest, HandlerMaySubscribeAndUnsubscribe) {
     });
     second = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("second"); });
     for (int i = 0; i < 2; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     bus.process();
     EXPECT_EQ(log, (Log{"first", "first", "later"}));
@@ -148,7 +148,7 @@ TEST(BusSubscriptionTest, HandlerMayEndItself) {
         EXPECT_EQ(captured.use_count(), 2) << "what runs must not be destroyed";
     });
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
     bus.process();
     EXPECT_EQ(calls, 1);
@@ -166,7 +166,7 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForARunningHandler) {
         awaitThat([&] { return mayLeave.load(); });
         hasLeft = true;
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { bus.process(); });
     crew.add([&] {
@@ -196,7 +196,7 @@ TEST(BusSubscriptionTest, UnsubscribeWaitsForAHandlerThatHasEndedItself) {
         }
         hasLeft = true;
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { bus.process(); });
     crew.start();
@@ -238,7 +238,7 @@ TEST(BusSubscriptionTest, HandlerAndAnotherThreadMayEndItAtOnce) {
             subscription.unsubscribe();
             isInside = false;
         });
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
         Crew crew;
         crew.add([&] { bus.process(); });
         crew.start();
@@ -253,7 +253,7 @@ TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
     Bus<TestMessages, FewHandlers> bus;
     Subscription first;
     first = bus.subscribe<Sample>([&](const Sample&) { first.unsubscribe(); });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.process();
     std::atomic<bool> isInside{false};
     std::atomic<bool> mayLeave{false};
@@ -261,7 +261,7 @@ TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
         isInside = true;
         awaitThat([&] { return mayLeave.load(); });
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { bus.process(); });
     crew.start();
@@ -295,7 +295,7 @@ TEST(BusSubscriptionTest, UnsubscribingThreadWaitsByTheStrategyOfTheTraits) {
         awaitThat([&] { return mayLeave.load(); });
         hasLeft = true;
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { EXPECT_EQ(bus.process(), 1U); });
     crew.add([&] {
@@ -326,7 +326,7 @@ TYPED_TEST(BusHandlerTest, RunsUnderNoLock) {
         isInside = true;
         awaitThat([&] { return mayLeave.load(); });
     });
-    ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     Crew crew;
     crew.add([&] { EXPECT_EQ(bus.process(1), 1U); });
     crew.start();
@@ -352,11 +352,11 @@ TEST(BusSubscriptionTest, HandlerMayPublish) {
     Log log;
     auto samples = bus.subscribe<Sample>([&](const Sample& sample) {
         log.push_back(std::to_string(sample.value));
-        ASSERT_EQ(bus.publish(Alarm{"alarm"}, Priority::high), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Alarm{"alarm"}, Priority::high), SendResult::ok);
     });
     auto alarms = bus.subscribe<Alarm>([&](const Alarm& alarm) { log.push_back(alarm.text); });
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
     EXPECT_EQ(bus.process(), 4U);
     EXPECT_EQ(log, (Log{"1", "alarm", "2", "alarm"}));
 }

@@ -15,9 +15,9 @@ using namespace test;
 
 TEST(BusVisitorTest, OverloadIsChosenByTheType) {
     TestBus<10> bus;
-    ASSERT_EQ(bus.publish(Sample{1}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{"fire"}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Counted(3)), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{"fire"}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Counted(3)), SendResult::ok);
     std::vector<std::string> seen;
     EXPECT_EQ(
         bus.processWith(overload([&](Sample& each) { seen.push_back(std::to_string(each.value)); },
@@ -31,8 +31,8 @@ TEST(BusVisitorTest, OverloadIsChosenByTheType) {
 
 TEST(BusVisitorTest, PartialVisitorLeavesTheOthersToNobody) {
     TestBus<10> bus;
-    ASSERT_EQ(bus.publish(Alarm{}), PublishResult::ok);
-    ASSERT_EQ(bus.publish(Sample{5}), PublishResult::ok);
+    ASSERT_EQ(bus.publish(Alarm{}), SendResult::ok);
+    ASSERT_EQ(bus.publish(Sample{5}), SendResult::ok);
     int sum = 0;
     EXPECT_EQ(bus.processWith(partial([&](const Sample& sample) { sum += sample.value; })), 2U);
     EXPECT_EQ(sum, 5);
@@ -41,7 +41,7 @@ TEST(BusVisitorTest, PartialVisitorLeavesTheOthersToNobody) {
 
 TEST(BusVisitorTest, VisitorMayTakeTheMessage) {
     Bus<Messages<std::unique_ptr<int>>, DeepTraits<10>> bus;
-    ASSERT_EQ(bus.publish(std::make_unique<int>(7)), PublishResult::ok);
+    ASSERT_EQ(bus.publish(std::make_unique<int>(7)), SendResult::ok);
     std::unique_ptr<int> taken;
     bus.processWith([&](std::unique_ptr<int>& message) { taken = std::move(message); });
     ASSERT_TRUE(taken);
@@ -67,9 +67,9 @@ TEST(BusVisitorTest, MessageIsTakenInEveryFormButByConversion) {
     using TheBus = Bus<Messages<int, double, Started>, DeepTraits<10>>;
     TheBus bus;
     const auto send = [&] {
-        ASSERT_EQ(bus.publish(1), PublishResult::ok);
-        ASSERT_EQ(bus.publish(0.5), PublishResult::ok);
-        ASSERT_EQ(bus.publish(Started{{4}}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(1), SendResult::ok);
+        ASSERT_EQ(bus.publish(0.5), SendResult::ok);
+        ASSERT_EQ(bus.publish(Started{{4}}), SendResult::ok);
     };
     double sum = 0;
     int events = 0;
@@ -96,9 +96,9 @@ TEST(BusVisitorTest, MessageIsTakenInEveryFormButByConversion) {
     bus.processWith(partial(one));
     EXPECT_EQ(sum, 3.5);
     Bus<Messages<Started>, DeepTraits<10>> started;
-    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
-    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
-    ASSERT_EQ(started.publish(Started{{5}}), PublishResult::ok);
+    ASSERT_EQ(started.publish(Started{{5}}), SendResult::ok);
+    ASSERT_EQ(started.publish(Started{{5}}), SendResult::ok);
+    ASSERT_EQ(started.publish(Started{{5}}), SendResult::ok);
     Event::counted = 0;
     EXPECT_EQ(started.processWith(&countEvent, 1), 1U);
     EXPECT_EQ(started.processWith(countEvent, 1), 1U);
@@ -116,7 +116,7 @@ TEST(BusVisitorTest, VisitorKeepsItsState) {
     TestBus<10> bus;
     Summing visitor;
     for (int i = 1; i <= 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
         bus.processWith(visitor);
     }
     EXPECT_EQ(visitor.sum, 6);

@@ -53,10 +53,10 @@ TEST(BusWaitingTest, WithoutTimeEachCallLooksOnce) {
         EXPECT_FALSE(bus.waitFor(none));
     }
     EXPECT_FALSE(bus.waitUntil(Clock::time_point::min()));
-    while (bus.tryPublish(Sample{}) == PublishResult::ok) {
+    while (bus.tryPublish(Sample{}) == SendResult::ok) {
     }
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(0), Sample{}), PublishResult::refused);
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}), PublishResult::refused);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(0), Sample{}), SendResult::full);
+    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}), SendResult::full);
     EXPECT_TRUE(bus.waitFor(std::chrono::seconds(0)));
     EXPECT_FALSE(bus.drain(Clock::time_point::min()));
     EXPECT_EQ(CountingPlatform::waits, before);
@@ -118,11 +118,11 @@ TEST(BusWaitingTest, PublisherThatIsStoppedWhileItWakesDelaysNobody) {
     crew.add([&] {
         awaitThat([] { return Parker::isAsleep.load(); });
         Parker::isToStop = true;
-        EXPECT_EQ(bus.publish(Sample{}, Priority::low), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
     });
     crew.start();
     awaitThat([] { return Parker::hasStopped.load(); });
-    EXPECT_EQ(bus.publish(Sample{}, Priority::high), PublishResult::ok);
+    EXPECT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
     awaitThat([&] { return handled != 0; });
     Parker::mayGoOn = true;
     crew.join();
@@ -135,12 +135,12 @@ struct CountedWakes : OverflowTraits<BusOverflow::block, BusOverflow::block, Bus
 
 void fill(Bus<TestMessages, CountedWakes>& bus) {
     for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     }
 }
 void addBlocked(Crew& crew, Bus<TestMessages, CountedWakes>& bus, int publishers) {
     for (int i = 0; i < publishers; ++i) {
-        crew.add([&] { EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok); });
+        crew.add([&] { EXPECT_EQ(bus.publish(Sample{}), SendResult::ok); });
     }
     crew.start();
     awaitThat([&] { return CountingParker::asleep == publishers; });
@@ -170,7 +170,7 @@ TEST(BusWaitingTest, PublisherIsNotTakenForAConsumerThatHasEnded) {
     Crew crew;
     crew.add([&] {
         fill(bus);
-        EXPECT_EQ(bus.publish(Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
     });
     crew.start();
     awaitThat([&] { return CountingParker::asleep == 1; });
@@ -183,12 +183,12 @@ struct CountedRefusals : DeepTraits<8> {
 
 TEST(BusWaitingTest, PublishForIsWokenByTheFirstSlotWhateverThePolicy) {
     Bus<TestMessages, CountedRefusals> bus;
-    while (bus.publish(Sample{}) == PublishResult::ok) {
+    while (bus.publish(Sample{}) == SendResult::ok) {
     }
     std::atomic<bool> isPublished{false};
     Crew crew;
     crew.add([&] {
-        EXPECT_EQ(bus.publishFor(hours(1), Sample{}), PublishResult::ok);
+        EXPECT_EQ(bus.publishFor(hours(1), Sample{}), SendResult::ok);
         isPublished = true;
     });
     crew.start();
@@ -223,17 +223,17 @@ TEST(BusWaitingTest, PublishForWaitsBehindAStoppedPublisherThatDrops) {
     Bus<Messages<Slow>, CountedDrops> bus;
     std::atomic<bool> mayGoOn{false};
     Crew crew;
-    crew.add([&] { EXPECT_EQ(bus.emplace<Slow>(&mayGoOn), PublishResult::ok); });
+    crew.add([&] { EXPECT_EQ(bus.emplace<Slow>(&mayGoOn), SendResult::ok); });
     crew.add([&] {
         awaitThat([&] { return CountingParker::asleep == 1; });
         mayGoOn = true;
     });
     crew.start();
     awaitThat([] { return Slow::isStopped.load(); });
-    while (bus.tryPublish(Slow()) == PublishResult::ok) {
+    while (bus.tryPublish(Slow()) == SendResult::ok) {
     }
-    const PublishResult result = bus.publishFor(std::chrono::hours(1), Slow());
-    EXPECT_EQ(result, PublishResult::ok);
+    const SendResult result = bus.publishFor(std::chrono::hours(1), Slow());
+    EXPECT_EQ(result, SendResult::ok);
     mayGoOn = true;
 }
 
@@ -248,12 +248,12 @@ TEST(BusWaitingTest, SlotThatIsSkippedWakesAPublisherToo) {
     Bus<Messages<Unmade>, CountedWakes> bus;
     EXPECT_THROW((void)bus.emplace<Unmade>(true), std::runtime_error);
     while (bus.sizeApprox() < bus.roomOf(Priority::medium)) {
-        ASSERT_EQ(bus.emplace<Unmade>(false), PublishResult::ok);
+        ASSERT_EQ(bus.emplace<Unmade>(false), SendResult::ok);
     }
     std::atomic<bool> isPublished{false};
     Crew crew;
     crew.add([&] {
-        EXPECT_EQ(bus.emplace<Unmade>(false), PublishResult::ok);
+        EXPECT_EQ(bus.emplace<Unmade>(false), SendResult::ok);
         isPublished = true;
     });
     crew.start();

@@ -164,7 +164,7 @@ TEST(PrometheusCollectorTest, TakesSeveralBusesTogetherToo) {
     ASSERT_TRUE(collector.add("partitioned", partitioned, oneType));
     ASSERT_TRUE(collector.add("group", broadcast[1], oneType));
     for (int key = 0; key < 5; ++key) {
-        ASSERT_EQ(partitioned.publish(Sample{key}), PublishResult::ok);
+        ASSERT_EQ(partitioned.publish(Sample{key}), SendResult::ok);
     }
     (void)broadcast.publish(Sample{});
     const Samples samples = samplesOf(textOf(collector));

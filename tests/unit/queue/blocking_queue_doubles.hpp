@@ -37,8 +37,8 @@ protected:
         ScriptedWait::sleeps = 0;
     }
     void fill() {
-        ASSERT_EQ(queue.tryPush(1), PushResult::ok);
-        ASSERT_EQ(queue.tryPush(2), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(1), SendResult::ok);
+        ASSERT_EQ(queue.tryPush(2), SendResult::ok);
         forget();
     }
 

@@ -60,8 +60,8 @@ struct Stuck {
 template <class Queue>
 void expectThatAThrowingMoveLosesNothing() {
     BlockingQueue<Queue, ScriptedWait, ScriptedPacing> queue(4);
-    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
-    ASSERT_EQ(queue.tryPush(Stuck(2)), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), SendResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(2)), SendResult::ok);
     Stuck::stuck = true;
     EXPECT_THROW((void)queue.pop(), std::runtime_error);
     EXPECT_THROW((void)queue.popFor(0s), std::runtime_error);
@@ -81,7 +81,7 @@ TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
 template <class Queue>
 void expectThatTryPopLosesNothing() {
     Queue queue(4);
-    ASSERT_EQ(queue.tryPush(Stuck(1)), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), SendResult::ok);
     Stuck::stuck = true;
     EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
     Stuck::stuck = false;

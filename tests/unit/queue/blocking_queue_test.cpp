@@ -75,13 +75,13 @@ TEST_F(BlockingQueueTest, AMessageMayPushWhileTheQueueIsDestroyed) {
     using Message = std::shared_ptr<void>;
     using Queue = BlockingQueue<MpscRing<Message, 2>, CountedWait, ScriptedPacing>;
     auto owner = std::make_unique<Queue>();
-    std::optional<PushResult> result;
+    std::optional<SendResult> result;
     const auto pushOneMore = [&result, pushed = owner.get()](void*) {
         result = pushed->tryPush(nullptr);
     };
-    ASSERT_EQ(owner->tryPush(Message(nullptr, pushOneMore)), PushResult::ok);
+    ASSERT_EQ(owner->tryPush(Message(nullptr, pushOneMore)), SendResult::ok);
     owner.reset();
-    EXPECT_EQ(result, PushResult::closed);
+    EXPECT_EQ(result, SendResult::closed);
 }
 
 // ---- calls that never wait
@@ -89,24 +89,24 @@ TEST_F(BlockingQueueTest, AMessageMayPushWhileTheQueueIsDestroyed) {
 TEST_F(BlockingQueueTest, TryCallsNeverWait) {
     EXPECT_EQ(queue.tryPop(), std::nullopt);
     fill();
-    EXPECT_EQ(queue.tryPush(3), PushResult::full);
+    EXPECT_EQ(queue.tryPush(3), SendResult::full);
     EXPECT_EQ(queue.tryPop(), 1);
     queue.close();
-    EXPECT_EQ(queue.tryPush(3), PushResult::closed);
+    EXPECT_EQ(queue.tryPush(3), SendResult::closed);
     EXPECT_EQ(ScriptedWait::sleeps, 0);
     EXPECT_EQ(ScriptedPacing::refusals, 0) << "nor are they paced";
     EXPECT_TRUE(ScriptedPacing::harvests.empty());
 }
 
 TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
-    EXPECT_EQ(queue.tryPush(1), PushResult::ok);
+    EXPECT_EQ(queue.tryPush(1), SendResult::ok);
     EXPECT_EQ(consumerSide->notifications, 1);
-    EXPECT_EQ(queue.push(2), PushResult::ok);
+    EXPECT_EQ(queue.push(2), SendResult::ok);
     EXPECT_EQ(consumerSide->notifications, 2);
     EXPECT_EQ(producerSide->notifications, 0);
     queue.close();
     forget();
-    EXPECT_EQ(queue.tryPush(3), PushResult::closed);
+    EXPECT_EQ(queue.tryPush(3), SendResult::closed);
     EXPECT_GE(consumerSide->notifications, 1) << "it may wait for the end of this very push";
 }
 
@@ -115,8 +115,8 @@ TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
 TEST_F(BlockingQueueTest, PushThatFindsNoRoomNotifiesNobody) {
     fill();
     forget();
-    EXPECT_EQ(queue.tryPush(3), PushResult::full);
-    EXPECT_EQ(queue.pushFor(3, 0s), PushResult::full);
+    EXPECT_EQ(queue.tryPush(3), SendResult::full);
+    EXPECT_EQ(queue.pushFor(3, 0s), SendResult::full);
     EXPECT_EQ(consumerSide->notifications, 0);
     EXPECT_EQ(producerSide->notifications, 0);
 }
@@ -144,7 +144,7 @@ TEST_F(BlockingQueueTest, CloseNotifiesBothSides) {
 TEST_F(BlockingQueueTest, PushWaitsForRoom) {
     fill();
     ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPop(), 1); };
-    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(queue.push(3), SendResult::ok);
     EXPECT_EQ(ScriptedWait::sleeps, 1);
     EXPECT_EQ(queue.pop(), 2);
     EXPECT_EQ(queue.pop(), 3);
@@ -153,47 +153,47 @@ TEST_F(BlockingQueueTest, PushWaitsForRoom) {
 TEST_F(BlockingQueueTest, CloseEndsAWaitingPush) {
     fill();
     ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.push(3), PushResult::closed);
+    EXPECT_EQ(queue.push(3), SendResult::closed);
     EXPECT_EQ(queue.sizeApprox(), 2U);
 }
 
 TEST_F(BlockingQueueTest, ProducerInFrontOfAFullQueueIsPaced) {
-    EXPECT_EQ(queue.push(1), PushResult::ok);
-    EXPECT_EQ(queue.push(2), PushResult::ok);
+    EXPECT_EQ(queue.push(1), SendResult::ok);
+    EXPECT_EQ(queue.push(2), SendResult::ok);
     EXPECT_EQ(ScriptedPacing::refusals, 0);
     ScriptedWait::onSleep = [&] {
         EXPECT_EQ(ScriptedPacing::refusals, 1);
         (void)queue.tryPop();
     };
-    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(queue.push(3), SendResult::ok);
     EXPECT_EQ(ScriptedPacing::refusals, 1);
     queue.close();
-    EXPECT_EQ(queue.push(4), PushResult::closed);
+    EXPECT_EQ(queue.push(4), SendResult::closed);
     EXPECT_EQ(ScriptedPacing::refusals, 1);
 }
 
 TEST_F(BlockingQueueTest, ArgumentSurvivesTheWait) {
     Scripted<std::unique_ptr<int>> pointers;
-    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), PushResult::ok);
-    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), SendResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), SendResult::ok);
     ScriptedWait::onSleep = [&] { EXPECT_EQ(*pointers.tryPop().value(), 1); };
-    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), SendResult::ok);
     EXPECT_EQ(*pointers.pop().value(), 2);
     EXPECT_EQ(*pointers.pop().value(), 3);
 
     auto kept = std::make_unique<int>(4);
     pointers.close();
-    EXPECT_EQ(pointers.push(std::move(kept)), PushResult::closed);
+    EXPECT_EQ(pointers.push(std::move(kept)), SendResult::closed);
     EXPECT_NE(kept, nullptr);
 }
 
 // Each attempt would take the pointer out of its argument if it converted anew.
 TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
     Scripted<std::shared_ptr<int>> pointers;
-    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), PushResult::ok);
-    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), SendResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), SendResult::ok);
     ScriptedWait::onSleep = [&] { (void)pointers.tryPop(); };
-    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), PushResult::ok);
+    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), SendResult::ok);
     EXPECT_NE(pointers.pop().value(), nullptr);
     EXPECT_NE(pointers.pop().value(), nullptr);
 }
@@ -201,14 +201,14 @@ TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
 TEST_F(BlockingQueueTest, PushCopiesWhatIsNotMovedIn) {
     Scripted<std::vector<int>> vectors;
     const std::vector<int> original{1, 2, 3};
-    EXPECT_EQ(vectors.push(original), PushResult::ok);
+    EXPECT_EQ(vectors.push(original), SendResult::ok);
     EXPECT_EQ(vectors.pop(), original);
 }
 
 // ---- the consumer that waits
 
 TEST_F(BlockingQueueTest, PopWaitsForAMessage) {
-    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPush(7), PushResult::ok); };
+    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPush(7), SendResult::ok); };
     EXPECT_EQ(queue.pop(), 7);
     EXPECT_EQ(ScriptedWait::sleeps, 1);
     EXPECT_TRUE(ScriptedPacing::harvests.empty()) << "single messages are not paced";
@@ -235,8 +235,8 @@ TEST_F(BlockingQueueTest, CloseEndsAWaitingPopAndConsume) {
 
 TEST_F(BlockingQueueTest, PopGivesMessagesThatCannotBeAssigned) {
     Scripted<Tracked> unassignable;
-    ASSERT_EQ(unassignable.push(Tracked(1)), PushResult::ok);
-    ASSERT_EQ(unassignable.push(Tracked(2)), PushResult::ok);
+    ASSERT_EQ(unassignable.push(Tracked(1)), SendResult::ok);
+    ASSERT_EQ(unassignable.push(Tracked(2)), SendResult::ok);
     EXPECT_EQ(unassignable.pop()->value, 1);
     EXPECT_EQ(unassignable.popFor(1s)->value, 2);
 }
@@ -265,8 +265,8 @@ TEST_F(BlockingQueueTest, MergesByKeyWhereTheQueueInsideDoes) {
     auto second = lanes.producer();
     ScriptedWait::onSleep = [&] {
         for (const int number : {2, 4}) {
-            ASSERT_EQ(first.push(number), PushResult::ok);
-            ASSERT_EQ(second.push(number - 1), PushResult::ok);
+            ASSERT_EQ(first.push(number), SendResult::ok);
+            ASSERT_EQ(second.push(number - 1), SendResult::ok);
         }
     };
     std::vector<int> seen;
@@ -294,22 +294,22 @@ TEST_F(BlockingQueueTest, ProducerThatGoesWakesTheConsumerWhoFreesItsLane) {
 
 TEST_F(BlockingQueueTest, EmplaceConstructsInTheSlotAndWaitsForRoom) {
     BlockingQueue<SpscRing<std::pair<int, int>, 2>, ScriptedWait, ScriptedPacing> pairs;
-    EXPECT_EQ(pairs.tryEmplace(1, 2), PushResult::ok);
-    EXPECT_EQ(pairs.emplace(3, 4), PushResult::ok);
-    EXPECT_EQ(pairs.tryEmplace(5, 6), PushResult::full);
+    EXPECT_EQ(pairs.tryEmplace(1, 2), SendResult::ok);
+    EXPECT_EQ(pairs.emplace(3, 4), SendResult::ok);
+    EXPECT_EQ(pairs.tryEmplace(5, 6), SendResult::full);
     ScriptedWait::onSleep = [&pairs] { (void)pairs.tryPop(); };
-    EXPECT_EQ(pairs.emplace(5, 6), PushResult::ok);
+    EXPECT_EQ(pairs.emplace(5, 6), SendResult::ok);
     EXPECT_EQ(pairs.pop(), std::make_pair(3, 4));
     EXPECT_EQ(pairs.pop(), std::make_pair(5, 6));
     pairs.close();
-    EXPECT_EQ(pairs.emplace(7, 8), PushResult::closed);
+    EXPECT_EQ(pairs.emplace(7, 8), SendResult::closed);
 }
 
 TEST_F(BlockingQueueTest, ProducersEmplaceToo) {
     BlockingQueue<MpscLanes<std::pair<int, int>>, ScriptedWait, ScriptedPacing> lanes(1);
     auto producer = lanes.producer();
-    EXPECT_EQ(producer.emplace(1, 2), PushResult::ok);
-    EXPECT_EQ(producer.tryEmplace(3, 4), PushResult::full);
+    EXPECT_EQ(producer.emplace(1, 2), SendResult::ok);
+    EXPECT_EQ(producer.tryEmplace(3, 4), SendResult::full);
     EXPECT_EQ(lanes.pop(), std::make_pair(1, 2));
 }
 
@@ -331,7 +331,7 @@ TEST_F(BlockingQueueTest, TrimReachesTheQueueInside) {
     BlockingQueue<SegmentQueue<int, TinyTraits>, ScriptedWait, ScriptedPacing> segments(100,
                                                                                         &memory);
     for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(segments.tryPush(i), PushResult::ok);
+        ASSERT_EQ(segments.tryPush(i), SendResult::ok);
     }
     ASSERT_EQ(segments.consume([](int) {}), 30U);
     ASSERT_GT(memory.allocations - memory.deallocations, 2);
@@ -345,7 +345,7 @@ TEST_F(BlockingQueueTest, ProducerMovedToItselfKeepsItsLane) {
     auto& same = producer;
     producer = std::move(same);
     EXPECT_TRUE(producer.isOpen());
-    EXPECT_EQ(producer.tryPush(1), PushResult::ok);
+    EXPECT_EQ(producer.tryPush(1), SendResult::ok);
     EXPECT_EQ(lanes.pop(), 1);
 }
 
@@ -380,7 +380,7 @@ TEST_F(BlockingQueueTest, ProducerInFrontOfASlowConsumerStopsPausing) {
         }
     };
     ScriptedWait::onSleep = sleepOften;
-    EXPECT_EQ(queue.push(3), PushResult::ok);
+    EXPECT_EQ(queue.push(3), SendResult::ok);
     EXPECT_EQ(ScriptedPacing::refusals, 8) << "of 20 attempts";
 }
 
@@ -398,7 +398,7 @@ TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
     auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
     consumers = {};
     producers = {};
-    EXPECT_EQ(twoRooms.tryPush(2), PushResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(2), SendResult::ok);
     EXPECT_EQ(consumers.ones, 1);
     EXPECT_EQ(twoRooms.tryPop(), 1);
     EXPECT_EQ(producers.ones, 1);
@@ -407,7 +407,7 @@ TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
 
 TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
     BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
-    EXPECT_EQ(twoRooms.pushFor(0, 0s), PushResult::ok);
+    EXPECT_EQ(twoRooms.pushFor(0, 0s), SendResult::ok);
     auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
     EXPECT_EQ(twoRooms.popFor(0s), 0);
     auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
@@ -422,16 +422,16 @@ TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
     EXPECT_EQ(twoRooms.pop(), 2);
     EXPECT_EQ(consumers.ones, 3) << "it has not waited";
 
-    EXPECT_EQ(twoRooms.tryPush(3), PushResult::ok);
-    EXPECT_EQ(twoRooms.tryPush(4), PushResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(3), SendResult::ok);
+    EXPECT_EQ(twoRooms.tryPush(4), SendResult::ok);
     producers.ones = 0;
     ScriptedWait::onSleep = [&] {
         (void)twoRooms.tryPop();
         (void)twoRooms.tryPop();
     };
-    EXPECT_EQ(twoRooms.push(5), PushResult::ok);
+    EXPECT_EQ(twoRooms.push(5), SendResult::ok);
     EXPECT_EQ(producers.ones, 3) << "once for each pop, and for the room that is left";
-    EXPECT_EQ(twoRooms.push(6), PushResult::ok);
+    EXPECT_EQ(twoRooms.push(6), SendResult::ok);
     EXPECT_EQ(producers.ones, 3) << "it has not waited";
 }
 

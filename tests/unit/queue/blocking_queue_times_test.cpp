@@ -50,7 +50,7 @@ TEST_F(BlockingQueueTimesTest, PopForGivesUpAtItsLimit) {
 }
 
 TEST_F(BlockingQueueTimesTest, PopForTakesWhatComesInTime) {
-    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), PushResult::ok); };
+    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), SendResult::ok); };
     EXPECT_EQ(queue.popFor(5ms), 7);
     EXPECT_EQ(Clock::time, start);
 }
@@ -64,34 +64,34 @@ TEST_F(BlockingQueueTimesTest, PopForEndsWithTheQueue) {
 TEST_F(BlockingQueueTimesTest, PushForGivesUpAtItsLimitAndKeepsItsArgument) {
     BlockingQueue<SpscRing<std::unique_ptr<int>, 1>, ScriptedWait, ScriptedPacing> pointers;
     auto value = std::make_unique<int>(7);
-    EXPECT_EQ(pointers.pushFor(std::make_unique<int>(6), 5ms), PushResult::ok);
-    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), PushResult::full);
+    EXPECT_EQ(pointers.pushFor(std::make_unique<int>(6), 5ms), SendResult::ok);
+    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), SendResult::full);
     EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
     ASSERT_NE(value, nullptr);
     EXPECT_GE(ScriptedPacing::refusals, 1);
     ScriptedWait::onSleep = [&] { (void)pointers.tryPop(); };
-    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), PushResult::ok);
+    EXPECT_EQ(pointers.pushFor(std::move(value), 5ms), SendResult::ok);
     EXPECT_EQ(*pointers.pop().value(), 7);
 }
 
 TEST_F(BlockingQueueTimesTest, PushForWithoutTimeIsNotPaced) {
-    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
-    EXPECT_EQ(queue.pushFor(2, 0ms), PushResult::full);
-    EXPECT_EQ(queue.pushFor(2, -1ms), PushResult::full);
+    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
+    EXPECT_EQ(queue.pushFor(2, 0ms), SendResult::full);
+    EXPECT_EQ(queue.pushFor(2, -1ms), SendResult::full);
     EXPECT_EQ(ScriptedPacing::refusals, 0) << "no attempt follows";
 }
 
 TEST_F(BlockingQueueTimesTest, PushForEndsWhenClosed) {
-    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
     ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.pushFor(2, 5ms), PushResult::closed);
+    EXPECT_EQ(queue.pushFor(2, 5ms), SendResult::closed);
     EXPECT_EQ(Clock::time, start);
 }
 
 TEST_F(BlockingQueueTimesTest, ConsumeForGivesUpAtItsLimit) {
     EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
     EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
-    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), PushResult::ok); };
+    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), SendResult::ok); };
     EXPECT_EQ(queue.consumeFor(5ms, [](int value) { EXPECT_EQ(value, 7); }), 1U);
     ScriptedWait::onSleep = [&] { queue.close(); };
     EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
@@ -102,10 +102,10 @@ TEST_F(BlockingQueueTimesTest, ConsumeForGivesUpAtItsLimit) {
 TEST_F(BlockingQueueTimesTest, DrainWaitsUntilEverythingIsConsumed) {
     queue.drain();
     EXPECT_EQ(ScriptedWait::sleeps, 0);
-    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
     ScriptedWait::onSleep = [&] {  // the wait is told, but not everything is consumed
         ASSERT_EQ(queue.tryPop(), 1);
-        ASSERT_EQ(queue.tryPush(2), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(2), SendResult::ok);
         ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPop(), 2); };
     };
     queue.drain();
@@ -115,7 +115,7 @@ TEST_F(BlockingQueueTimesTest, DrainWaitsUntilEverythingIsConsumed) {
 
 TEST_F(BlockingQueueTimesTest, DrainForTellsWhetherMessagesWereLeft) {
     EXPECT_TRUE(queue.drainFor(0ms));
-    ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
     EXPECT_FALSE(queue.drainFor(5ms));
     EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
     ScriptedWait::onSleep = [&] { (void)queue.tryPop(); };
@@ -137,18 +137,18 @@ TEST_F(BlockingQueueTimesTest, DrainAwaitsThePushThatACloseOvertook) {
         subject.close();
         EXPECT_FALSE(subject.drainFor(0s));
     });
-    EXPECT_EQ(subject.tryPush(intruder), PushResult::ok);
+    EXPECT_EQ(subject.tryPush(intruder), SendResult::ok);
     EXPECT_FALSE(subject.drainFor(0s));
     EXPECT_EQ(subject.consume([](const Intruder&) {}), 1U);
     EXPECT_TRUE(subject.drainFor(0s));
 }
 
 TEST_F(BlockingQueueTimesTest, NoTimeIsOneAttempt) {
-    EXPECT_EQ(queue.pushFor(1, 0s), PushResult::ok);
-    EXPECT_EQ(queue.pushFor(2, 0s), PushResult::full);
+    EXPECT_EQ(queue.pushFor(1, 0s), SendResult::ok);
+    EXPECT_EQ(queue.pushFor(2, 0s), SendResult::full);
     EXPECT_EQ(queue.popFor(0s), 1);
     EXPECT_EQ(queue.popFor(0s), std::nullopt);
-    EXPECT_EQ(queue.pushFor(3, -1s), PushResult::ok);
+    EXPECT_EQ(queue.pushFor(3, -1s), SendResult::ok);
     EXPECT_EQ(queue.consumeFor(-1s, [](int) {}), 1U);
     EXPECT_EQ(Clock::time, start);
 }
@@ -186,19 +186,19 @@ TEST_F(BlockingQueueTimesTest, HandleWaitsForRoomInItsLane) {
     Handle second = lanes.producer();
     EXPECT_TRUE(first.isOpen());
     EXPECT_EQ(lanes.capacity(), 2U);
-    EXPECT_EQ(first.push(std::make_unique<int>(1)), PushResult::ok);
-    EXPECT_EQ(second.tryPush(std::make_unique<int>(2)), PushResult::ok);
+    EXPECT_EQ(first.push(std::make_unique<int>(1)), SendResult::ok);
+    EXPECT_EQ(second.tryPush(std::make_unique<int>(2)), SendResult::ok);
     ScriptedWait::onSleep = [&] { EXPECT_EQ(*lanes.tryPop().value(), 1); };
-    EXPECT_EQ(first.push(std::make_unique<int>(3)), PushResult::ok);
+    EXPECT_EQ(first.push(std::make_unique<int>(3)), SendResult::ok);
     EXPECT_EQ(ScriptedWait::sleeps, 1);
 
     auto value = std::make_unique<int>(4);
-    EXPECT_EQ(second.tryPush(std::move(value)), PushResult::full);
-    EXPECT_EQ(second.pushFor(std::move(value), 5ms), PushResult::full);
+    EXPECT_EQ(second.tryPush(std::move(value)), SendResult::full);
+    EXPECT_EQ(second.pushFor(std::move(value), 5ms), SendResult::full);
     EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
     ASSERT_NE(value, nullptr);
     ScriptedWait::onSleep = [&] { lanes.close(); };
-    EXPECT_EQ(second.push(std::move(value)), PushResult::closed);
+    EXPECT_EQ(second.push(std::move(value)), SendResult::closed);
     EXPECT_NE(value, nullptr);
     EXPECT_EQ(*lanes.pop().value(), 2);
     EXPECT_EQ(*lanes.pop().value(), 3);
@@ -208,7 +208,7 @@ TEST_F(BlockingQueueTimesTest, HandleWaitsForRoomInItsLane) {
 TEST_F(BlockingQueueTimesTest, HandleLetsGo) {
     Lanes lanes(std::size_t{1});
     Handle handle = lanes.producer();
-    EXPECT_EQ(handle.push(std::make_unique<int>(1)), PushResult::ok);
+    EXPECT_EQ(handle.push(std::make_unique<int>(1)), SendResult::ok);
     Handle moved = std::move(handle);
     EXPECT_FALSE(handle.isOpen());
     moved.close();
@@ -223,10 +223,10 @@ TEST_F(BlockingQueueTimesTest, PushThroughAHandleNotifiesTheConsumer) {
     (void)lanes.popFor(0s);
     const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
     Handle handle = lanes.producer();
-    EXPECT_EQ(handle.tryPush(std::make_unique<int>(1)), PushResult::ok);
+    EXPECT_EQ(handle.tryPush(std::make_unique<int>(1)), SendResult::ok);
     EXPECT_EQ(consumer.notifications, 1);
     ScriptedWait::onSleep = [&] { (void)lanes.tryPop(); };
-    EXPECT_EQ(handle.push(std::make_unique<int>(2)), PushResult::ok);
+    EXPECT_EQ(handle.push(std::make_unique<int>(2)), SendResult::ok);
     EXPECT_GE(consumer.notifications, 2);
 }
 
@@ -236,9 +236,9 @@ TEST(BlockingQueueCostTest, NoSystemCallWhileTheOtherSideIsAwake) {
     Script script;
     BlockingQueue<SpscRing<int, 2>, BasicPark<ScriptedPlatform, ScriptedParker>, NoPacing> queue;
     for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(queue.push(i), PushResult::ok);
-        ASSERT_EQ(queue.pushFor(i, 1h), PushResult::ok);
-        ASSERT_EQ(queue.tryPush(i), PushResult::full);
+        ASSERT_EQ(queue.push(i), SendResult::ok);
+        ASSERT_EQ(queue.pushFor(i, 1h), SendResult::ok);
+        ASSERT_EQ(queue.tryPush(i), SendResult::full);
         ASSERT_EQ(queue.pop(), i);
         ASSERT_EQ(queue.consumeFor(1h, [](int) {}), 1U);
         queue.drain();
@@ -253,7 +253,7 @@ TEST(BlockingQueueCostTest, DefaultsWorkTogether) {
     constexpr int messages = 2000;
     std::thread producer([&] {
         for (int i = 0; i < messages; ++i) {
-            ASSERT_EQ(queue.push(i), PushResult::ok);
+            ASSERT_EQ(queue.push(i), SendResult::ok);
         }
         queue.drain();
         queue.close();

@@ -42,7 +42,7 @@ std::vector<int> popAll(AnyRing& ring) {
 TEST(MpmcRingTest, HandlerThatConsumesGetsTheNextMessage) {
     Ring ring;
     for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
     }
     std::vector<int> seen;
     const std::size_t count = ring.consume([&](Building& message) {
@@ -58,30 +58,30 @@ TEST(MpmcRingTest, HandlerThatConsumesGetsTheNextMessage) {
 TEST(MpmcRingTest, SlowHandlerHoldsUpItsOwnSlotOnly) {
     for (const std::size_t capacity : {1U, 2U, 3U, 4U, 5U, 64U}) {
         MpmcRing<int, dynamicCapacity, ByteTraits> ring(capacity);
-        ASSERT_EQ(ring.tryPush(0), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(0), SendResult::ok);
         ring.consume(
             [&](int) {
                 for (std::size_t i = 1; i < capacity; ++i) {
-                    ASSERT_EQ(ring.tryPush(static_cast<int>(i)), PushResult::ok);
+                    ASSERT_EQ(ring.tryPush(static_cast<int>(i)), SendResult::ok);
                     ASSERT_EQ(ring.tryPop(), static_cast<int>(i));
                     ASSERT_EQ(ring.sizeApprox(), 1U) << "the message that is being handled";
                 }
-                EXPECT_EQ(ring.tryPush(9), PushResult::full) << "here the ring comes to its slot";
+                EXPECT_EQ(ring.tryPush(9), SendResult::full) << "here the ring comes to its slot";
                 EXPECT_EQ(ring.tryPop(), std::nullopt);
             },
             1);
         EXPECT_EQ(ring.sizeApprox(), 0U);
         for (std::size_t i = 0; i < capacity; ++i) {
-            ASSERT_EQ(ring.tryPush(1), PushResult::ok) << "slot " << i << " of " << capacity;
+            ASSERT_EQ(ring.tryPush(1), SendResult::ok) << "slot " << i << " of " << capacity;
         }
-        EXPECT_EQ(ring.tryPush(1), PushResult::full);
+        EXPECT_EQ(ring.tryPush(1), SendResult::full);
     }
 }
 
 TEST(MpmcRingTest, ArrivalIsAMessageThatIsComplete) {
     Ring ring;
     EXPECT_FALSE(ring.hasArrival());
-    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_FALSE(ring.hasArrival()); }), PushResult::ok);
+    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_FALSE(ring.hasArrival()); }), SendResult::ok);
     EXPECT_TRUE(ring.hasArrival());
     ring.consume([&](Building&) { EXPECT_FALSE(ring.hasArrival()) << "it is taken"; });
 }
@@ -95,7 +95,7 @@ TEST(MpmcRingTest, AllocatesOnceAndGivesBack) {
         EXPECT_EQ(ring.capacity(), 5U);
         EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and sequence";
         for (int i = 0; i < 100; ++i) {
-            ASSERT_EQ(ring.tryPush(i), PushResult::ok);
+            ASSERT_EQ(ring.tryPush(i), SendResult::ok);
             ASSERT_EQ(ring.tryPop(), i);
         }
         EXPECT_EQ(memory.allocations, 1);
@@ -107,7 +107,7 @@ TEST(MpmcRingTest, AllocatesOnceAndGivesBack) {
 TEST(MpmcRingTest, PushIsOneReadModifyWriteAndAPopTwo) {
     MpmcRing<int, 4, TracingTraits> ring;
     WriteTrace::readModifyWrites = 0;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     EXPECT_EQ(WriteTrace::readModifyWrites, 1);
     EXPECT_EQ(ring.tryPop(), 1);
     EXPECT_EQ(WriteTrace::readModifyWrites, 3);
@@ -130,17 +130,17 @@ TYPED_TEST(MpmcRingWrapTest, BehavesAsItsModel) {
         constexpr int gap = -1;
         std::mt19937 random(static_cast<unsigned>(capacity));
         for (int i = 0; i < 5000; ++i) {
-            const auto wanted = model.size() < capacity ? PushResult::ok : PushResult::full;
+            const auto wanted = model.size() < capacity ? SendResult::ok : SendResult::full;
             const auto step = random() % 5;
             if (step < 2) {
                 ASSERT_EQ(ring.tryEmplace(i), wanted);
-                if (wanted == PushResult::ok) {
+                if (wanted == SendResult::ok) {
                     model.push_back(i);
                 }
             } else if (step == 2) {
                 auto dropped = ring.tryReserve();
                 ASSERT_EQ(dropped.result(), wanted);
-                if (wanted == PushResult::ok) {
+                if (wanted == SendResult::ok) {
                     model.push_back(gap);
                 }
             } else {
@@ -165,8 +165,8 @@ TYPED_TEST(MpmcRingWrapTest, BehavesAsItsModel) {
 TEST(MpmcRingTest, IsDrainedWhenTheLastHandlerHasReturned) {
     MpmcRing<int, 2> ring;
     EXPECT_FALSE(ring.isDrained()) << "empty but open";
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
-    ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
     ring.close();
     ring.consume(
         [&](int) {
@@ -185,10 +185,10 @@ TEST(MpmcRingTest, SlotOfAThrowingConstructorIsSkipped) {
     const auto fail = [] { throw std::runtime_error("constructor"); };
     for (int lap = 0; lap < 5; ++lap) {
         EXPECT_THROW((void)ring.tryEmplace(1, fail), std::runtime_error);
-        EXPECT_EQ(ring.tryEmplace(2), PushResult::full) << "until a consumer comes by";
+        EXPECT_EQ(ring.tryEmplace(2), SendResult::full) << "until a consumer comes by";
         EXPECT_FALSE(ring.tryPop()) << "a skipped slot is no message";
         EXPECT_EQ(ring.sizeApprox(), 0U);
-        ASSERT_EQ(ring.tryEmplace(3), PushResult::ok);
+        ASSERT_EQ(ring.tryEmplace(3), SendResult::ok);
         EXPECT_EQ(ring.tryPop()->value, 3);
     }
 }
@@ -196,7 +196,7 @@ TEST(MpmcRingTest, SlotOfAThrowingConstructorIsSkipped) {
 TEST(MpmcRingTest, ThrowingHandlerHasConsumedItsMessage) {
     Ring ring;
     for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
     }
     EXPECT_THROW(ring.consume([](Building& message) {
         if (message.value == 1) {

@@ -59,7 +59,7 @@ protected:
 };
 
 TEST_F(MpscLanesIdleTest, AMessageCostsTheSameHoweverManyLanesAreIdle) {
-    ASSERT_EQ(producers[500].tryPush(7), PushResult::ok);
+    ASSERT_EQ(producers[500].tryPush(7), SendResult::ok);
     loads = 0;
     EXPECT_EQ(consume(), (std::vector<int>{7}));
     EXPECT_LT(loads, 50U);
@@ -71,14 +71,14 @@ TEST_F(MpscLanesIdleTest, AMessageCostsTheSameHoweverManyLanesAreIdle) {
 TEST_F(MpscLanesIdleTest, EachLaneComesBackWithItsMessage) {
     std::vector<int> pushed;
     for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(producers[static_cast<std::size_t>(count - 1 - i)].tryPush(i), PushResult::ok);
+        ASSERT_EQ(producers[static_cast<std::size_t>(count - 1 - i)].tryPush(i), SendResult::ok);
         pushed.push_back(i);
     }
     EXPECT_EQ(consume(), pushed);
 }
 
 TEST_F(MpscLanesIdleTest, AnIdleLaneTakesPartInTheMerge) {
-    ASSERT_EQ(producers[1].tryPush(2), PushResult::ok);
+    ASSERT_EQ(producers[1].tryPush(2), SendResult::ok);
     {
         auto reservation = producers[2].tryReserve();
         reservation.emplace(1);
@@ -95,9 +95,9 @@ TEST_F(MpscLanesIdleTest, AnIdleLaneOfAGoneProducerIsRemoved) {
 }
 
 TEST_F(MpscLanesIdleTest, IdleLanesAreClosedAndDrained) {
-    ASSERT_EQ(producers[3].tryPush(7), PushResult::ok);
+    ASSERT_EQ(producers[3].tryPush(7), SendResult::ok);
     lanes.close();
-    EXPECT_EQ(producers[4].tryPush(8), PushResult::closed);
+    EXPECT_EQ(producers[4].tryPush(8), SendResult::closed);
     EXPECT_FALSE(lanes.isDrained());
     EXPECT_EQ(consume(), (std::vector<int>{7}));
     EXPECT_TRUE(lanes.isDrained());

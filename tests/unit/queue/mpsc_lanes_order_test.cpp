@@ -36,7 +36,7 @@ protected:
     void push(char producer, const std::vector<int>& times) {
         auto& handle = producer == 'a' ? a : producer == 'b' ? b : c;
         for (const int time : times) {
-            ASSERT_EQ(handle.tryEmplace(time, producer), PushResult::ok);
+            ASSERT_EQ(handle.tryEmplace(time, producer), SendResult::ok);
         }
     }
 
@@ -123,7 +123,7 @@ TEST_F(MpscLanesOrderTest, HandlerMayRegisterAndCloseProducers) {
     lanes.consume([&](Stamped& message) {
         if (message.producer == 'a') {
             latecomer = lanes.producer();
-            ASSERT_EQ(latecomer.tryEmplace(4, 'd'), PushResult::ok);
+            ASSERT_EQ(latecomer.tryEmplace(4, 'd'), SendResult::ok);
             a.close();
         } else {
             b.close();
@@ -156,11 +156,11 @@ TEST_F(MpscLanesOrderTest, ProducerInTheMiddleOfAPushDelaysNobodyElse) {
     auto quick = subject.producer();
     ASSERT_EQ(slow.tryEmplace(1,
                               [&] {
-                                  ASSERT_EQ(quick.tryEmplace(2), PushResult::ok);
+                                  ASSERT_EQ(quick.tryEmplace(2), SendResult::ok);
                                   EXPECT_EQ(subject.tryPop()->value, 2);
                                   EXPECT_FALSE(subject.tryPop());
                               }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_EQ(subject.tryPop()->value, 1);
 }
 
@@ -169,8 +169,8 @@ TEST_F(MpscLanesOrderTest, LanesWrapAsRingsDo) {
     auto first = subject.producer();
     auto second = subject.producer();
     for (int i = 0; i < 600; i += 2) {
-        ASSERT_EQ(first.tryPush(i), PushResult::ok);
-        ASSERT_EQ(second.tryPush(i + 1), PushResult::ok);
+        ASSERT_EQ(first.tryPush(i), SendResult::ok);
+        ASSERT_EQ(second.tryPush(i + 1), SendResult::ok);
         ASSERT_EQ(subject.sizeApprox(), 2U);
         ASSERT_EQ(subject.tryPop(), i);
         ASSERT_EQ(subject.tryPop(), i + 1);

@@ -38,12 +38,12 @@ TEST(MpscLanesProducerTest, HandleMoves) {
     EXPECT_FALSE(first.isOpen());
     EXPECT_EQ(first.sizeApprox(), 0U);
     EXPECT_TRUE(second.isOpen());
-    ASSERT_EQ(second.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(second.tryEmplace(1), SendResult::ok);
     Producer third;
     EXPECT_FALSE(third.isOpen());
     third.swap(second);
     EXPECT_FALSE(second.isOpen());
-    ASSERT_EQ(third.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(third.tryEmplace(2), SendResult::ok);
     EXPECT_EQ(popAll(lanes), (std::vector<int>{1, 2}));
     EXPECT_EQ(lanes.laneCount(), 1U);
 }
@@ -51,7 +51,7 @@ TEST(MpscLanesProducerTest, HandleMoves) {
 TEST(MpscLanesProducerTest, AssignmentLetsGoOfTheLaneBefore) {
     Lanes lanes(4);
     Producer handle = lanes.producer();
-    ASSERT_EQ(handle.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(handle.tryEmplace(1), SendResult::ok);
     handle = lanes.producer();
     EXPECT_EQ(handle.sizeApprox(), 0U);
     EXPECT_EQ(lanes.laneCount(), 2U);
@@ -65,7 +65,7 @@ TEST(MpscLanesProducerTest, AssignmentLetsGoOfTheLaneBefore) {
 TEST(MpscLanesProducerTest, CloseLetsGoOnce) {
     Lanes lanes(4);
     Producer producer = lanes.producer();
-    ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
     producer.close();
     producer.close();
     EXPECT_FALSE(producer.isOpen());
@@ -83,7 +83,7 @@ TEST(MpscLanesProducerTest, HandleReservesInItsLane) {
         EXPECT_FALSE(lanes.tryPop());
         reservation.commit();
     }
-    EXPECT_EQ(producer.tryReserve().result(), PushResult::full);
+    EXPECT_EQ(producer.tryReserve().result(), SendResult::full);
     EXPECT_EQ(lanes.tryPop()->value, 1);
 }
 
@@ -94,10 +94,10 @@ TEST(MpscLanesProducerTest, HandleMayOutliveTheQueue) {
         {
             Lanes lanes(4, &memory);
             producer = lanes.producer();
-            ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+            ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
         }
         EXPECT_TRUE(producer.isOpen());
-        EXPECT_EQ(producer.tryEmplace(2), PushResult::closed);
+        EXPECT_EQ(producer.tryEmplace(2), SendResult::closed);
     }
     EXPECT_EQ(Tracked::alive, 0);
     EXPECT_EQ(memory.bytesInUse, 0U);
@@ -107,7 +107,7 @@ TEST(MpscLanesProducerTest, QueueDestroysWhatIsLeft) {
     {
         Lanes lanes(4);
         Producer producer = lanes.producer();
-        ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+        ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
         producer.close();
         EXPECT_EQ(Tracked::alive, 1);
     }
@@ -142,7 +142,7 @@ TEST(MpscLanesDeathTest, SecondThreadInOneHandle) {
 TEST(MpscLanesDeathTest, HandlerThatConsumesFromItsOwnQueue) {
     Lanes lanes(4);
     Producer producer = lanes.producer();
-    ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
     const char* const advice = "let one thread at a time consume";
     const auto key = [](const Tracked& message) { return message.value; };
     EXPECT_DEATH(lanes.consume([&](Tracked&) { (void)lanes.tryPop(); }), advice);
@@ -154,7 +154,7 @@ TEST(MpscLanesDeathTest, HandlerThatConsumesFromItsOwnQueue) {
 #else
 TEST(MpscLanesProducerTest, HandleWithoutALaneIsClosedInReleaseBuilds) {
     Producer none;
-    EXPECT_EQ(none.tryEmplace(1), PushResult::closed);
+    EXPECT_EQ(none.tryEmplace(1), SendResult::closed);
 }
 #endif
 

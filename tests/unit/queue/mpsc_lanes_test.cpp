@@ -71,10 +71,10 @@ TEST(MpscLanesTest, EachProducerHasItsOwnRoom) {
     EXPECT_EQ(lanes.laneCount(), 2U);
     EXPECT_EQ(lanes.capacity(), 6U);
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(first.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(first.tryEmplace(i), SendResult::ok);
     }
-    EXPECT_EQ(first.tryEmplace(3), PushResult::full);
-    EXPECT_EQ(second.tryPush(Tracked(4)), PushResult::ok);
+    EXPECT_EQ(first.tryEmplace(3), SendResult::full);
+    EXPECT_EQ(second.tryPush(Tracked(4)), SendResult::ok);
     EXPECT_EQ(first.sizeApprox(), 3U);
     EXPECT_EQ(second.sizeApprox(), 1U);
     EXPECT_EQ(lanes.sizeApprox(), 4U);
@@ -91,7 +91,7 @@ TEST(MpscLanesTest, OnlyRegistrationAllocates) {
         const int allocations = memory.allocations;
         EXPECT_GT(allocations, 0);
         for (int i = 0; i < 20; ++i) {
-            ASSERT_EQ(producer.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(producer.tryEmplace(i), SendResult::ok);
             ASSERT_TRUE(lanes.tryPop());
         }
         lanes.close();
@@ -107,8 +107,8 @@ TEST(MpscLanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
     Lanes lanes(4, &memory);
     {
         Producer producer = lanes.producer();
-        ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
-        ASSERT_EQ(producer.tryEmplace(2), PushResult::ok);
+        ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
+        ASSERT_EQ(producer.tryEmplace(2), SendResult::ok);
     }
     EXPECT_EQ(lanes.laneCount(), 1U);
     EXPECT_EQ(lanes.tryPop()->value, 1);
@@ -134,7 +134,7 @@ TEST(MpscLanesTest, LaneOfALivingProducerStays) {
     Producer producer = lanes.producer();
     EXPECT_FALSE(lanes.tryPop());
     EXPECT_EQ(lanes.laneCount(), 1U);
-    ASSERT_EQ(producer.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
     EXPECT_EQ(popAll(lanes), (std::vector<int>{1}));
 }
 
@@ -155,9 +155,9 @@ TEST(MpscLanesTest, LanesComeAndGoInAnyOrder) {
             EXPECT_FALSE(lanes.tryPop());
             EXPECT_EQ(lanes.laneCount(), --left);
             Producer latecomer = lanes.producer();
-            ASSERT_EQ(latecomer.tryEmplace(leaving), PushResult::ok);
+            ASSERT_EQ(latecomer.tryEmplace(leaving), SendResult::ok);
             for (Producer& producer : producers) {
-                EXPECT_TRUE(!producer.isOpen() || producer.tryEmplace(9) == PushResult::ok);
+                EXPECT_TRUE(!producer.isOpen() || producer.tryEmplace(9) == SendResult::ok);
             }
             EXPECT_EQ(popAll(lanes).size(), left + 1);
             latecomer.close();
@@ -179,7 +179,7 @@ TEST(MpscLanesTest, RegistrationWithoutMemoryChangesNothing) {
     }
     memory.allocationsLeft = CountingResource::endless;
     Producer producer = lanes.producer();
-    EXPECT_EQ(producer.tryEmplace(1), PushResult::ok);
+    EXPECT_EQ(producer.tryEmplace(1), SendResult::ok);
 }
 #endif
 
@@ -189,16 +189,16 @@ TEST(MpscLanesTest, CloseRefusesPushesInAllLanes) {
     Lanes lanes(4);
     Producer first = lanes.producer();
     Producer second = lanes.producer();
-    ASSERT_EQ(first.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(first.tryEmplace(1), SendResult::ok);
     EXPECT_FALSE(lanes.isClosed());
     lanes.close();
     lanes.close();
     EXPECT_TRUE(lanes.isClosed());
-    EXPECT_EQ(first.tryEmplace(2), PushResult::closed);
-    EXPECT_EQ(second.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(first.tryEmplace(2), SendResult::closed);
+    EXPECT_EQ(second.tryEmplace(2), SendResult::closed);
     EXPECT_TRUE(first.isOpen()) << "the handle keeps its lane";
     Producer latecomer = lanes.producer();
-    EXPECT_EQ(latecomer.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(latecomer.tryEmplace(2), SendResult::closed);
     EXPECT_FALSE(lanes.isDrained());
     EXPECT_EQ(lanes.tryPop()->value, 1);
     EXPECT_TRUE(lanes.isDrained());
@@ -226,9 +226,9 @@ TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
     Lanes lanes(4);
     Producer first = lanes.producer();
     Producer second = lanes.producer();
-    ASSERT_EQ(first.tryEmplace(1), PushResult::ok);
-    ASSERT_EQ(first.tryEmplace(2), PushResult::ok);
-    ASSERT_EQ(second.tryEmplace(10), PushResult::ok);
+    ASSERT_EQ(first.tryEmplace(1), SendResult::ok);
+    ASSERT_EQ(first.tryEmplace(2), SendResult::ok);
+    ASSERT_EQ(second.tryEmplace(10), SendResult::ok);
     std::vector<int> seen;
     const auto throwing = [&seen](Tracked& message) {
         seen.push_back(message.value);

@@ -25,7 +25,7 @@ TEST(MpscRingSetupTest, AllocatesOnceAndGivesBack) {
         EXPECT_EQ(memory.allocations, 1);
         EXPECT_EQ(memory.bytesInUse, 16 * sizeof(std::uint64_t)) << "8 slots: message and sequence";
         for (int i = 0; i < 100; ++i) {
-            ASSERT_EQ(ring.tryPush(i), PushResult::ok);
+            ASSERT_EQ(ring.tryPush(i), SendResult::ok);
             ASSERT_EQ(ring.tryPop(), i);
         }
         ring.close();
@@ -42,7 +42,7 @@ TEST(MpscRingSetupTest, AsksForTheAlignmentOfItsMessages) {
     CountingResource memory;
     MpscRing<Wide, dynamicCapacity> ring(1, &memory);
     EXPECT_GE(memory.largestAlignment, alignof(Wide));
-    ASSERT_EQ(ring.tryEmplace(7), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(7), SendResult::ok);
     ring.consume([](Wide& message) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&message) % alignof(Wide), 0U);
     });
@@ -63,9 +63,9 @@ TEST(MpscRingSetupTest, CapacityIsExactUpToAQuarterOfTheIndexRange) {
         EXPECT_EQ(ring.capacity(), capacity);
         for (int lap = 0; lap < 3; ++lap) {
             for (std::size_t i = 0; i < capacity; ++i) {
-                ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+                ASSERT_EQ(ring.tryPush(1), SendResult::ok);
             }
-            ASSERT_EQ(ring.tryPush(1), PushResult::full) << capacity;
+            ASSERT_EQ(ring.tryPush(1), SendResult::full) << capacity;
             ASSERT_EQ(ring.sizeApprox(), capacity);
             ASSERT_EQ(ring.consume([](int) {}), capacity);
         }
@@ -120,7 +120,7 @@ TEST(MpscRingSetupTest, PushWithoutInterferenceIsOneCompareExchange) {
     MpscRing<int, 4, TracingTraits> ring;
     for (int i = 0; i < 20; ++i) {
         WriteTrace::readModifyWrites = 0;
-        ASSERT_EQ(ring.tryPush(i), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(i), SendResult::ok);
         EXPECT_EQ(WriteTrace::readModifyWrites, 1);
         ASSERT_EQ(ring.tryPop(), i);
         EXPECT_EQ(WriteTrace::readModifyWrites, 1) << "and a pop is none";
@@ -130,7 +130,7 @@ TEST(MpscRingSetupTest, PushWithoutInterferenceIsOneCompareExchange) {
 #ifndef NDEBUG
 TEST(MpscRingDeathTest, HandlerThatConsumesFromItsOwnQueue) {
     MpscRing<int, 4> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     const char* const advice = "let one thread at a time consume";
     EXPECT_DEATH(ring.consume([&](int) { ring.consume([](int) {}); }), advice);
     EXPECT_DEATH(ring.consume([&](int) { (void)ring.tryPop(); }), advice);

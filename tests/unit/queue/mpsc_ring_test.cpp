@@ -39,7 +39,7 @@ TEST(MpscRingTest, ReservationWithoutCommitIsSkipped) {
         EXPECT_EQ(Tracked::alive, 1);
         const auto empty = ring.tryReserve();
         EXPECT_EQ(empty.number(), 1U);
-        EXPECT_EQ(ring.tryReserve().result(), PushResult::full);
+        EXPECT_EQ(ring.tryReserve().result(), SendResult::full);
     }
     EXPECT_EQ(Tracked::alive, 0);
     EXPECT_EQ(ring.front(), nullptr);
@@ -49,20 +49,20 @@ TEST(MpscRingTest, ReservationWithoutCommitIsSkipped) {
     last.commit();
     EXPECT_EQ(ring.tryPop()->value, 3);
     ring.close();
-    EXPECT_EQ(ring.tryReserve().result(), PushResult::closed);
+    EXPECT_EQ(ring.tryReserve().result(), SendResult::closed);
 }
 
 TEST(MpscRingTest, FrontTakesNoAddressWithTheOperatorOfAMessage) {
     MpscRing<Disguised, 4> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     EXPECT_EQ(ring.front()->value, 1);
 }
 
 TEST(MpscRingTest, FrontIsTheOldestUntilItIsPopped) {
     MpscRing<Tracked, 4> ring;
     EXPECT_EQ(ring.front(), nullptr);
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok);
     EXPECT_EQ(ring.front()->value, 1);
     EXPECT_EQ(ring.front()->value, 1);
     ring.popFront();
@@ -92,12 +92,12 @@ TYPED_TEST(MpscRingWrapTest, BehavesAsItsModel) {
         };
         std::mt19937 random(static_cast<unsigned>(capacity));
         for (int i = 0; i < 5000; ++i) {
-            const auto wanted = model.size() < capacity ? PushResult::ok : PushResult::full;
+            const auto wanted = model.size() < capacity ? SendResult::ok : SendResult::full;
             switch (random() % 5) {
             case 0:
             case 1:
                 ASSERT_EQ(ring.tryEmplace(i), wanted);
-                if (wanted == PushResult::ok) {
+                if (wanted == SendResult::ok) {
                     model.push_back(i);
                 }
                 break;
@@ -105,9 +105,9 @@ TYPED_TEST(MpscRingWrapTest, BehavesAsItsModel) {
 #if defined(__cpp_exceptions)
                 try {
                     ASSERT_EQ(ring.tryEmplace(i, [] { throw std::runtime_error("constructor"); }),
-                              PushResult::full);
+                              SendResult::full);
                 } catch (const std::runtime_error&) {
-                    ASSERT_EQ(wanted, PushResult::ok);
+                    ASSERT_EQ(wanted, SendResult::ok);
                     model.push_back(gap);
                 }
                 break;
@@ -131,15 +131,15 @@ TYPED_TEST(MpscRingWrapTest, ClosedAtTheWrap) {
     for (int before = 0; before < 6; ++before) {
         MpscRing<Building, 3, TypeParam> ring;
         for (int i = 0; i < before; ++i) {
-            ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
             ASSERT_EQ(ring.tryPop()->value, i);
         }
-        ASSERT_EQ(ring.tryEmplace(7), PushResult::ok);
+        ASSERT_EQ(ring.tryEmplace(7), SendResult::ok);
         ring.close();
         ring.close();
         EXPECT_TRUE(ring.isClosed());
         EXPECT_EQ(ring.sizeApprox(), 1U);
-        EXPECT_EQ(ring.tryEmplace(8), PushResult::closed);
+        EXPECT_EQ(ring.tryEmplace(8), SendResult::closed);
         EXPECT_FALSE(ring.isDrained());
         EXPECT_EQ(ring.tryPop()->value, 7);
         EXPECT_TRUE(ring.isDrained());
@@ -152,9 +152,9 @@ TEST(MpscRingTest, ASecondMessageIsOneBehindTheOldest) {
     MpscRing<int, 2> ring;
     EXPECT_FALSE(ring.hasSecond()) << "empty";
     for (int round = 0; round < 3; ++round) {
-        ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(1), SendResult::ok);
         EXPECT_FALSE(ring.hasSecond());
-        ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(2), SendResult::ok);
         EXPECT_TRUE(ring.hasSecond());
         ring.consume([&](int) { EXPECT_TRUE(ring.hasSecond()) << "its slot is still in use"; }, 1);
         EXPECT_FALSE(ring.hasSecond());
@@ -165,7 +165,7 @@ TEST(MpscRingTest, ASecondMessageIsOneBehindTheOldest) {
 TEST(MpscRingTest, IsDrainedOnlyWhenClosedAndEmpty) {
     MpscRing<int, 2> ring;
     EXPECT_FALSE(ring.isDrained()) << "empty but open";
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     ring.close();
     EXPECT_FALSE(ring.isDrained());
     ring.consume([&](int) { EXPECT_FALSE(ring.isDrained()) << "its handler still runs"; });
@@ -178,9 +178,9 @@ TEST(MpscRingTest, IsDrainedOnlyWhenClosedAndEmpty) {
 TEST(MpscRingTest, SlotOfAThrowingConstructorIsSkipped) {
     Ring ring;
     const auto fail = [] { throw std::runtime_error("constructor"); };
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     EXPECT_THROW((void)ring.tryEmplace(2, fail), std::runtime_error);
-    ASSERT_EQ(ring.tryEmplace(3), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(3), SendResult::ok);
     EXPECT_THROW((void)ring.tryEmplace(4, fail), std::runtime_error);
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_EQ(ring.tryPop()->value, 3) << "a skipped slot is no message";

@@ -52,8 +52,8 @@ std::vector<int> popAll(Ring& ring) {
 
 TYPED_TEST(RingIntakeTest, PushTakesItsPlaceWhenItBegins) {
     typename TypeParam::template Ring<Building, 4> ring;
-    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::ok); }),
-              PushResult::ok);
+    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), SendResult::ok); }),
+              SendResult::ok);
     EXPECT_EQ(popAll(ring), (std::vector<int>{1, 2}));
 }
 
@@ -68,39 +68,39 @@ TYPED_TEST(RingIntakeTest, TakesNoAddressWithTheOperatorOfAMessage) {
 
 TYPED_TEST(RingIntakeTest, PushInProgressDelaysLaterMessagesOnly) {
     typename TypeParam::template Ring<Building, 4> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     EXPECT_EQ(ring.tryEmplace(2,
                               [&] {
-                                  EXPECT_EQ(ring.tryEmplace(3), PushResult::ok);
+                                  EXPECT_EQ(ring.tryEmplace(3), SendResult::ok);
                                   EXPECT_EQ(popAll(ring), (std::vector<int>{1}));
                                   EXPECT_FALSE(ring.tryPop());
                                   EXPECT_EQ(ring.sizeApprox(), 2U);
                               }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_EQ(popAll(ring), (std::vector<int>{2, 3}));
 }
 
 TYPED_TEST(RingIntakeTest, PushInProgressCountsForFull) {
     typename TypeParam::template Ring<Building, 1> ring;
-    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), PushResult::full); }),
-              PushResult::ok);
+    EXPECT_EQ(ring.tryEmplace(1, [&] { EXPECT_EQ(ring.tryEmplace(2), SendResult::full); }),
+              SendResult::ok);
 }
 
 TYPED_TEST(RingIntakeTest, ConsumeEndsAlthoughItsHandlerKeepsPushing) {
     typename TypeParam::template Ring<Building, 4> ring;
-    ASSERT_EQ(ring.tryEmplace(0), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(0), SendResult::ok);
     const std::size_t count = ring.consume(
-        [&](Building& message) { EXPECT_EQ(ring.tryEmplace(message.value + 1), PushResult::ok); });
+        [&](Building& message) { EXPECT_EQ(ring.tryEmplace(message.value + 1), SendResult::ok); });
     EXPECT_EQ(count, ring.capacity());
     EXPECT_EQ(popAll(ring), (std::vector<int>{4}));
 }
 
 TYPED_TEST(RingIntakeTest, SlotComesBackWhenItsHandlerReturns) {
     typename TypeParam::template Ring<Tracked, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok);
     std::vector<int> alive;
-    std::vector<PushResult> results;
+    std::vector<SendResult> results;
     ring.consume(
         [&](Tracked&) {
             alive.push_back(Tracked::alive);
@@ -109,15 +109,15 @@ TYPED_TEST(RingIntakeTest, SlotComesBackWhenItsHandlerReturns) {
         },
         2);
     EXPECT_EQ(alive, (std::vector<int>{2, 1}));
-    EXPECT_EQ(results, (std::vector<PushResult>{PushResult::full, PushResult::full, PushResult::ok,
-                                                PushResult::full}));
+    EXPECT_EQ(results, (std::vector<SendResult>{SendResult::full, SendResult::full, SendResult::ok,
+                                                SendResult::full}));
 }
 
 TYPED_TEST(RingIntakeTest, DestructorDestroysWhatIsLeft) {
     {
         typename TypeParam::template Ring<Tracked, 4> ring;
         for (int i = 0; i < 4; ++i) {
-            ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
         }
         EXPECT_EQ(ring.tryPop()->value, 0);
         EXPECT_EQ(Tracked::alive, 3);
@@ -134,7 +134,7 @@ TYPED_TEST(RingIntakeTest, ReservationIsPublishedByItsCommit) {
         first.emplace(1);
         EXPECT_EQ(first->value, 1);
         (*first).value = 5;
-        ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+        ASSERT_EQ(ring.tryEmplace(2), SendResult::ok);
         EXPECT_FALSE(ring.tryPop()) << "later messages wait for it";
         first.commit();
         EXPECT_FALSE(first);
@@ -146,12 +146,12 @@ TYPED_TEST(RingIntakeTest, ReservationIsPublishedByItsCommit) {
 
 TYPED_TEST(RingIntakeTest, ClosedCountsMoreThanFull) {
     typename TypeParam::template Ring<int, 1> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     EXPECT_FALSE(ring.isClosed());
     ring.close();
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(2), SendResult::closed);
     EXPECT_EQ(ring.tryPop(), 1);
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(2), SendResult::closed);
 }
 
 TYPED_TEST(RingIntakeTest, PushUnderWayAtTheCloseIsDelivered) {
@@ -160,9 +160,9 @@ TYPED_TEST(RingIntakeTest, PushUnderWayAtTheCloseIsDelivered) {
                               [&] {
                                   ring.close();
                                   EXPECT_FALSE(ring.isDrained());
-                                  EXPECT_EQ(ring.tryEmplace(2), PushResult::closed);
+                                  EXPECT_EQ(ring.tryEmplace(2), SendResult::closed);
                               }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_FALSE(ring.isDrained());
     EXPECT_EQ(popAll(ring), (std::vector<int>{1}));
     EXPECT_TRUE(ring.isDrained());
@@ -185,10 +185,10 @@ TYPED_TEST(RingIntakeTest, RangeGoesInAsFarAsThereIsRoom) {
         typename TypeParam::template Ring<int, 5, ByteTraits> ring;
         for (std::size_t lap = 0; lap < 200; ++lap) {
             for (std::size_t i = 0; i < before; ++i) {
-                ASSERT_EQ(ring.tryPush(-1), PushResult::ok);
+                ASSERT_EQ(ring.tryPush(-1), SendResult::ok);
             }
             ASSERT_EQ(ring.tryPushAll(range.begin(), range.end()), 5 - before);
-            ASSERT_EQ(ring.tryPush(9), PushResult::full);
+            ASSERT_EQ(ring.tryPush(9), SendResult::full);
             std::vector<int> expected(before, -1);
             expected.insert(expected.end(), range.begin(),
                             range.end() - static_cast<std::ptrdiff_t>(before + 2));
@@ -223,7 +223,7 @@ TYPED_TEST(RingIntakeTest, SlotsOfAReservationAreCommittedOneByOne) {
     {
         auto slots = ring.tryReserve(3);
         ASSERT_EQ(slots.size(), 3U);
-        ASSERT_EQ(ring.tryEmplace(9), PushResult::ok) << "behind all three";
+        ASSERT_EQ(ring.tryEmplace(9), SendResult::ok) << "behind all three";
         slots.emplace(0);
         EXPECT_EQ(slots.number(), 0U);
         EXPECT_FALSE(ring.tryPop());
@@ -244,7 +244,7 @@ TYPED_TEST(RingIntakeTest, ReservationOfNothingHoldsNothing) {
     EXPECT_EQ(ring.tryReserve(unlimited).size(), 2U);
     EXPECT_EQ(ring.consume([](int) {}), 0U) << "both are skipped";
     ring.close();
-    EXPECT_EQ(ring.tryReserve(2).result(), PushResult::closed);
+    EXPECT_EQ(ring.tryReserve(2).result(), SendResult::closed);
 }
 
 #if defined(__cpp_exceptions)
@@ -261,7 +261,7 @@ TYPED_TEST(RingIntakeTest, RangeEndsAtAConstructorThatThrows) {
     typename TypeParam::template Ring<Refusing, 8> ring;
     const std::array<int, 4> range{0, 1, 2, 3};
     EXPECT_THROW((void)ring.tryPushAll(range.begin(), range.end()), std::runtime_error);
-    ASSERT_EQ(ring.tryEmplace(9), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(9), SendResult::ok);
     std::vector<int> values;
     ring.consume([&](Refusing& message) { values.push_back(message.value); });
     EXPECT_EQ(values, (std::vector<int>{0, 1, 9}));

@@ -81,10 +81,10 @@ TYPED_TEST(SegmentQueueBatchModelTest, BehavesAsItsModel) {
                 break;
             default:
                 if (model.size() < 20) {
-                    ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+                    ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
                     model.push_back(i);
                 } else {
-                    ASSERT_EQ(queue.tryEmplace(i), PushResult::full);
+                    ASSERT_EQ(queue.tryEmplace(i), SendResult::full);
                 }
             }
         }
@@ -117,7 +117,7 @@ TEST(SegmentQueueWaitingBatchTest, WaitsForAProducerThatIsStillConstructing) {
     while (!isClaimed.load(std::memory_order_acquire)) {
         std::this_thread::yield();
     }
-    ASSERT_EQ(queue.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(queue.tryEmplace(2), SendResult::ok);
     auto batch = queue.takeAll();
     EXPECT_EQ(batch.size(), 2U);
     EXPECT_EQ(valuesOf(batch), (std::vector<int>{1, 2}));

@@ -39,7 +39,7 @@ class SegmentQueueBatchTest : public testing::Test {
 protected:
     void push(int from, int to) {
         for (int i = from; i < to; ++i) {
-            ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
         }
     }
     static std::vector<int> range(int from, int to) {
@@ -125,11 +125,11 @@ TEST_F(SegmentQueueBatchTest, DoesNotCountForTheLimit) {
     SegmentQueue<int, TinyTraits> limited(4);
     for (int round = 0; round < 3; ++round) {
         for (int i = 0; i < 4; ++i) {
-            ASSERT_EQ(limited.tryPush(i), PushResult::ok);
+            ASSERT_EQ(limited.tryPush(i), SendResult::ok);
         }
-        ASSERT_EQ(limited.tryPush(4), PushResult::full);
+        ASSERT_EQ(limited.tryPush(4), SendResult::full);
         auto batch = limited.takeAll();
-        ASSERT_EQ(limited.tryPush(5), PushResult::ok);
+        ASSERT_EQ(limited.tryPush(5), SendResult::ok);
         ASSERT_EQ(limited.tryPop(), 5);
     }
 }
@@ -148,7 +148,7 @@ TEST_F(SegmentQueueBatchTest, HandlerMayUseTheQueue) {
     Batch batch = queue.takeAll();
     std::vector<int> seen;
     batch.consume([&](Tracked& message) {
-        ASSERT_EQ(queue.tryEmplace(message.value + 10), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(message.value + 10), SendResult::ok);
         seen.push_back(queue.tryPop()->value);
     });
     EXPECT_EQ(seen, range(10, 14));
@@ -158,7 +158,7 @@ TEST_F(SegmentQueueBatchTest, MayBeConsumedOnAnotherThread) {
     SegmentQueue<Building, TinyTraits> subject;
     const auto pushAll = [&](const std::vector<int>& values) {
         for (const int value : values) {
-            ASSERT_EQ(subject.tryEmplace(value), PushResult::ok);
+            ASSERT_EQ(subject.tryEmplace(value), SendResult::ok);
         }
     };
     for (int round = 0; round < 50; ++round) {
@@ -206,9 +206,9 @@ TEST_F(SegmentQueueBatchTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
 TEST_F(SegmentQueueBatchTest, CountsSkippedSlotsUntilItPassesThem) {
     SegmentQueue<Building, TinyTraits> subject;
     const auto fail = [] { throw std::runtime_error("constructor"); };
-    ASSERT_EQ(subject.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(subject.tryEmplace(1), SendResult::ok);
     EXPECT_THROW((void)subject.tryEmplace(2, fail), std::runtime_error);
-    ASSERT_EQ(subject.tryEmplace(3), PushResult::ok);
+    ASSERT_EQ(subject.tryEmplace(3), SendResult::ok);
     auto batch = subject.takeAll();
     EXPECT_EQ(batch.size(), 3U);
     EXPECT_EQ(valuesOf(batch), (std::vector<int>{1, 3}));

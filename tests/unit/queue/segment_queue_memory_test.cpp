@@ -28,10 +28,10 @@ TEST(SegmentQueueMemoryTest, ConstructorAllocatesTheFirstSegment) {
         SegmentQueue<int, TinyTraits> queue(unlimited, &memory);
         EXPECT_EQ(memory.allocations, 1);
         for (int i = 0; i < 3; ++i) {
-            ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+            ASSERT_EQ(queue.tryPush(i), SendResult::ok);
         }
         EXPECT_EQ(memory.allocations, 1);
-        ASSERT_EQ(queue.tryPush(3), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(3), SendResult::ok);
         EXPECT_EQ(memory.allocations, 2) << "three slots in each";
     }
     EXPECT_EQ(memory.deallocations, 2);
@@ -75,7 +75,7 @@ TEST(SegmentQueueMemoryTest, KeepsABoundedNumberOfBytesAfterABurst) {
     SegmentQueue<int> queue(unlimited, &memory);
     constexpr int burst = 1000000;
     for (int i = 0; i < burst; ++i) {
-        ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(i), SendResult::ok);
     }
     ASSERT_GT(memory.bytesInUse, burst * sizeof(int));
     ASSERT_EQ(queue.consume([](int) {}), static_cast<std::size_t>(burst));
@@ -88,7 +88,7 @@ TEST(SegmentQueueMemoryTest, SteadyUseAllocatesNothing) {
     int allocations = 0;
     for (int round = 0; round < 100; ++round) {
         for (int i = 0; i < 20; ++i) {
-            ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+            ASSERT_EQ(queue.tryPush(i), SendResult::ok);
         }
         ASSERT_EQ(queue.consume([](int) {}), 20U);
         allocations = round == 2 ? memory.allocations : allocations;
@@ -101,7 +101,7 @@ TEST(SegmentQueueMemoryTest, TrimGivesBackWhatHoldsNothing) {
     CountingResource memory;
     SegmentQueue<Building, TinyTraits> queue(unlimited, &memory);
     for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
     }
     EXPECT_EQ(memory.allocations, 10);
     queue.trim();
@@ -114,7 +114,7 @@ TEST(SegmentQueueMemoryTest, TrimGivesBackWhatHoldsNothing) {
     EXPECT_EQ(popAll(queue), (std::vector<int>{28, 29}));
     queue.trim();
     for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
     }
     EXPECT_EQ(popAll(queue).size(), 30U);
 }
@@ -134,9 +134,9 @@ TEST(SegmentQueueMemoryTest, MemoryResourceIsCalledWithoutTheLock) {
         SegmentQueue<int, TinyTraits> queue(unlimited, &memory);
         memory.queue = &queue;
         for (int i = 0; i < 3; ++i) {
-            ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+            ASSERT_EQ(queue.tryPush(i), SendResult::ok);
         }
-        EXPECT_EQ(queue.tryPush(3), PushResult::closed) << "closed while it asked for memory";
+        EXPECT_EQ(queue.tryPush(3), SendResult::closed) << "closed while it asked for memory";
     }
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
@@ -146,14 +146,14 @@ TEST(SegmentQueueMemoryTest, PushWithoutMemoryChangesNothing) {
     CountingResource memory;
     SegmentQueue<Building, TinyTraits> queue(unlimited, &memory);
     for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
     }
     memory.allocationsLeft = 0;
     EXPECT_THROW((void)queue.tryEmplace(3), std::bad_alloc);
     EXPECT_THROW((void)queue.tryEmplace(3), std::bad_alloc);
     EXPECT_EQ(queue.sizeApprox(), 3U);
     memory.allocationsLeft = CountingResource::endless;
-    ASSERT_EQ(queue.tryEmplace(4), PushResult::ok);
+    ASSERT_EQ(queue.tryEmplace(4), SendResult::ok);
     EXPECT_EQ(popAll(queue), (std::vector<int>{0, 1, 2, 4}));
 }
 #endif

@@ -19,9 +19,9 @@ using namespace test;
 TEST(SegmentQueueRealTimeTest, PreemptedProducerLetsOneOfHigherPriorityPush) {
     const Watchdog watchdog([](std::FILE*) {});
     SegmentQueue<int> queue(1);
-    EXPECT_EQ(queue.tryPush(1), PushResult::ok);
+    EXPECT_EQ(queue.tryPush(1), SendResult::ok);
     const bool isAllowed = callAtThreePriorities(
-        scaled(2'000), [&] { EXPECT_EQ(queue.tryPush(2), PushResult::full); });
+        scaled(2'000), [&] { EXPECT_EQ(queue.tryPush(2), SendResult::full); });
     if (!isAllowed) {
         GTEST_SKIP() << "no real-time priorities here, or a sanitizer";
     }

@@ -62,13 +62,13 @@ TEST(SegmentQueueTest, LimitIsExact) {
         EXPECT_EQ(queue.capacity(), limit);
         for (int lap = 0; lap < 5; ++lap) {
             for (std::size_t i = 0; i < limit; ++i) {
-                ASSERT_EQ(queue.tryPush(1), PushResult::ok);
+                ASSERT_EQ(queue.tryPush(1), SendResult::ok);
             }
-            ASSERT_EQ(queue.tryPush(1), PushResult::full);
+            ASSERT_EQ(queue.tryPush(1), SendResult::full);
             ASSERT_EQ(queue.sizeApprox(), limit);
             ASSERT_EQ(queue.tryPop(), 1);
-            ASSERT_EQ(queue.tryPush(1), PushResult::ok);
-            ASSERT_EQ(queue.tryPush(1), PushResult::full);
+            ASSERT_EQ(queue.tryPush(1), SendResult::ok);
+            ASSERT_EQ(queue.tryPush(1), SendResult::full);
             ASSERT_EQ(queue.consume([](int) {}), limit);
         }
     }
@@ -78,7 +78,7 @@ TEST(SegmentQueueTest, WithoutALimitTakesWhateverComes) {
     SegmentQueue<int> queue;
     EXPECT_EQ(queue.capacity(), std::numeric_limits<std::size_t>::max() / 4);
     for (int i = 0; i < 100000; ++i) {
-        ASSERT_EQ(queue.tryPush(i), PushResult::ok);
+        ASSERT_EQ(queue.tryPush(i), SendResult::ok);
     }
     EXPECT_EQ(queue.sizeApprox(), 100000U);
     int next = 0;
@@ -87,8 +87,8 @@ TEST(SegmentQueueTest, WithoutALimitTakesWhateverComes) {
 
 TEST(SegmentQueueTest, PushInProgressCountsForTheLimit) {
     Queue queue(1);
-    EXPECT_EQ(queue.tryEmplace(1, [&] { EXPECT_EQ(queue.tryEmplace(2), PushResult::full); }),
-              PushResult::ok);
+    EXPECT_EQ(queue.tryEmplace(1, [&] { EXPECT_EQ(queue.tryEmplace(2), SendResult::full); }),
+              SendResult::ok);
 }
 
 // ---- order
@@ -97,23 +97,23 @@ TEST(SegmentQueueTest, PushTakesItsPlaceWhenItBegins) {
     Queue queue;
     EXPECT_EQ(queue.tryEmplace(1,
                                [&] {
-                                   EXPECT_EQ(queue.tryEmplace(2), PushResult::ok);
+                                   EXPECT_EQ(queue.tryEmplace(2), SendResult::ok);
                                    EXPECT_EQ(queue.sizeApprox(), 2U);
                                    EXPECT_FALSE(queue.tryPop()) << "the first one delays it";
                                }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_EQ(popAll(queue), (std::vector<int>{1, 2}));
 }
 
 TEST(SegmentQueueTest, ConsumeHandsOutWhatWasThereWhenItBegan) {
     SegmentQueue<Tracked, TinyTraits> queue;
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
     }
     std::vector<int> alive;
     EXPECT_EQ(queue.consume([&](Tracked& message) {
         alive.push_back(Tracked::alive);
-        ASSERT_EQ(queue.tryEmplace(message.value + 10), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(message.value + 10), SendResult::ok);
     }),
               5U);
     EXPECT_EQ(alive, (std::vector<int>{5, 5, 5, 5, 5})) << "each is destroyed after its handler";
@@ -134,10 +134,10 @@ TYPED_TEST(SegmentQueueModelTest, BehavesAsItsModel) {
             std::deque<int> model;
             std::mt19937 random(static_cast<unsigned>(limit));
             for (int i = 0; i < 5000; ++i) {
-                const auto wanted = model.size() < limit ? PushResult::ok : PushResult::full;
+                const auto wanted = model.size() < limit ? SendResult::ok : SendResult::full;
                 if (random() % 2 == 0) {
                     ASSERT_EQ(queue.tryEmplace(i), wanted);
-                    if (wanted == PushResult::ok) {
+                    if (wanted == SendResult::ok) {
                         model.push_back(i);
                     }
                 } else if (random() % 8 != 0) {
@@ -175,7 +175,7 @@ TEST(SegmentQueueTest, SlotOfAThrowingConstructorIsSkipped) {
         if (i % 5 < 3) {
             EXPECT_THROW((void)queue.tryEmplace(i, fail), std::runtime_error);
         } else {
-            ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
             wanted.push_back(i);
         }
     }
@@ -188,7 +188,7 @@ TEST(SegmentQueueTest, SlotOfAThrowingConstructorIsSkipped) {
 TEST(SegmentQueueTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
     SegmentQueue<Tracked, TinyTraits> queue;
     for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(queue.tryEmplace(i), PushResult::ok);
+        ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
     }
     for (int i = 0; i < 8; ++i) {
         EXPECT_THROW(queue.consume([&](Tracked& message) {
@@ -206,14 +206,14 @@ TEST(SegmentQueueTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
 
 TEST(SegmentQueueTest, ClosedCountsMoreThanFull) {
     Queue queue(1);
-    ASSERT_EQ(queue.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(queue.tryEmplace(1), SendResult::ok);
     EXPECT_FALSE(queue.isClosed());
     queue.close();
     queue.close();
     EXPECT_TRUE(queue.isClosed());
-    EXPECT_EQ(queue.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(queue.tryEmplace(2), SendResult::closed);
     EXPECT_EQ(queue.tryPop()->value, 1);
-    EXPECT_EQ(queue.tryEmplace(2), PushResult::closed);
+    EXPECT_EQ(queue.tryEmplace(2), SendResult::closed);
 }
 
 TEST(SegmentQueueTest, IsDrainedOnlyWhenClosedAndEmpty) {
@@ -224,7 +224,7 @@ TEST(SegmentQueueTest, IsDrainedOnlyWhenClosedAndEmpty) {
                                    queue.close();
                                    EXPECT_FALSE(queue.isDrained()) << "a push is under way";
                                }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_FALSE(queue.isDrained());
     queue.consume([&](Building&) { EXPECT_FALSE(queue.isDrained()) << "its handler still runs"; });
     EXPECT_TRUE(queue.isDrained());
@@ -233,7 +233,7 @@ TEST(SegmentQueueTest, IsDrainedOnlyWhenClosedAndEmpty) {
 #ifndef NDEBUG
 TEST(SegmentQueueDeathTest, HandlerThatConsumesFromItsOwnQueue) {
     Queue queue;
-    ASSERT_EQ(queue.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(queue.tryEmplace(1), SendResult::ok);
     const char* const advice = "let one thread at a time consume";
     EXPECT_DEATH(queue.consume([&](Building&) { (void)queue.tryPop(); }), advice);
     EXPECT_DEATH(queue.consume([&](Building&) { (void)queue.takeAll(); }), advice);

@@ -26,7 +26,7 @@ TEST(SpscReservationTest, MessageAppearsWithTheCommit) {
     SpscRing<std::string, 2> ring;
     auto reservation = ring.tryReserve();
     ASSERT_TRUE(reservation);
-    EXPECT_EQ(reservation.result(), PushResult::ok);
+    EXPECT_EQ(reservation.result(), SendResult::ok);
     std::string& message = reservation.emplace("ab");
     EXPECT_EQ(&*reservation, &message);
     message += 'c';
@@ -49,7 +49,7 @@ TEST(SpscReservationTest, WithoutACommitNothingHasHappened) {
     EXPECT_EQ(Tracked::alive, 0);
     { const auto reservation = ring.tryReserve(); }
     EXPECT_EQ(ring.front(), nullptr);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok) << "its slot is free again";
+    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok) << "its slot is free again";
     EXPECT_EQ(ring.tryPop()->value, 2);
 }
 
@@ -59,8 +59,8 @@ TEST(SpscReservationTest, CommitEndsTheReservation) {
     first.emplace(1);
     first.commit();
     EXPECT_FALSE(first);
-    EXPECT_EQ(first.result(), PushResult::ok);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok) << "although the object still lives";
+    EXPECT_EQ(first.result(), SendResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok) << "although the object still lives";
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_EQ(ring.tryPop()->value, 2);
     EXPECT_EQ(Tracked::alive, 0);
@@ -68,11 +68,11 @@ TEST(SpscReservationTest, CommitEndsTheReservation) {
 
 TEST(SpscReservationTest, FailsWhenFull) {
     SpscRing<Tracked, 1> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     {
         const auto reservation = ring.tryReserve();
         EXPECT_FALSE(reservation);
-        EXPECT_EQ(reservation.result(), PushResult::full);
+        EXPECT_EQ(reservation.result(), SendResult::full);
     }
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_TRUE(ring.tryReserve());
@@ -81,7 +81,7 @@ TEST(SpscReservationTest, FailsWhenFull) {
 TEST(SpscReservationTest, FailsWhenClosed) {
     Ring ring;
     ring.close();
-    EXPECT_EQ(ring.tryReserve().result(), PushResult::closed);
+    EXPECT_EQ(ring.tryReserve().result(), SendResult::closed);
     EXPECT_TRUE(ring.isDrained());
 }
 
@@ -141,20 +141,20 @@ TEST(SpscReservationTest, StaysOpenWhenTheConstructorThrows) {
 
 TEST(SpscRingClosingTest, ClosedCountsMoreThanFull) {
     SpscRing<int, 1> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     EXPECT_FALSE(ring.isClosed());
     ring.close();
     ring.close();
     EXPECT_TRUE(ring.isClosed());
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(2), SendResult::closed);
     EXPECT_EQ(ring.tryPop(), 1);
-    EXPECT_EQ(ring.tryPush(2), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(2), SendResult::closed);
 }
 
 TEST(SpscRingClosingTest, IsDrainedOnlyWhenClosedAndEmpty) {
     SpscRing<int, 2> ring;
     EXPECT_FALSE(ring.isDrained()) << "empty but open";
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     ring.close();
     EXPECT_FALSE(ring.isDrained());
     ring.consume([&](int) { EXPECT_FALSE(ring.isDrained()) << "its handler still runs"; });
@@ -169,7 +169,7 @@ TEST(SpscRingClosingTest, PushUnderWayAtTheCloseIsDelivered) {
                                   EXPECT_TRUE(ring.isClosed());
                                   EXPECT_FALSE(ring.isDrained());
                               }),
-              PushResult::ok);
+              SendResult::ok);
     EXPECT_FALSE(ring.isDrained());
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_TRUE(ring.isDrained());
@@ -216,7 +216,7 @@ TEST(SpscRingClosingTest, CloseBetweenAnnouncementAndLookRefusesThePush) {
         hookedRing->close();
         EXPECT_FALSE(hookedRing->isDrained()) << "the push is announced";
     };
-    EXPECT_EQ(ring.tryPush(1), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(1), SendResult::closed);
     EXPECT_EQ(HookedFence::onLight, nullptr) << "each push has its fence";
     EXPECT_TRUE(ring.isDrained());
 }
@@ -229,7 +229,7 @@ TEST(SpscRingClosingTest, TheEndOnceSeenStays) {
     HookedFence::onLight = [] {
         EXPECT_TRUE(hookedRing->isDrained()) << "although a push is announced";
     };
-    EXPECT_EQ(ring.tryPush(1), PushResult::closed);
+    EXPECT_EQ(ring.tryPush(1), SendResult::closed);
     EXPECT_EQ(HookedFence::onLight, nullptr);
 }
 
@@ -242,7 +242,7 @@ TEST(SpscRingClosingTest, TheEndOfLanesStays) {
     EXPECT_TRUE(lanes.isDrained());
     auto latecomer = lanes.producer();
     HookedFence::onLight = [] { EXPECT_TRUE(hookedLanes->isDrained()); };
-    EXPECT_EQ(latecomer.tryPush(1), PushResult::closed);
+    EXPECT_EQ(latecomer.tryPush(1), SendResult::closed);
     EXPECT_EQ(HookedFence::onLight, nullptr);
 }
 
@@ -288,7 +288,7 @@ TEST(SpscRingDeathTest, SecondConsumerWhileAMessageIsMovedOut) {
         SpscRing<Curious, 2>& ring;
     };
     SpscRing<Curious, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(ring), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(ring), SendResult::ok);
     EXPECT_DEATH((void)ring.tryPop(), "let one thread at a time consume");
 }
 
@@ -299,7 +299,7 @@ TEST(SpscRingDeathTest, PopFrontOfAnEmptyRing) {
 
 TEST(SpscRingDeathTest, HandlerThatConsumesFromItsOwnQueue) {
     SpscRing<int, 4> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
     const char* const advice = "let one thread at a time consume";
     EXPECT_DEATH(ring.consume([&](int) { ring.consume([](int) {}); }), advice);
     EXPECT_DEATH(ring.consume([&](int) { (void)ring.tryPop(); }), advice);

@@ -42,8 +42,8 @@ std::vector<int> popAll(Ring& ring) {
 TEST(SpscRingTest, FrontShowsTheOldestMessageUntilItIsPopped) {
     SpscRing<int, 4> ring;
     EXPECT_EQ(ring.front(), nullptr);
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
-    ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
     ASSERT_NE(ring.front(), nullptr);
     EXPECT_EQ(*ring.front(), 1);
     EXPECT_EQ(ring.front(), ring.front());
@@ -68,9 +68,9 @@ TEST(SpscRingTest, ASecondMessageIsOneBehindTheOldest) {
     SpscRing<int, 2> ring;
     EXPECT_FALSE(ring.hasSecond()) << "empty";
     for (int round = 0; round < 3; ++round) {
-        ASSERT_EQ(ring.tryPush(1), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(1), SendResult::ok);
         EXPECT_FALSE(ring.hasSecond());
-        ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(2), SendResult::ok);
         EXPECT_TRUE(ring.hasSecond());
         ring.consume([&](int) { EXPECT_TRUE(ring.hasSecond()) << "its slot is still in use"; }, 1);
         EXPECT_FALSE(ring.hasSecond());
@@ -80,7 +80,7 @@ TEST(SpscRingTest, ASecondMessageIsOneBehindTheOldest) {
 
 TEST(SpscRingTest, FrontMayBeMovedFrom) {
     SpscRing<std::unique_ptr<int>, 2> ring;
-    ASSERT_EQ(ring.tryPush(std::make_unique<int>(7)), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(std::make_unique<int>(7)), SendResult::ok);
     const std::unique_ptr<int> taken = std::move(*ring.front());
     ring.popFront();
     EXPECT_EQ(*taken, 7);
@@ -88,18 +88,18 @@ TEST(SpscRingTest, FrontMayBeMovedFrom) {
 
 TEST(SpscRingTest, PopFrontDestroysAndMakesRoom) {
     SpscRing<Tracked, 1> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     ASSERT_NE(ring.front(), nullptr);
-    EXPECT_EQ(ring.tryEmplace(2), PushResult::full);
+    EXPECT_EQ(ring.tryEmplace(2), SendResult::full);
     ring.popFront();
     EXPECT_EQ(Tracked::alive, 0);
-    EXPECT_EQ(ring.tryEmplace(2), PushResult::ok);
+    EXPECT_EQ(ring.tryEmplace(2), SendResult::ok);
 }
 
 TEST(SpscRingTest, PopFrontTakesAMessageThatConsumeLeft) {
     SpscRing<int, 4> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
-    ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
     EXPECT_EQ(ring.consume([](int) {}, 1), 1U);
     ring.popFront();
     EXPECT_EQ(ring.front(), nullptr);
@@ -107,33 +107,33 @@ TEST(SpscRingTest, PopFrontTakesAMessageThatConsumeLeft) {
 
 TEST(SpscRingTest, ConsumeHandsOutWhatWasThereWhenItBegan) {
     SpscRing<int, 4> ring;
-    ASSERT_EQ(ring.tryPush(1), PushResult::ok);
-    ASSERT_EQ(ring.tryPush(2), PushResult::ok);
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
     const std::size_t count =
-        ring.consume([&](int value) { EXPECT_EQ(ring.tryPush(value + 10), PushResult::ok); });
+        ring.consume([&](int value) { EXPECT_EQ(ring.tryPush(value + 10), SendResult::ok); });
     EXPECT_EQ(count, 2U);
     EXPECT_EQ(popAll(ring), (std::vector<int>{11, 12}));
 }
 
 TEST(SpscRingTest, SlotComesBackWhenItsHandlerReturns) {
     SpscRing<Tracked, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
-    ASSERT_EQ(ring.tryEmplace(2), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
+    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok);
     std::vector<int> alive;
-    std::vector<PushResult> results;
+    std::vector<SendResult> results;
     ring.consume([&](Tracked& message) {
         alive.push_back(Tracked::alive);
         results.push_back(ring.tryEmplace(message.value + 10));
         results.push_back(ring.tryEmplace(0));
     });
     EXPECT_EQ(alive, (std::vector<int>{2, 1}));
-    EXPECT_EQ(results, (std::vector<PushResult>{PushResult::full, PushResult::full, PushResult::ok,
-                                                PushResult::full}));
+    EXPECT_EQ(results, (std::vector<SendResult>{SendResult::full, SendResult::full, SendResult::ok,
+                                                SendResult::full}));
 }
 
 TEST(SpscRingTest, HandlerMayChangeAndKeepTheMessage) {
     SpscRing<std::string, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(std::size_t{100}, 'x'), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(std::size_t{100}, 'x'), SendResult::ok);
     std::string kept;
     EXPECT_EQ(ring.consume([&](std::string& message) { kept = std::move(message += 'y'); }), 1U);
     EXPECT_EQ(kept, std::string(100, 'x') + 'y');
@@ -143,7 +143,7 @@ TEST(SpscRingTest, DestructorDestroysWhatIsLeft) {
     {
         SpscRing<Tracked, 4> ring;
         for (int i = 0; i < 3; ++i) {
-            ASSERT_EQ(ring.tryEmplace(i), PushResult::ok);
+            ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
         }
         EXPECT_EQ(ring.tryPop()->value, 0);
         EXPECT_EQ(Tracked::alive, 2);
@@ -163,9 +163,9 @@ TYPED_TEST(SpscRingWrapTest, NothingChangesAtTheWrap) {
     for (int i = 0; i < 1000; i += 3) {
         for (int j = 0; j < 3; ++j) {
             EXPECT_EQ(ring.sizeApprox(), static_cast<std::size_t>(j));
-            ASSERT_EQ(ring.tryPush(i + j), PushResult::ok);
+            ASSERT_EQ(ring.tryPush(i + j), SendResult::ok);
         }
-        ASSERT_EQ(ring.tryPush(-1), PushResult::full);
+        ASSERT_EQ(ring.tryPush(-1), SendResult::full);
         EXPECT_EQ(ring.sizeApprox(), 3U);
         EXPECT_EQ(ring.tryPop(), i);
         EXPECT_EQ(*ring.front(), i + 1);
@@ -179,12 +179,12 @@ TYPED_TEST(SpscRingWrapTest, ClosedAtTheWrap) {
     for (int before = 0; before < 6; ++before) {
         SpscRing<int, 3, TypeParam> ring;
         for (int i = 0; i < before; ++i) {
-            ASSERT_EQ(ring.tryPush(i), PushResult::ok);
+            ASSERT_EQ(ring.tryPush(i), SendResult::ok);
             ASSERT_EQ(ring.tryPop(), i);
         }
-        ASSERT_EQ(ring.tryPush(7), PushResult::ok);
+        ASSERT_EQ(ring.tryPush(7), SendResult::ok);
         ring.close();
-        EXPECT_EQ(ring.tryPush(8), PushResult::closed);
+        EXPECT_EQ(ring.tryPush(8), SendResult::closed);
         EXPECT_FALSE(ring.isDrained());
         EXPECT_EQ(ring.tryPop(), 7);
         EXPECT_TRUE(ring.isDrained());
@@ -201,7 +201,7 @@ TEST(SpscRingTest, DynamicRingAllocatesOnceAndGivesBack) {
         EXPECT_EQ(memory.allocations, 1);
         EXPECT_EQ(memory.bytesInUse, 8 * sizeof(int)) << "a power of two of slots, nothing else";
         for (int i = 0; i < 100; ++i) {
-            ASSERT_EQ(ring.tryPush(i), PushResult::ok);
+            ASSERT_EQ(ring.tryPush(i), SendResult::ok);
             ASSERT_EQ(ring.tryPop(), i);
         }
         ring.close();
@@ -218,7 +218,7 @@ TEST(SpscRingTest, DynamicRingAsksForTheAlignmentOfItsMessages) {
     CountingResource memory;
     SpscRing<Wide, dynamicCapacity> ring(1, &memory);
     EXPECT_GE(memory.largestAlignment, alignof(Wide));
-    ASSERT_EQ(ring.tryEmplace(7), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(7), SendResult::ok);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(ring.front()) % alignof(Wide), 0U);
 }
 
@@ -235,11 +235,11 @@ TEST(SpscRingTest, LargestCapacityIsAQuarterOfTheIndexRange) {
     SpscRing<int, 64, ByteTraits> fixed;
     SpscRing<int, dynamicCapacity, ByteTraits> dynamic(64);
     for (int i = 0; i < 64; ++i) {
-        ASSERT_EQ(fixed.tryPush(i), PushResult::ok);
-        ASSERT_EQ(dynamic.tryPush(i), PushResult::ok);
+        ASSERT_EQ(fixed.tryPush(i), SendResult::ok);
+        ASSERT_EQ(dynamic.tryPush(i), SendResult::ok);
     }
-    EXPECT_EQ(fixed.tryPush(64), PushResult::full);
-    EXPECT_EQ(dynamic.tryPush(64), PushResult::full);
+    EXPECT_EQ(fixed.tryPush(64), SendResult::full);
+    EXPECT_EQ(dynamic.tryPush(64), SendResult::full);
     EXPECT_EQ(popAll(fixed), popAll(dynamic));
 }
 
@@ -269,13 +269,13 @@ TEST(SpscRingTest, RefusesACapacityOutOfRange) {
 
 TEST(SpscRingTest, ThrowingConstructorLeavesTheRingAsItWas) {
     SpscRing<Building, 2> ring;
-    ASSERT_EQ(ring.tryEmplace(1), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     for (int i = 0; i < 5; ++i) {
         EXPECT_THROW((void)ring.tryEmplace(2, [] { throw std::runtime_error("constructor"); }),
                      std::runtime_error);
         EXPECT_EQ(ring.sizeApprox(), 1U);
     }
-    ASSERT_EQ(ring.tryEmplace(3), PushResult::ok);
+    ASSERT_EQ(ring.tryEmplace(3), SendResult::ok);
     EXPECT_EQ(ring.tryPop()->value, 1);
     EXPECT_EQ(ring.tryPop()->value, 3);
 }

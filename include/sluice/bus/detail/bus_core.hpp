@@ -82,12 +82,12 @@ public:
                     return publishTo(ring, type, priority, fields, count, build, inside);
                 };
                 PublishAnswer answer = attempt();
-                if (__builtin_expect(answer.result != PublishResult::ok, 0)) {
+                if (__builtin_expect(answer.result != SendResult::ok, 0)) {
                     const CallCheck::Scope call(publishers_);
                     if constexpr (canMakeRoom<Ring, Waiting>) {
                         makeRoom(ring, priority, answer, waiting, attempt);
                     }
-                    if (answer.result != PublishResult::ok) {
+                    if (answer.result != SendResult::ok) {
                         counts_.rejected(type, priority, answer.result, count,
                                          roomOf<Traits>(priority));
                         return answer;
@@ -196,7 +196,7 @@ private:
             SLUICE_ASSERT(!isBuilding_,
                           "with one producer the constructor of a message must not publish");
             if (isBuilding_) {
-                return {ring.isClosed() ? PublishResult::closed : refusal(priority), 0};
+                return {ring.isClosed() ? SendResult::closed : SendResult::full, 0};
             }
         }
         const CallCheck::Scope call(publishers_);
@@ -211,11 +211,11 @@ private:
         }
         ();
         if (__builtin_expect(!claim, 0)) {
-            const bool isClosed = claim.result() == PushResult::closed;
+            const bool isClosed = claim.result() == SendResult::closed;
             if constexpr (Traits::producers == Producers::one) {
                 announcement.isDue = isClosed;  // an attempt keeps an SpscRing undrained
             }
-            return {isClosed ? PublishResult::closed : refusal(priority), 0};
+            return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
         announcement.isDue = true;
         do {
@@ -234,12 +234,7 @@ private:
             announcement.isOfMessage = true;
             ++announcement.done;
         } while (!std::is_same_v<Count, One> && claim);
-        return {PublishResult::ok, announcement.done};
-    }
-
-    static constexpr PublishResult refusal(Priority priority) noexcept {
-        return priority == Priority::high || !Traits::priorities ? PublishResult::full
-                                                                 : PublishResult::refused;
+        return {SendResult::ok, announcement.done};
     }
 
     /// With one producer, a publication by the constructor of a message would get the same slot.
@@ -288,7 +283,7 @@ private:
                                  canBlock<Traits> && !canDropOldest<Ring>);
             }
         }
-        if (answer.result == PublishResult::ok) {
+        if (answer.result == SendResult::ok) {
             counts_.sawUsed(roomOf<Traits>(priority));
         }
     }

@@ -2,12 +2,12 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/per_thread_counters.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/single_writer_number.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <algorithm>
@@ -57,11 +57,10 @@ public:
         tally_.add(counter(type, priority, which), n);
     }
     /// Counts messages that were not accepted. The room was full, unless the bus was closed.
-    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, PublishResult result,
+    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, SendResult result,
                                          std::uint64_t n, std::size_t room) noexcept {
-        const PublishOutcome which = result == PublishResult::full      ? PublishOutcome::full
-                                     : result == PublishResult::refused ? PublishOutcome::refused
-                                                                        : PublishOutcome::closed;
+        const PublishOutcome which =
+            result == SendResult::full ? PublishOutcome::full : PublishOutcome::closed;
         add(counter(type, priority, which), n, which == PublishOutcome::closed ? 0 : room);
     }
 
@@ -198,7 +197,7 @@ public:
     }
     static bool attachThread() noexcept { return true; }
     void count(std::size_t, Priority, PublishOutcome, std::uint64_t) noexcept {}
-    void rejected(std::size_t, Priority, PublishResult, std::uint64_t, std::size_t) noexcept {}
+    void rejected(std::size_t, Priority, SendResult, std::uint64_t, std::size_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void count(std::size_t, Priority, ConsumeOutcome) noexcept {}
     template <class Duration>

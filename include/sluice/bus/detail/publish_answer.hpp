@@ -1,8 +1,8 @@
 #pragma once
 
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
@@ -16,13 +16,11 @@ using One = std::integral_constant<std::size_t, 1>;
 
 /// The answer to a publisher.
 struct PublishAnswer {
-    PublishResult result;
+    SendResult result;
     std::size_t count;  ///< how many messages were accepted
 
     /// Whether there was no room.
-    [[nodiscard]] constexpr bool isRefused() const noexcept {
-        return result == PublishResult::full || result == PublishResult::refused;
-    }
+    [[nodiscard]] constexpr bool isRefused() const noexcept { return result == SendResult::full; }
 };
 
 /// In place of a timeout: the overflow policy decides.

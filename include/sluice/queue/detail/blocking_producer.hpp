@@ -12,30 +12,30 @@ template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
 public:
-    PushResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
-    PushResult tryPush(value_type&& value) {
+    SendResult tryPush(const value_type& value) { return queue_->tryPushInto(handle_, value); }
+    SendResult tryPush(value_type&& value) {
         return queue_->tryPushInto(handle_, std::move(value));
     }
 
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         return queue_->tryPushInto(handle_, std::forward<Args>(args)...);
     }
 
     template <class... Args>
-    PushResult emplace(Args&&... args) {
+    SendResult emplace(Args&&... args) {
         return queue_->pushInto(handle_, std::forward<Args>(args)...);
     }
 
-    PushResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
-    PushResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
+    SendResult push(const value_type& value) { return queue_->pushInto(handle_, value); }
+    SendResult push(value_type&& value) { return queue_->pushInto(handle_, std::move(value)); }
 
     template <class Rep, class Period>
-    PushResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
+    SendResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
         return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, value);
     }
     template <class Rep, class Period>
-    PushResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
+    SendResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
         return queue_->pushUntil(deadlineAfter<Clock>(atMost), handle_, std::move(value));
     }
 

@@ -3,7 +3,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/prefetch.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/queue/push_result.hpp>
+#include <sluice/base/send_result.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -73,16 +73,16 @@ public:
 
     // ---- Producers
 
-    PushResult tryPush(const T& value) { return tryEmplace(value); }
-    PushResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
 
     /// Constructs the message in its slot. Cost: one compare-exchange if no other push interferes.
     template <class... Args>
-    PushResult tryEmplace(Args&&... args) {
+    SendResult tryEmplace(Args&&... args) {
         Index position = 0;
         std::size_t slots = 0;
-        const PushResult admission = claim(position, slots, One());
-        if (admission == PushResult::ok) {
+        const SendResult admission = claim(position, slots, One());
+        if (admission == SendResult::ok) {
             Slot& slot = ring().slotAt(position);
             Publication publication{slot.sequence, Slot::skipped(position)};
             slot.cell.construct(std::forward<Args>(args)...);
@@ -206,18 +206,18 @@ private:
 
     /// Claims at most `most` positions. Sets `position` to the first one, `slots` to their number.
     template <class Most>
-    PushResult claim(Index& position, std::size_t& slots, Most most) noexcept {
+    SendResult claim(Index& position, std::size_t& slots, Most most) noexcept {
         Index tail = tail_.load(std::memory_order_acquire);  // E4 order
         for (;;) {
             if (Positions::isMarked(tail)) {
-                return PushResult::closed;
+                return SendResult::closed;
             }
             const std::size_t room = ring().roomAt(tail, most);
             slots = std::is_same_v<Most, One> ? 1 : room;
             if (room == 0) {
                 const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
-                    return PushResult::full;
+                    return SendResult::full;
                 }
                 tail = newest;
             } else if (tail_.compare_exchange_weak(tail, plus(tail, slots),
@@ -225,7 +225,7 @@ private:
                                                    std::memory_order_acquire)) {  // E4 order
                 position = tail;
                 prefetchEndsForWrite(ring().slotAt(plus(tail, slots - 1 + lookAhead)));
-                return PushResult::ok;
+                return SendResult::ok;
             }
         }
     }
@@ -252,7 +252,7 @@ public:
 
     /// Whether a slot is reserved and not committed yet. If none is, result() tells why.
     explicit operator bool() const noexcept { return left_ != 0; }
-    PushResult result() const noexcept { return result_; }
+    SendResult result() const noexcept { return result_; }
 
     /// The number of slots that are reserved and not committed yet.
     [[nodiscard]] std::size_t size() const noexcept { return left_; }
@@ -289,7 +289,7 @@ private:
     template <class Most>
     Reservation(RingIntake& intake, Most most) noexcept
         : ring_(intake.ring()), result_(intake.claim(position_, left_, most)) {
-        if (result_ != PushResult::ok) {
+        if (result_ != SendResult::ok) {
             left_ = 0;
         }
     }
@@ -304,7 +304,7 @@ private:
     Ring& ring_;
     Index position_ = 0;
     std::size_t left_ = 0;
-    PushResult result_;
+    SendResult result_;
     T* message_ = nullptr;
 };
 

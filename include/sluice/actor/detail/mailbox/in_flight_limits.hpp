@@ -1,9 +1,9 @@
 #pragma once
 
 #include <sluice/actor/detail/mailbox/admission.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/publish_result.hpp>
 
 #include <array>
 #include <atomic>
@@ -33,11 +33,11 @@ class InFlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool areThere = ((limit<Ts> != 0) || ...);
 
-    /// Calls publish() and returns its PublishResult. If the limit of the type is reached, it
+    /// Calls publish() and returns its SendResult. If the limit of the type is reached, it
     /// returns refused() instead. If publish() has returned `ok`, land() must follow when the
     /// message has been handled.
     template <class T, class Publish, class Refused>
-    PublishResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
+    SendResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {
             return publish();
         } else {
@@ -53,8 +53,8 @@ public:
                     }
                 }
             } flight{*this};
-            const PublishResult result = publish();
-            flight.isOn = result == PublishResult::ok;
+            const SendResult result = publish();
+            flight.isOn = result == SendResult::ok;
             return result;
         }
     }

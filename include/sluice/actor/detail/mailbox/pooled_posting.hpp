@@ -10,8 +10,8 @@
 #include <sluice/actor/detail/replies/requesting.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/publish_result.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -55,18 +55,18 @@ public:
     /// Posts a message: copies or moves it into the mailbox. It never waits. The default priority
     /// is medium. `options` may be a Priority.
     template <class T, class Options = PublishOptions>
-    PublishResult post(T&& message, const Options& options = {}) {
+    SendResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
     /// The same as post(), under the name that ActiveObject uses.
     template <class T, class Options = PublishOptions>
-    PublishResult tryPost(T&& message, const Options& options = {}) {
+    SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
     /// Posts a message. Waits for room for at most `timeout`. In a handler it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
-    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                          const Options& options = {}) {
+    SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                       const Options& options = {}) {
         return refusals_.counted(this->tryFor(timeout, [&] {
             return tryOnce<std::decay_t<T>>(optionsOf<Traits>(options), std::forward<T>(message));
         }));
@@ -75,11 +75,11 @@ public:
     /// Posts a T, which it builds from the arguments. If the message is refused, it does not touch
     /// the arguments, except if the object is stopped at the same time.
     template <class T, class... Args>
-    PublishResult emplace(Args&&... args) {
+    SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
     template <class T, class Options = PublishOptions, class... Args>
-    PublishResult emplaceWith(const Options& options, Args&&... args) {
+    SendResult emplaceWith(const Options& options, Args&&... args) {
         return refusals_.counted(
             tryOnce<T>(optionsOf<Traits>(options), std::forward<Args>(args)...));
     }
@@ -268,34 +268,31 @@ private:
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
     }
-    static constexpr PublishResult fullFor(Priority priority) noexcept {
-        return priority == Priority::high ? PublishResult::full : PublishResult::refused;
-    }
-    PublishResult giveUp(PublishResult result) noexcept {
+    SendResult giveUp(SendResult result) noexcept {
         queued_.fetch_sub(1, std::memory_order_relaxed);
         return result;
     }
 
     /// Posts a message, and does not count a refusal.
     template <class T, class... Args>
-    PublishResult tryOnce(const PublishOptions& options, Args&&... args) {
+    SendResult tryOnce(const PublishOptions& options, Args&&... args) {
         static_assert(MessageList::template contains<T>,
                       "this type is not among the Messages of the object");
         if (isClosed()) {
-            return PublishResult::closed;
+            return SendResult::closed;
         }
         return flights_.template takeOff<T>(
             [&] {
                 if (!tryAdmit(queued_, limitOf(options.priority))) {
-                    return fullFor(options.priority);
+                    return SendResult::full;
                 }
                 void* const memory = executor()->tryAllocate();
                 if (memory == nullptr) {
-                    return giveUp(PublishResult::full);
+                    return giveUp(SendResult::full);
                 }
                 return push(*build<T>(memory, options, std::forward<Args>(args)...));
             },
-            [] { return PublishResult::full; });
+            [] { return SendResult::full; });
     }
 
     template <class T, class... Args>
@@ -306,7 +303,7 @@ private:
             ~Guard() {
                 if (memory != nullptr) {
                     object.executor()->deallocate(memory);
-                    (void)object.giveUp(PublishResult::closed);
+                    (void)object.giveUp(SendResult::closed);
                 }
             }
         } guard{*this, memory};
@@ -319,18 +316,18 @@ private:
         return message;
     }
 
-    PublishResult push(MailboxMessage& message) noexcept {
+    SendResult push(MailboxMessage& message) noexcept {
         switch (mailbox_.push(message)) {
         case PooledMailbox<Platform>::Pushed::first:
             executor()->schedule(*this);
-            return PublishResult::ok;
+            return SendResult::ok;
         case PooledMailbox<Platform>::Pushed::queued:
-            return PublishResult::ok;
+            return SendResult::ok;
         case PooledMailbox<Platform>::Pushed::refused:
             break;
         }
         release(message);
-        return PublishResult::closed;
+        return SendResult::closed;
     }
 };
 

@@ -24,7 +24,7 @@ public:
     /// Posts a message: copies or moves it into the mailbox. The default priority is medium.
     /// `options` may be a Priority.
     template <class T, class Options = PublishOptions>
-    PublishResult post(T&& message, const Options& options = {}) {
+    SendResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
@@ -32,11 +32,11 @@ public:
     /// Posts a T, which it builds in its slot from the arguments. If the message is refused, it
     /// does not touch the arguments.
     template <class T, class... Args>
-    PublishResult emplace(Args&&... args) {
+    SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
     }
     template <class T, class Options = PublishOptions, class... Args>
-    PublishResult emplaceWith(const Options& options, Args&&... args) {
+    SendResult emplaceWith(const Options& options, Args&&... args) {
         return admit<T>(options, [&] {
             return mailbox_.template emplaceWith<T>(options, std::forward<Args>(args)...);
         });
@@ -44,15 +44,15 @@ public:
 
     /// Posts a message. With any overflow policy, it does not wait for room.
     template <class T, class Options = PublishOptions>
-    PublishResult tryPost(T&& message, const Options& options = {}) {
+    SendResult tryPost(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
     /// Posts a message. With any overflow policy, it waits for room for at most `timeout`. In a
     /// handler and before the start it does not wait.
     template <class T, class Rep, class Period, class Options = PublishOptions>
-    PublishResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
-                          const Options& options = {}) {
+    SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                       const Options& options = {}) {
         return admit<std::decay_t<T>>(options, [&] {
             return mailbox_.publishFor(timeout, std::forward<T>(message), options);
         });
@@ -111,13 +111,13 @@ private:
     /// Posts by publish(), if the limit of the type allows it. A refusal because of this limit is
     /// also counted in the mailbox.
     template <class T, class Options, class Publish>
-    PublishResult admit(const Options& options, const Publish& publish) {
+    SendResult admit(const Options& options, const Publish& publish) {
         return flights_.template takeOff<T>(publish, [&] {
             if (isClosed()) {
                 return publish();  // publish() counts and returns the refusal
             }
             mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
-            return PublishResult::full;
+            return SendResult::full;
         });
     }
 

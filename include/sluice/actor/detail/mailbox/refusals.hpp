@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bus/publish_result.hpp>
+#include <sluice/base/send_result.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,9 +15,9 @@ template <class Platform, bool IsOn>
 class Refusals {
 public:
     /// Counts the result if it is a refusal, and returns it.
-    PublishResult counted(PublishResult result) noexcept {
-        if (result != PublishResult::ok) {
-            (result == PublishResult::closed ? closed_ : full_)
+    SendResult counted(SendResult result) noexcept {
+        if (result != SendResult::ok) {
+            (result == SendResult::closed ? closed_ : full_)
                 .fetch_add(1, std::memory_order_relaxed);
         }
         return result;
@@ -37,7 +37,7 @@ private:
 template <class Platform>
 class Refusals<Platform, false> {
 public:
-    static PublishResult counted(PublishResult result) noexcept { return result; }
+    static SendResult counted(SendResult result) noexcept { return result; }
     [[nodiscard]] static std::uint64_t full() noexcept { return 0; }
     [[nodiscard]] static std::uint64_t closed() noexcept { return 0; }
 };

@@ -4,8 +4,8 @@
 #include <sluice/actor/request.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/wait/deadline.hpp>
 
 #include <chrono>
@@ -24,8 +24,8 @@ struct PostToAwait {
 };
 
 /// Whether the post failed because there was no room.
-[[nodiscard]] constexpr bool isWithoutRoom(PublishResult result) noexcept {
-    return result == PublishResult::full || result == PublishResult::refused;
+[[nodiscard]] constexpr bool isWithoutRoom(SendResult result) noexcept {
+    return result == SendResult::full;
 }
 
 /// Adds posts that wait for room, by a thread or by a coroutine. Object has `tryPost`. If it is
@@ -40,9 +40,9 @@ public:
 
 protected:
     template <class... Args>
-    PublishResult tryFor(Args&&...) {
+    SendResult tryFor(Args&&...) {
         refuse<Args...>();
-        return PublishResult::refused;
+        return SendResult::full;
     }
     void tellRoom() noexcept {}
 
@@ -76,11 +76,11 @@ protected:
     /// Calls tryOnce() until it finds room, for at most `timeout`. Between two calls it waits for
     /// room. In a handler it does not wait. Returns the last result.
     template <class Rep, class Period, class TryOnce>
-    PublishResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce) {
+    SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce) {
         const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
         for (;;) {
             Future<void> room = waiters_.add(deadline);
-            const PublishResult result = tryOnce();
+            const SendResult result = tryOnce();
             if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere()) {
                 return result;
             }

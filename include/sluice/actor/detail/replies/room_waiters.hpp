@@ -57,7 +57,7 @@ public:
             while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_acq_rel,
                                                   std::memory_order_relaxed)) {  // E1
             }
-            return PublishResult::ok;
+            return SendResult::ok;
         });
     }
 

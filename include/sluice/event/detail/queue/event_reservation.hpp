@@ -48,16 +48,16 @@ struct EventStore<Event, EventList, Threading, Counts>::Reservation {
 
 template <class Event, class EventList, class Threading, class Counts>
 template <class Make>
-PushResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
+SendResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
     EventList discarded;
     EventList node;
     {
         const Guard guard(lock_);
-        PushResult result = admit(guard);
+        SendResult result = admit(guard);
         if (isToDiscard(result)) {
             result = discardOldest(guard, discarded);
         }
-        if (result != PushResult::ok) {
+        if (result != SendResult::ok) {
             return result;
         }
         ++reserved_;
@@ -72,7 +72,7 @@ PushResult EventStore<Event, EventList, Threading, Counts>::build(Make& make) {
     }
     node.fillBack(make);
     reservation.append();
-    return PushResult::ok;
+    return SendResult::ok;
 }
 
 template <class Event, class EventList, class Threading, class Counts>
@@ -121,13 +121,13 @@ private:
 
 template <class Event, class EventList, class Threading, class Counts>
 template <typename EventStore<Event, EventList, Threading, Counts>::Content How, class Make>
-PushResult EventStore<Event, EventList, Threading, Counts>::refused(PushResult result, Make& make) {
+SendResult EventStore<Event, EventList, Threading, Counts>::refused(SendResult result, Make& make) {
     RoomWait room(*this);
-    while (result == PushResult::full && canHaveRoom()) {
+    while (result == SendResult::full && canHaveRoom()) {
         room.wait();
         result = tryAdd<How>(make);
     }
-    if (Counts::areKept && result != PushResult::ok) {
+    if (Counts::areKept && result != SendResult::ok) {
         const Guard guard(lock_);
         Counts::addRejected(guard);
     }
@@ -143,7 +143,7 @@ bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexce
     }
     const Guard guard(lock_);
     return options_.overflow == Overflow::block || !events_.isEmpty() ||
-           admit(guard) != PushResult::full;
+           admit(guard) != SendResult::full;
 }
 
 /// Whether a waiting producer can go on: there is room, the store is closed, or the oldest event
@@ -151,7 +151,7 @@ bool EventStore<Event, EventList, Threading, Counts>::canHaveRoom() const noexce
 template <class Event, class EventList, class Threading, class Counts>
 bool EventStore<Event, EventList, Threading, Counts>::hasRoom() const noexcept {
     const Guard guard(lock_);
-    return admit(guard) != PushResult::full ||
+    return admit(guard) != SendResult::full ||
            (options_.overflow == Overflow::dropOldest && !isPeeked_);
 }
 

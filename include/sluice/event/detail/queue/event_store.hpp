@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
 #include <sluice/event/detail/queue/coroutine_waiter.hpp>
@@ -9,7 +10,6 @@
 #include <sluice/event/detail/queue/event_waiters.hpp>
 #include <sluice/event/detail/queue/fork_member.hpp>
 #include <sluice/event/event_queue_options.hpp>
-#include <sluice/queue/push_result.hpp>
 #include <sluice/wait/notify.hpp>
 
 #include <cstddef>
@@ -101,9 +101,9 @@ public:
 
     /// Adds the event that make() returns. If make() throws, nothing is added.
     template <Content How, class Make>
-    PushResult add(Make make) {
-        const PushResult result = tryAdd<How>(make);
-        return result == PushResult::ok ? result : refused<How>(result, make);
+    SendResult add(Make make) {
+        const SendResult result = tryAdd<How>(make);
+        return result == SendResult::ok ? result : refused<How>(result, make);
     }
 
     /// Calls look(event) for the first event, which stays. Consumers wait until look() returns.
@@ -218,13 +218,13 @@ public:
 private:
     /// Waits for room and tries again, if the options say so. Returns the last result.
     template <Content How, class Make>
-    [[gnu::cold, gnu::noinline]] PushResult refused(PushResult result, Make& make);
+    [[gnu::cold, gnu::noinline]] SendResult refused(SendResult result, Make& make);
     class RoomWait;
     bool canHaveRoom() const noexcept;
     bool hasRoom() const noexcept;
 
     template <Content How, class Make>
-    PushResult tryAdd(Make& make) {
+    SendResult tryAdd(Make& make) {
         if constexpr (EventList::hasSpares && How == Content::plain) {
             return addPlain(make);
         } else {
@@ -295,24 +295,24 @@ private:
     }
 
     /// Relaxed, all: size_ and isClosed_ are written with a guard.
-    PushResult admit(const Guard& /*guard*/) const noexcept {
+    SendResult admit(const Guard& /*guard*/) const noexcept {
         if (isClosed_.load(std::memory_order_relaxed)) {
-            return PushResult::closed;
+            return SendResult::closed;
         }
         return size_.load(std::memory_order_relaxed) + reserved_ < options_.limit
-                   ? PushResult::ok
-                   : PushResult::full;
+                   ? SendResult::ok
+                   : SendResult::full;
     }
 
-    bool isToDiscard(PushResult admitted) const noexcept {
-        return admitted == PushResult::full && options_.overflow == Overflow::dropOldest;
+    bool isToDiscard(SendResult admitted) const noexcept {
+        return admitted == SendResult::full && options_.overflow == Overflow::dropOldest;
     }
 
     /// Moves the oldest events to `discarded` until there is room. Returns the new admit().
-    [[gnu::cold, gnu::noinline]] PushResult discardOldest(const Guard& guard,
+    [[gnu::cold, gnu::noinline]] SendResult discardOldest(const Guard& guard,
                                                           EventList& discarded) noexcept {
         // More than one event, if events that were put back exceed the limit.
-        while (admit(guard) == PushResult::full && !events_.isEmpty() && !isPeeked_) {
+        while (admit(guard) == SendResult::full && !events_.isEmpty() && !isPeeked_) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
             ++discarded_;
@@ -346,16 +346,16 @@ private:
     }
 
     /// Plain values need not be destroyed.
-    [[gnu::cold, gnu::noinline]] PushResult discardPlain(const Guard& guard) noexcept {
+    [[gnu::cold, gnu::noinline]] SendResult discardPlain(const Guard& guard) noexcept {
         EventList discarded;
-        const PushResult result = discardOldest(guard, discarded);
+        const SendResult result = discardOldest(guard, discarded);
         spares_.giveBack(discarded);
         return result;
     }
 
     template <class Make>
-    PushResult addPlain(Make& make) {
-        PushResult result = PushResult::ok;
+    SendResult addPlain(Make& make) {
+        SendResult result = SendResult::ok;
         while (!addedPlain(make, result)) {
             addSpares();
         }
@@ -364,15 +364,15 @@ private:
 
     /// Returns false if there was no spare node.
     template <class Make>
-    bool addedPlain(Make& make, PushResult& result) noexcept {
+    bool addedPlain(Make& make, SendResult& result) noexcept {
         Audience listeners;
         {
             const Guard guard(lock_);
-            PushResult admitted = admit(guard);
+            SendResult admitted = admit(guard);
             if (isToDiscard(admitted)) {
                 admitted = discardPlain(guard);
             }
-            if (admitted != PushResult::ok) {
+            if (admitted != SendResult::ok) {
                 result = admitted;
                 return true;
             }
@@ -396,7 +396,7 @@ private:
     struct Reservation;
 
     template <class Make>
-    PushResult build(Make& make);
+    SendResult build(Make& make);
     [[gnu::cold, gnu::noinline]] void provideNode(EventList& node);
 
     const EventQueueOptions options_;

@@ -209,7 +209,7 @@ protected:
 
     template <Content How, class Make>
     bool add(Make make) {
-        return store_.template add<How>(make) == PushResult::ok;
+        return store_.template add<How>(make) == SendResult::ok;
     }
 
     struct Outcome {

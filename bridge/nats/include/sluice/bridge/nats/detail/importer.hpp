@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/send_result.hpp>
 #include <sluice/bridge/nats/detail/duplicate_filter.hpp>
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/subject.hpp>
@@ -9,7 +10,6 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publish_result.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/envelope.hpp>
@@ -281,22 +281,22 @@ private:
         options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_.load() + 1);
         if (profile_ == Profile::core) {
             const bool isAccepted =
-                context_.bus.publish(std::move(message), options) == PublishResult::ok;
+                context_.bus.publish(std::move(message), options) == SendResult::ok;
             if (!isAccepted) {
                 reporter_.tell({"the bus is full or closed, and imported messages are lost"});
             }
             return isAccepted;
         }
-        PublishResult result = context_.bus.tryPublish(std::move(message), options);
-        while (result != PublishResult::ok && result != PublishResult::closed &&
+        SendResult result = context_.bus.tryPublish(std::move(message), options);
+        while (result != SendResult::ok && result != SendResult::closed &&
                !context_.isClosing.load()) {
             result =
                 context_.bus.publishFor(std::chrono::milliseconds(20), std::move(message), options);
         }
-        if (result == PublishResult::closed && !context_.isClosing.load()) {
+        if (result == SendResult::closed && !context_.isClosing.load()) {
             reporter_.tell({"the bus is closed, and imported messages stay in the stream"});
         }
-        return result == PublishResult::ok;
+        return result == SendResult::ok;
     } catch (...) {
         reporter_.tell({"a constructor of a message throws, and the bus does not get the message"});
         return false;

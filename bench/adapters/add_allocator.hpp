@@ -9,7 +9,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <cstddef>
 #include <map>
@@ -97,8 +97,8 @@ MemorySubject& addSharedAllocator(MemorySubjects& subjects, Subject info) {
     using ManyToOne = Crossing<Allocator<64>, LaneEach<std::byte*>>;
     MemorySubject& subject = addAllocator<Allocator>(subjects, std::move(info));
     subject.info.features.topology = "any thread";
-    subject.rounds["across-64B-1p"] = &throughputRound<OneToOne, Line, HarvestPacing>;
-    subject.rounds["across-64B-4p"] = &throughputRound<ManyToOne, Line, HarvestPacing>;
+    subject.rounds["across-64B-1p"] = &throughputRound<OneToOne, Line, BatchPacing>;
+    subject.rounds["across-64B-4p"] = &throughputRound<ManyToOne, Line, BatchPacing>;
     return subject;
 }
 

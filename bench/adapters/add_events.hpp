@@ -12,7 +12,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <map>
 #include <string>
@@ -109,7 +109,7 @@ void addCrossings(EventSubjects& subjects, EventSubject subject) {
     paced.info.pacing = Pacing::harvest;
     for (const char* const name : {"across-32B-1p", "across-32B-4p"}) {
         subject.rounds[name] = &throughputRound<Transport, ShortArgument, NoPacing>;
-        paced.rounds[name] = &throughputRound<Transport, ShortArgument, HarvestPacing>;
+        paced.rounds[name] = &throughputRound<Transport, ShortArgument, BatchPacing>;
     }
     subjects.push_back(std::move(subject));
     subjects.push_back(std::move(paced));

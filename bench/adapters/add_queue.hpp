@@ -12,7 +12,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <string>
 #include <utility>
@@ -65,7 +65,7 @@ void addPeer(QueueSubjects& subjects, Subject info) {
     paced.id += "/paced";
     paced.pacing = Pacing::harvest;
     subjects.push_back({std::move(info), queueRuns<Queue, NoPacing>()});
-    subjects.push_back({std::move(paced), queueRuns<Queue, HarvestPacing>()});
+    subjects.push_back({std::move(paced), queueRuns<Queue, BatchPacing>()});
 }
 
 /// Adds one of our queues, which are paced unless told otherwise: `info.id`, and `info.id` +
@@ -78,7 +78,7 @@ void addOurs(QueueSubjects& subjects, Subject info) {
     Subject unpaced = info;
     unpaced.id += "/unpaced";
     unpaced.pacing = Pacing::none;
-    subjects.push_back({std::move(info), queueRuns<Queue, HarvestPacing>()});
+    subjects.push_back({std::move(info), queueRuns<Queue, BatchPacing>()});
     subjects.push_back({std::move(unpaced), queueRuns<Queue, NoPacing>()});
 }
 

@@ -68,7 +68,7 @@ void addMcccWay(BusSubjects& subjects, const McccMode& mode) {
                   "not the documented depth");
     using With = ThroughMccc<Performance, Stamping, Consuming, Family>;
     addBothPacings(subjects, describedMccc(mode, Consuming),
-                   busRuns<With::template Bus, HarvestPacing>(),
+                   busRuns<With::template Bus, BatchPacing>(),
                    busRuns<With::template Bus, NoPacing>());
 }
 

@@ -25,7 +25,7 @@ void addMcccShape(std::vector<BusShape>& paced, std::vector<BusShape>& unpaced) 
                            Stamp::cached, Way::visitor, Sending::one, Bytes, Family>;
     const std::size_t room = AsyncBus::MEDIUM_PRIORITY_THRESHOLD;
     paced.push_back({Bytes, AsyncBus::MAX_QUEUE_DEPTH, room,
-                     &throughputRound<Shaped, Message<Bytes>, HarvestPacing>});
+                     &throughputRound<Shaped, Message<Bytes>, BatchPacing>});
     unpaced.push_back({Bytes, AsyncBus::MAX_QUEUE_DEPTH, room,
                        &throughputRound<Shaped, Message<Bytes>, NoPacing>});
 }

@@ -9,7 +9,7 @@
 #include "harness/run/touch.hpp"
 
 #include <sluice/memory/pooled.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <array>
 #include <cstdint>
@@ -186,7 +186,7 @@ private:
 };
 
 template <class Queue>
-constexpr auto roundOf = &throughputRound<Queue, Text, HarvestPacing>;
+constexpr auto roundOf = &throughputRound<Queue, Text, BatchPacing>;
 
 using SmallBook = Book<128>;
 using LargeBook = Book<2048>;

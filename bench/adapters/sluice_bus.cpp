@@ -129,7 +129,7 @@ void addMode(BusSubjects& subjects, const std::string& mode, const std::string& 
     using With = Through<Traits, Consuming>;
     BusSubject subject = described<Traits, Consuming>(mode, use);
     subject.counterpart = "mccc/" + mode + nameOf(Consuming);
-    addBothPacings(subjects, subject, busRuns<With::template Bus, HarvestPacing>(),
+    addBothPacings(subjects, subject, busRuns<With::template Bus, BatchPacing>(),
                    busRuns<With::template Bus, NoPacing>());
 }
 
@@ -153,7 +153,7 @@ template <class Traits>
 void addVariant(BusSubjects& subjects, const std::string& mode, const std::string& use,
                 const std::string& counterpart) {
     BusSubject subject = described<Traits, Way::visitor>(mode, use);
-    subject.runs = busRuns<Through<Traits, Way::visitor>::template Bus, HarvestPacing>();
+    subject.runs = busRuns<Through<Traits, Way::visitor>::template Bus, BatchPacing>();
     subject.counterpart = counterpart;
     subjects.push_back(std::move(subject));
 }
@@ -163,7 +163,7 @@ void addVariant(BusSubjects& subjects, const std::string& mode, const std::strin
 void addSluiceBus(BusSubjects& subjects) {
     addMode<FullBusTraits, Way::table>(subjects, "full", "FullBusTraits");
     addMode<FullBusTraits, Way::visitor>(subjects, "full", "FullBusTraits");
-    addShapes(subjects, shapes<HarvestPacing>(), shapes<NoPacing>());
+    addShapes(subjects, shapes<BatchPacing>(), shapes<NoPacing>());
     addMode<NoStatsBusTraits, Way::table>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<NoStatsBusTraits, Way::visitor>(subjects, "no-stats", "NoStatsBusTraits");
     addMode<BareBusTraits, Way::table>(subjects, "bare", "BareBusTraits");

@@ -5,7 +5,7 @@
 
 #include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/event_count.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_then_yield.hpp>
 
@@ -62,10 +62,10 @@ TYPED_TEST(WaitAllocationTest, WaitingAndWakingAllocateNothing) {
 
 TEST(PacingAllocationTest, PacingAllocatesNothing) {
     const AllocationCount count;
-    const HarvestPacing pacing;
-    pacing.harvested(0);
-    pacing.harvested(1);
-    pacing.harvested(100000);
+    const BatchPacing pacing;
+    pacing.polled(0);
+    pacing.polled(1);
+    pacing.polled(100000);
     pacing.full();
     EXPECT_EQ(count.allocations(), 0U);
 }

@@ -5,7 +5,7 @@
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/wait/busy_spin.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_then_yield.hpp>
 
@@ -17,7 +17,7 @@
 namespace sluice::test {
 namespace {
 
-template <class Inner, class Wait, class Pacing = HarvestPacing>
+template <class Inner, class Wait, class Pacing = BatchPacing>
 struct WaitingShape : BlockingShape<Inner> {
     using ObservedWait = test::ObservedWait<Wait>;
     template <class T, std::size_t Capacity, class Traits>

@@ -8,7 +8,7 @@
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>
@@ -124,7 +124,7 @@ struct BlockingShape : Inner {
     template <class T, std::size_t Capacity, class Traits>
     using Queue = BlockingQueue<typename Inner::template Queue<T, Capacity, Traits>,
                                 BasicPark<typename Traits::Platform>,
-                                BasicHarvestPacing<typename Traits::Platform>>;
+                                BasicBatchPacing<typename Traits::Platform>>;
     template <class Q>
     static Q make(std::size_t capacity) {
         if constexpr (!std::is_base_of_v<DynamicSpscRingShape, Inner>) {

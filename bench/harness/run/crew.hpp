@@ -12,7 +12,7 @@
 ///     std::size_t Consumer::poll(handler);
 ///
 /// poll() hands every message that it takes to `handler(const Message&)`, and returns their number.
-/// A pacing policy has `harvested(std::size_t)`, called after each poll with its result, and
+/// A pacing policy has `polled(std::size_t)`, called after each poll with its result, and
 /// `full()`, called after each refused push. No adapter waits: Idle waits for all.
 
 #include "harness/machine/affinity.hpp"
@@ -145,7 +145,7 @@ void receiveUntil(Consumer& from, std::uint64_t wanted, Receipt& receipt, RoundC
     StallWatch watch(control.stallNs());
     while (books.count() < wanted) {
         const std::size_t taken = from.poll(enter);
-        pacing.harvested(taken);
+        pacing.polled(taken);
         if (taken != 0) {
             watch.delivered();
             continue;

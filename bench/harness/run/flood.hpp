@@ -66,7 +66,7 @@ Round floodRound(const RoundPlan& plan) {
         for (;;) {
             const bool isLast = isAllSent.load(std::memory_order_acquire);
             const std::size_t taken = from.poll(handle);
-            pacing.harvested(taken);
+            pacing.polled(taken);
             if (taken == 0 && isLast) {
                 break;
             }

@@ -54,7 +54,7 @@ Round sharingRound(const RoundPlan& plan) {
         while (delivered.load(std::memory_order_relaxed) < plan.messages && !control.abandoned()) {
             const std::size_t taken =
                 consumer.poll([&](const Message& message) { receipt.take(message); });
-            pacing.harvested(taken);
+            pacing.polled(taken);
             if (taken != 0) {
                 delivered.fetch_add(taken, std::memory_order_relaxed);
                 books.finishedAt = now();

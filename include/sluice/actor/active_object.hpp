@@ -274,7 +274,7 @@ private:
         while (!mailbox_.isDrained()) {
             const std::size_t count = handleDue();
             if (count != 0) {
-                pacing.harvested(count);
+                pacing.polled(count);
             } else {
                 awaitWork();
             }

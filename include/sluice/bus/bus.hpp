@@ -394,7 +394,7 @@ private:
         while (!isDrained()) {
             const std::size_t count = harvest();
             if (count != 0) {
-                pacing.harvested(count);
+                pacing.polled(count);
             } else {
                 (void)waitUntil(Clock::time_point::max());
             }

@@ -4,7 +4,7 @@
 #include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/queue_traits.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <array>
@@ -58,7 +58,7 @@ struct FullBusTraits : QueueTraits {
     /// there is no room.
     static bool mayWait() noexcept { return true; }
     /// How run() spaces its harvests.
-    using Pacing = HarvestPacing;
+    using Pacing = BatchPacing;
 
     /// The class of the observer, which hears of failed handlers and of changes of the pressure.
     using Observer = BusObserver;

@@ -5,7 +5,7 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/deadline.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/notify.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -93,7 +93,7 @@ struct AnyNumber {
 ///
 /// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
 /// producer that finds the queue full. pop() takes single messages and is not paced.
-template <class Queue, class Wait = Park, class Pacing = HarvestPacing>
+template <class Queue, class Wait = Park, class Pacing = BatchPacing>
 class BlockingQueue {
 public:
     using value_type = typename Queue::value_type;
@@ -393,7 +393,7 @@ private:
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::size_t count = 0;
         awaitMessage([&] { return max == 0 || harvest(count, take); }, deadline...);
-        pacing_.harvested(count);
+        pacing_.polled(count);
         return count;
     }
 

@@ -18,7 +18,7 @@ namespace sluice::bench {
 using TestMessage = Message<64>;
 
 struct Unpaced {
-    void harvested(std::size_t) noexcept {}
+    void polled(std::size_t) noexcept {}
     void full() noexcept {}
 };
 

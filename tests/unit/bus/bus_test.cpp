@@ -103,7 +103,7 @@ TEST(BusTest, BothWaysTellTheSame) {
 }
 
 struct NotingPacing {
-    void harvested(std::size_t count) const { harvests.push_back(count); }
+    void polled(std::size_t count) const { harvests.push_back(count); }
     inline static std::vector<std::size_t> harvests;
 };
 struct Paced : DeepTraits<200> {

@@ -3,7 +3,7 @@
 #include "unit/event/event_queue_suites.hpp"
 
 #include <sluice/event/event_queue.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ TYPED_TEST(EventQueueEndTest, RunProcessesWhatIsThereAndReturnsWhenTheQueueIsClo
 /// Notes the sizes of the harvests that it is told.
 struct NotingPacing {
     std::vector<std::size_t>* harvests;
-    void harvested(std::size_t count) const { harvests->push_back(count); }
+    void polled(std::size_t count) const { harvests->push_back(count); }
 };
 
 TYPED_TEST(EventQueueEndTest, RunTellsThePacingTheSizeOfEachBatch) {

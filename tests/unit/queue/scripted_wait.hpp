@@ -72,7 +72,7 @@ struct ScriptedWait {
 
 /// Notes the calls of a queue to its pacing.
 struct ScriptedPacing {
-    void harvested(std::size_t count) const { harvests.push_back(count); }
+    void polled(std::size_t count) const { harvests.push_back(count); }
     void full() const { ++refusals; }
 
     static void reset() {

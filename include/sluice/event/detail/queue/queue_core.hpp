@@ -3,7 +3,7 @@
 #include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/detail/queue/event_batch.hpp>
 #include <sluice/wait/deadline.hpp>
-#include <sluice/wait/harvest_pacing.hpp>
+#include <sluice/wait/batch_pacing.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -104,14 +104,14 @@ public:
     /// it.
     ///
     /// An exception of a listener ends the loop, which may be run again. The pacing lets small
-    /// batches grow while events flow; see HarvestPacing and NoPacing.
-    template <class Pacing = HarvestPacing>
+    /// batches grow while events flow; see BatchPacing and NoPacing.
+    template <class Pacing = BatchPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
     }
 
     /// As run(), with a visitor instead of the listeners: see processQueueWith().
-    template <class Visitor, class Pacing = HarvestPacing>
+    template <class Visitor, class Pacing = BatchPacing>
     void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
         runLoop(visiting(visitor), pacing);
     }
@@ -285,7 +285,7 @@ private:
             if (outcome.isQueueGone) {
                 return;
             }
-            pacing.harvested(outcome.count);
+            pacing.polled(outcome.count);
         }
     }
 

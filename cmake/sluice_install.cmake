@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(SLUICE_PACKAGE_DIR "${CMAKE_INSTALL_DATADIR}/cmake/sluice")
-set(sluice_targets ${SLUICE_MODULES} ${SLUICE_SEPARATE_TARGETS} ${SLUICE_FORWARDINGS})
+set(sluice_targets ${SLUICE_MODULES} ${SLUICE_SEPARATE_TARGETS})
 list(TRANSFORM sluice_targets PREPEND sluice_)
 
 if(SLUICE_COMPILED_LOG)

@@ -2,7 +2,6 @@
 
 set(SLUICE_INCLUDE_DIR "${PROJECT_SOURCE_DIR}/include")
 set(SLUICE_MODULES "")
-set(SLUICE_FORWARDINGS "")
 set(SLUICE_SEPARATE_HEADERS "")
 set(SLUICE_SEPARATE_TARGETS "")
 
@@ -36,18 +35,24 @@ macro(sluice_needs target package provider)
     endif()
 endmacro()
 
-# sluice_module(<name> LEVEL <n> [THREADS] [PACKAGE <package> TARGET <target>]): every header of the
-# module's folder belongs to it. A module that needs a package of others is in no umbrella.
+# sluice_module(<name> LEVEL <n> [THREADS] [FORWARDING] [PACKAGE <package> TARGET <target>]): every
+# header of the module's folder belongs to it. With FORWARDING, the headers in include/<name> belong to
+# it too: they offer the module, and lower ones, under another library's header names. A module that
+# needs a package of others is in no umbrella.
 function(sluice_module name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS" "LEVEL;PACKAGE;TARGET" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREADS;FORWARDING" "LEVEL;PACKAGE;TARGET" "")
     if(arg_UNPARSED_ARGUMENTS OR NOT DEFINED arg_LEVEL OR
             (DEFINED arg_PACKAGE AND NOT DEFINED arg_TARGET))
-        message(FATAL_ERROR "sluice_module(${name}): write LEVEL <n> and, if needed, THREADS and "
-            "PACKAGE <package> TARGET <target>")
+        message(FATAL_ERROR "sluice_module(${name}): write LEVEL <n> and, if needed, THREADS, "
+            "FORWARDING and PACKAGE <package> TARGET <target>")
     endif()
 
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/sluice/${name}/*.hpp")
     list(REMOVE_ITEM headers ${SLUICE_SEPARATE_HEADERS})
+    if(arg_FORWARDING)
+        file(GLOB_RECURSE forwarding CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/${name}/*.h")
+        list(APPEND headers ${forwarding})
+    endif()
     sluice_declare(sluice_${name} ${name} "${SLUICE_INCLUDE_DIR}/sluice/${name}.hpp" ${headers})
 
     foreach(lower IN LISTS SLUICE_MODULES)
@@ -89,16 +94,6 @@ function(sluice_separate_header name header)
     set(SLUICE_SEPARATE_HEADERS "${SLUICE_SEPARATE_HEADERS}" PARENT_SCOPE)
     list(APPEND SLUICE_SEPARATE_TARGETS ${name})
     set(SLUICE_SEPARATE_TARGETS "${SLUICE_SEPARATE_TARGETS}" PARENT_SCOPE)
-endfunction()
-
-# sluice_forwarding(<name> <module>): the headers in include/<name> offer the module under another
-# library's names, for programs written for that one. A target of its own, as few programs want it.
-function(sluice_forwarding name module)
-    file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${SLUICE_INCLUDE_DIR}/${name}/*.h")
-    sluice_declare(sluice_${name} ${name} ${headers})
-    target_link_libraries(sluice_${name} INTERFACE sluice_${module})
-    list(APPEND SLUICE_FORWARDINGS ${name})
-    set(SLUICE_FORWARDINGS "${SLUICE_FORWARDINGS}" PARENT_SCOPE)
 endfunction()
 
 # sluice_umbrella(): the target `sluice` that brings all modules.

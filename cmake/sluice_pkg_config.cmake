@@ -66,6 +66,6 @@ Libs:@libraries@
 endfunction()
 
 sluice_pkg_config(sluice sluice)
-foreach(component IN LISTS SLUICE_MODULES SLUICE_SEPARATE_TARGETS SLUICE_FORWARDINGS)
+foreach(component IN LISTS SLUICE_MODULES SLUICE_SEPARATE_TARGETS)
     sluice_pkg_config(sluice_${component} sluice-${component})
 endforeach()

@@ -5,8 +5,8 @@
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
-#include <sluice/event/mixin_filter.hpp>
-#include <sluice/event/scoped_remover.hpp>
+#include <sluice/eventpp/mixin_filter.hpp>
+#include <sluice/eventpp/scoped_remover.hpp>
 
 #include <cstdint>
 

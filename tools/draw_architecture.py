@@ -121,8 +121,7 @@ def draw_path(stations, ways):
     return drawing.svg()
 
 
-def draw_layers(levels, names, holds):
-    """`names`: {module: the other libraries whose names it also has}."""
+def draw_layers(levels, holds):
     band, left, right = 68, 74, 842
     highest_first = sorted(set(levels.values()), reverse=True)
     drawing = Drawing(right + 48, 24 + band * len(highest_first), "The modules by level")
@@ -134,8 +133,7 @@ def draw_layers(levels, names, holds):
         for column, module in enumerate(modules):
             x = left + (width + 12) * column
             drawing.box(x, y, width, band - 12, "box")
-            other = f", also as {names[module]}" if module in names else ""
-            drawing.text(x + width / 2, y + 23, module + other, "name")
+            drawing.text(x + width / 2, y + 23, module, "name")
             drawing.paragraph(x + width / 2, y + 44, holds[module], width // 7, "quiet")
     bottom = drawing.height - 20
     drawing.line(f"M{right + 24} 16V{bottom - 6}")
@@ -159,22 +157,21 @@ def same_modules(rows, modules, table):
 def draw(root):
     """{file: its text}; raises Incomplete."""
     levels = layering.read_levels(root)
-    names = {module: folder for folder, module in layering.read_forwardings(root).items()}
     page = (root / PAGE).read_text(encoding="utf-8")
     holds = read_table(page, "| module | holds |")
     ways = read_table(page, "| module | intake |")
     same_modules(holds, levels, "the table of the layers")
-    # A module below `queue` carries nothing, `inspect` only reads counts, and `wire`
-    # only converts.
+    # A module below `queue` carries nothing, `inspect` only reads counts, `wire` only converts,
+    # and `eventpp` is carried by `event`.
     carrying = [
         module
         for module in levels
-        if levels[module] >= levels["queue"] and module not in ("inspect", "wire")
+        if levels[module] >= levels["queue"] and module not in ("eventpp", "inspect", "wire")
     ]
     same_modules(ways, carrying, "the table of the path")
     return {
         PICTURES / "path.svg": draw_path(read_table(page, "| station |"), ways),
-        PICTURES / "layers.svg": draw_layers(levels, names, {row[0]: row[1] for row in holds}),
+        PICTURES / "layers.svg": draw_layers(levels, {row[0]: row[1] for row in holds}),
     }
 
 

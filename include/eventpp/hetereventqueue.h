@@ -4,11 +4,11 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's heterogeneous queue: see sluice/event/heter_void_enqueue.hpp.
+// eventpp's heterogeneous queue: see sluice/eventpp/heter_void_enqueue.hpp.
 
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventdispatcher.h>
-#include <sluice/event/heter_void_enqueue.hpp>
+#include <sluice/eventpp/heter_void_enqueue.hpp>
 
 namespace eventpp {
 

@@ -6,6 +6,7 @@
 #include <sluice/base.hpp>
 #include <sluice/bus.hpp>
 #include <sluice/event.hpp>
+#include <sluice/eventpp.hpp>
 #include <sluice/fixed.hpp>
 #include <sluice/inspect.hpp>
 #include <sluice/memory.hpp>

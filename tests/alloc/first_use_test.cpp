@@ -1,7 +1,7 @@
 #include "support/allocation_count.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/event/pool_queue_list.hpp>
+#include <sluice/eventpp/pool_queue_list.hpp>
 #include <sluice/memory/pooled.hpp>
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-#include <sluice/event/any_data.hpp>
-#include <sluice/event/any_id.hpp>
-#include <sluice/event/any_value_storage.hpp>
+#include <sluice/eventpp/any_data.hpp>
+#include <sluice/eventpp/any_id.hpp>
+#include <sluice/eventpp/any_value_storage.hpp>
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-#include <sluice/event/heter_callback_list.hpp>
-#include <sluice/event/heter_event_dispatcher.hpp>
-#include <sluice/event/heter_event_queue.hpp>
+#include <sluice/eventpp/heter_callback_list.hpp>
+#include <sluice/eventpp/heter_event_dispatcher.hpp>
+#include <sluice/eventpp/heter_event_queue.hpp>
 
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
 #include <sluice/event/event_queue.hpp>
-#include <sluice/event/void_enqueue.hpp>
+#include <sluice/eventpp/void_enqueue.hpp>
 
 #include <memory>
 #include <utility>

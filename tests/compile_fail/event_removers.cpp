@@ -1,8 +1,8 @@
 #include <sluice/event/callback_list.hpp>
-#include <sluice/event/conditional_remover.hpp>
-#include <sluice/event/counter_remover.hpp>
 #include <sluice/event/event_dispatcher.hpp>
-#include <sluice/event/scoped_remover.hpp>
+#include <sluice/eventpp/conditional_remover.hpp>
+#include <sluice/eventpp/counter_remover.hpp>
+#include <sluice/eventpp/scoped_remover.hpp>
 
 using List = sluice::CallbackList<void(int)>;
 using Dispatcher = sluice::EventDispatcher<int, void(int)>;

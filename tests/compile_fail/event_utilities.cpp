@@ -1,6 +1,6 @@
-#include <sluice/event/argument_adapter.hpp>
-#include <sluice/event/event_maker.hpp>
-#include <sluice/event/event_util.hpp>
+#include <sluice/eventpp/argument_adapter.hpp>
+#include <sluice/eventpp/event_maker.hpp>
+#include <sluice/eventpp/event_util.hpp>
 
 #include <functional>
 #include <memory>

@@ -2,8 +2,8 @@
 #include "support/watchdog.hpp"
 #include "unit/event/event_queue_suites.hpp"
 
-#include <sluice/event/any_data.hpp>
 #include <sluice/event/event_queue.hpp>
+#include <sluice/eventpp/any_data.hpp>
 
 #include <gtest/gtest.h>
 

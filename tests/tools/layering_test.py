@@ -15,7 +15,7 @@ class LayeringTest(PlantedTree):
             "sluice_module(fixed LEVEL 1)",
             "sluice_module(memory LEVEL 1)",
             "sluice_module(queue LEVEL 3 THREADS)",
-            "sluice_forwarding(theirs queue)",
+            "sluice_module(theirs LEVEL 4 THREADS FORWARDING)",
         )
 
     def header(self, path, *lines):
@@ -54,17 +54,17 @@ class LayeringTest(PlantedTree):
         )
         self.assert_finds(layering.check, "is an umbrella", "instead of", "is in no module")
 
-    def test_refuses_headers_kept_apart(self):
-        self.plant("cmake/modules.cmake", "sluice_module(event LEVEL 4)")
-        apart = "#include <sluice/event/heter_tuple.hpp>"
-        details = "#include <sluice/event/detail/heter/prototype_match.hpp>"
-        self.header("event/event_queue.hpp", apart, details)
-        self.header("event/heter_event_queue.hpp", apart, details)
-        self.header("event/detail/heter/prototype_match.hpp", apart)
+    def test_eventpp_is_built_from_the_details_of_event(self):
+        self.plant("cmake/modules.cmake", "sluice_module(event LEVEL 4)",
+                   "sluice_module(eventpp LEVEL 5)", "sluice_module(bus LEVEL 5)")
+        detail = "#include <sluice/event/detail/list.hpp>"
+        self.header("eventpp/heter_list.hpp", detail)
+        self.header("bus/bus.hpp", detail)
+        self.header("event/queue.hpp", "#include <sluice/eventpp/heter_list.hpp>")
         self.assert_finds(
             layering.check,
-            "include/sluice/event/event_queue.hpp:1: <sluice/event/heter_tuple.hpp> is kept apart",
-            "include/sluice/event/event_queue.hpp:2: <sluice/event/detail/heter/prototype_match.hpp>",
+            "include/sluice/bus/bus.hpp:1: <sluice/event/detail/list.hpp> belongs to 'event' alone",
+            "include/sluice/event/queue.hpp:1: 'event' (level 4) may not include",
         )
 
     def test_refuses_a_folder_that_is_no_module(self):
@@ -122,18 +122,18 @@ class LayeringTest(PlantedTree):
             "include/theirs/ring.h",
             "#include <sluice/base/detail/membarrier.hpp>",
             "#include <sluice/queue.hpp>",
-            "#include <sluice/queue/detail/index.hpp>",
+            "#include <sluice/theirs/detail/index.hpp>",
         )
         self.assert_finds(
             layering.check,
             "belongs to 'base' alone",
             "is an umbrella",
-            "details of 'queue' are its own",
+            "details of 'theirs' are its own",
         )
 
     def test_refuses_a_folder_that_forwards_to_nothing(self):
         self.plant("include/others/ring.h", "#pragma once")
-        self.assert_finds(layering.check, "folder 'others' is not in")
+        self.assert_finds(layering.check, "folder 'others' is no FORWARDING module")
 
     def test_refuses_an_empty_list_of_modules(self):
         self.plant("cmake/modules.cmake", "")

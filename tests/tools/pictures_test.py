@@ -15,7 +15,7 @@ class PicturesTest(PlantedTree):
         self.draw()
 
     def modules(self, *lines):
-        self.plant("cmake/modules.cmake", *lines, "sluice_forwarding(theirs queue)")
+        self.plant("cmake/modules.cmake", *lines)
 
     def page(self, *holds, ways=("`queue` | `Ring::push` | `Slots` | `Ring::consume` | a callable",)):
         self.plant(
@@ -49,7 +49,6 @@ class PicturesTest(PlantedTree):
         self.assertIn("Ring::consume", self.texts("path.svg"))
         self.assertIn("producer's thread", self.texts("path.svg"))
         self.assertIn("rings & <lanes>", self.texts("layers.svg"))
-        self.assertIn("queue, also as theirs", self.texts("layers.svg"))
         self.assertIn("level 3", self.texts("layers.svg"))
 
     def test_refuses_a_picture_of_other_levels(self):

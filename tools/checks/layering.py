@@ -1,7 +1,7 @@
 """A module includes only modules of a lower level, and only their public headers.
 
 The levels are those of cmake/modules.cmake, from which the link order of the targets comes too. The
-same file names the folders of headers that forward to a module under another library's names.
+same file names the modules whose headers also exist under another library's names.
 """
 
 import re
@@ -11,7 +11,7 @@ from .problem import Problem, cxx_files, lines_of
 
 MODULE_LIST = Path("cmake/modules.cmake")
 MODULE = re.compile(r"^\s*sluice_module\((\w+)\s+LEVEL\s+(\d+)\b")
-FORWARDING = re.compile(r"^\s*sluice_forwarding\((\w+)\s+(\w+)\)")
+FORWARDING = re.compile(r"^\s*sluice_module\((\w+)\s[^)]*\bFORWARDING\b")
 FORWARDING_LINE = re.compile(
     r"#pragma once$|#include <|//|namespace \w+ \{$|\}|$"
     r"|using (\w+ = )?sluice::[\w<>, :]+;$|template <.*>$|#(ifndef|define|else|error|endif)\b"
@@ -21,12 +21,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
 COMMENT = re.compile(r"//.*")
 HOME_OF_FENCES = "base"
-# Headers that only programs written for eventpp use. An ordinary header does not include them, so
-# only those programs compile them.
-APART = re.compile(
-    r"sluice/event/(detail/heter/|\w*heter_|any_value_storage|high_perf_policy|pool_queue_list"
-    r"|void_enqueue)"
-)
+# A module that is built from the parts of another one, so it may include that one's details.
+BUILT_FROM = {"eventpp": "event"}
 
 
 def read_levels(root):
@@ -35,9 +31,9 @@ def read_levels(root):
 
 
 def read_forwardings(root):
-    """{folder: module}"""
+    """The modules that have headers under another library's names, in include/<module>/."""
     matches = map(FORWARDING.match, lines_of(root, MODULE_LIST))
-    return {match[1]: match[2] for match in matches if match}
+    return {match[1] for match in matches if match}
 
 
 def check(root):
@@ -58,18 +54,10 @@ def check_modules(root, levels):
             problems.append(Problem(path, 1, f"module '{module}' is not in {MODULE_LIST}"))
             continue
         for number, line in enumerate(lines_of(root, path), 1):
-            message = judge(line, module, levels) or judge_apart(line, path)
+            message = judge(line, module, levels)
             if message:
                 problems.append(Problem(path, number, message))
     return problems
-
-
-def judge_apart(line, path):
-    """The fault of a line of an ordinary header that includes a header kept apart, or None."""
-    include = INCLUDE.match(line)
-    if not include or not APART.match(include[2]) or APART.search(path.as_posix()):
-        return None
-    return f"<{include[2]}> is kept apart: only headers of its family include it"
 
 
 def check_forwardings(root, levels):
@@ -80,10 +68,10 @@ def check_forwardings(root, levels):
         if folder == "sluice":
             continue
         if folder not in forwardings:
-            problems.append(Problem(path, 1, f"folder '{folder}' is not in {MODULE_LIST}"))
+            problems.append(Problem(path, 1, f"folder '{folder}' is no FORWARDING module of {MODULE_LIST}"))
             continue
         for number, line in enumerate(lines_of(root, path), 1):
-            message = judge_forwarding(line, forwardings[folder], levels)
+            message = judge_forwarding(line, folder, levels)
             if message:
                 problems.append(Problem(path, number, message))
     return problems
@@ -124,6 +112,6 @@ def judge(line, module, levels):
             f"'{module}' (level {levels[module]}) may not include <{target}>: "
             f"'{used}' is level {levels[used]}"
         )
-    if "detail" in parts:
+    if "detail" in parts and BUILT_FROM.get(module) != used:
         return f"<{target}> belongs to '{used}' alone"
     return None

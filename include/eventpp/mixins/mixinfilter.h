@@ -4,10 +4,10 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's filters: see sluice/event/mixin_filter.hpp.
+// eventpp's filters: see sluice/eventpp/mixin_filter.hpp.
 
 #include <eventpp/callbacklist.h>
-#include <sluice/event/mixin_filter.hpp>
+#include <sluice/eventpp/mixin_filter.hpp>
 
 namespace eventpp {
 

@@ -4,9 +4,9 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's AnyData: see sluice/event/any_data.hpp.
+// eventpp's AnyData: see sluice/eventpp/any_data.hpp.
 
-#include <sluice/event/any_data.hpp>
+#include <sluice/eventpp/any_data.hpp>
 
 #include <array>
 #include <cassert>

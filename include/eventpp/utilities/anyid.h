@@ -4,9 +4,9 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's AnyId: see sluice/event/any_id.hpp.
+// eventpp's AnyId: see sluice/eventpp/any_id.hpp.
 
-#include <sluice/event/any_id.hpp>
+#include <sluice/eventpp/any_id.hpp>
 
 #include <functional>
 

@@ -4,9 +4,9 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's argumentAdapter: see sluice/event/argument_adapter.hpp.
+// eventpp's argumentAdapter: see sluice/eventpp/argument_adapter.hpp.
 
-#include <sluice/event/argument_adapter.hpp>
+#include <sluice/eventpp/argument_adapter.hpp>
 
 #include <memory>
 

@@ -4,9 +4,9 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's conditionalFunctor: see sluice/event/conditional_functor.hpp.
+// eventpp's conditionalFunctor: see sluice/eventpp/conditional_functor.hpp.
 
-#include <sluice/event/conditional_functor.hpp>
+#include <sluice/eventpp/conditional_functor.hpp>
 
 #include <utility>
 

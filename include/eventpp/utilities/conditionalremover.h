@@ -4,10 +4,10 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's ConditionalRemover: see sluice/event/conditional_remover.hpp.
+// eventpp's ConditionalRemover: see sluice/eventpp/conditional_remover.hpp.
 
 #include <eventpp/eventpolicies.h>
-#include <sluice/event/conditional_remover.hpp>
+#include <sluice/eventpp/conditional_remover.hpp>
 
 namespace eventpp {
 

@@ -4,10 +4,10 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's OrderedQueueList: see sluice/event/ordered_queue_list.hpp.
+// eventpp's OrderedQueueList: see sluice/eventpp/ordered_queue_list.hpp.
 
 #include <eventpp/eventpolicies.h>
-#include <sluice/event/ordered_queue_list.hpp>
+#include <sluice/eventpp/ordered_queue_list.hpp>
 
 #include <list>
 

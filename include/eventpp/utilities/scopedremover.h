@@ -4,10 +4,10 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's ScopedRemover: see sluice/event/scoped_remover.hpp.
+// eventpp's ScopedRemover: see sluice/eventpp/scoped_remover.hpp.
 
 #include <eventpp/eventpolicies.h>
-#include <sluice/event/scoped_remover.hpp>
+#include <sluice/eventpp/scoped_remover.hpp>
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 #include <sluice/event/any_scoped_connection.hpp>
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
-#include <sluice/event/heter_callback_list.hpp>
-#include <sluice/event/heter_tuple.hpp>
+#include <sluice/eventpp/heter_callback_list.hpp>
+#include <sluice/eventpp/heter_tuple.hpp>
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
-#include <sluice/event/heter_callback_list.hpp>
+#include <sluice/eventpp/heter_callback_list.hpp>
 
 #include <gtest/gtest.h>
 

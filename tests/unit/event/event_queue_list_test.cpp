@@ -2,7 +2,7 @@
 #include "unit/event/event_queue_suites.hpp"
 
 #include <sluice/event/event_queue.hpp>
-#include <sluice/event/ordered_queue_list.hpp>
+#include <sluice/eventpp/ordered_queue_list.hpp>
 
 #include <gtest/gtest.h>
 

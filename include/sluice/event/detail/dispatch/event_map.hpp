@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sluice/event/detail/dispatch/comparing.hpp>
 #include <sluice/event/detail/dispatch/growing_hash_map.hpp>
 #include <sluice/event/detail/dispatch/growing_ordered_map.hpp>
 #include <sluice/event/detail/list/read_side.hpp>
-#include <sluice/event/detail/utility/comparing.hpp>
 
 #include <functional>
 #include <type_traits>

@@ -1,0 +1,203 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+/// How AnyData treats the object it holds.
+struct AnyOperations {
+    std::size_t size;
+    bool onHeap;
+    void (*moveConstruct)(void* to,
+                          void* from) noexcept;  // null on the heap: a move copies the pointer
+    void (*destroy)(void* object) noexcept;
+};
+
+template <class T, bool OnHeap>
+constexpr AnyOperations makeAnyOperations() noexcept {
+    if constexpr (OnHeap) {
+        return {sizeof(T), true, nullptr,
+                [](void* object) noexcept { delete static_cast<T*>(object); }};
+    } else {
+        return {
+            sizeof(T), false,
+            [](void* to, void* from) noexcept { ::new (to) T(std::move(*static_cast<T*>(from))); },
+            [](void* object) noexcept { static_cast<T*>(object)->~T(); }};
+    }
+}
+
+/// The address of the table is also the identity of the type. No thread writes to the table, but it
+/// is not const: a linker may fold identical constants, and so make two types one, but it does not
+/// fold variables.
+template <class T, bool OnHeap>
+inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
+
+}  // namespace detail
+
+/// One value of any type, as the argument of events of unrelated types. A listener takes its own
+/// type, and gets it by implicit conversion.
+///
+///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
+///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;
+///     dispatcher.appendListener(1, [](const Connected& event) { greet(event.peer); });
+///     dispatcher.dispatch(1, Connected{"north"});
+///
+/// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
+/// if every access must be checked.
+///
+/// Threads: a plain value, not synchronised. A const AnyData gives its object out as mutable, as a
+/// pointer does. So listeners on several threads must not write to the object.
+///
+/// Memory: an object of at most MaxSize bytes (at least the size of two pointers) lies inside the
+/// AnyData. Three kinds of objects lie on the heap, correctly aligned: larger ones, those with an
+/// alignment above std::max_align_t, and those whose move may throw. So
+/// `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C if their moves do not throw.
+///
+/// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
+/// first, or know the type from the event. Debug builds refuse a type that is larger than the
+/// object, and access to an object that was moved away. The destructor of an object must not assign
+/// to the AnyData that holds the object.
+///
+/// Cost: construction is one construction of the object; access is one branch; moving is one call,
+/// and move assignment three.
+/// No run-time type information is used. Types are distinguished by address, so a shared library
+/// that hides its symbols has types of its own.
+///
+/// Tests: tests/unit/eventpp/any_data_test.cpp.
+template <std::size_t MaxSize>
+class AnyData {
+    static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");
+
+    template <class T>
+    using Bare = std::remove_cv_t<std::remove_reference_t<T>>;
+
+    static constexpr std::size_t minCapacity = 2 * sizeof(void*);
+    static constexpr std::size_t capacity = MaxSize < minCapacity ? minCapacity : MaxSize;
+
+    template <class T>
+    static constexpr bool onHeap = sizeof(T) > capacity || alignof(T) > alignof(std::max_align_t) ||
+                                   !std::is_nothrow_move_constructible_v<T>;
+
+    template <class T>
+    static constexpr detail::AnyOperations* operationsOf = &detail::anyOperations<T, onHeap<T>>;
+
+public:
+    /// Copies or moves the object in. Implicit, so that dispatch() can be called with an object.
+    template <class T, std::enable_if_t<!std::is_same_v<Bare<T>, AnyData>, int> = 0>
+    AnyData(T&& object) : operations_(operationsOf<Bare<T>>) {
+        using Object = Bare<T>;
+        static_assert(std::is_constructible_v<Object, T&&>,
+                      "AnyData: the object must be copyable, or movable and passed as an rvalue");
+        if constexpr (onHeap<Object>) {
+            storage_.object = new Object(std::forward<T>(object));
+        } else {
+            ::new (static_cast<void*>(storage_.bytes)) Object(std::forward<T>(object));
+        }
+    }
+
+    /// Moves the object. Afterwards `other` has the moved-from object, or nothing if the object
+    /// lies on the heap.
+    AnyData(AnyData&& other) noexcept { take(other); }
+    AnyData& operator=(AnyData&& other) noexcept {
+        if (this != &other) {
+            AnyData taken(std::move(other));  // the old object may own `other`
+            AnyData old(std::move(*this));    // and this AnyData, so it ends last
+            destroy();
+            take(taken);
+        }
+        return *this;
+    }
+
+    AnyData(const AnyData&) = delete;
+    AnyData& operator=(const AnyData&) = delete;
+    ~AnyData() { destroy(); }
+
+    /// The object, seen as a T: its own type, or a base class that lies at its beginning.
+    template <class T>
+    [[nodiscard]] const T& get() const noexcept {
+        return *object<const T>();
+    }
+
+    /// The address of the object. Null if the object lay on the heap and was moved away.
+    [[nodiscard]] const void* getAddress() const noexcept { return address(); }
+
+    /// Whether the object is exactly a T. Const and references are ignored.
+    template <class T>
+    [[nodiscard]] bool isType() const noexcept {
+        return operations_ == operationsOf<Bare<T>>;
+    }
+
+    template <class T>
+    operator T&() const noexcept {
+        return *object<T>();
+    }
+    template <class T>
+    operator T*() const noexcept {
+        return static_cast<T*>(address());
+    }
+
+private:
+    union Storage {
+        Storage() noexcept : object(nullptr) {}
+
+        void* object;
+        alignas(std::max_align_t) std::byte bytes[capacity];
+    };
+
+    /// Moves the object of `other` into this AnyData, which holds nothing.
+    void take(AnyData& other) noexcept {
+        operations_ = other.operations_;
+        if (operations_ == nullptr) {
+            return;
+        }
+        if (operations_->onHeap) {
+            storage_.object = other.storage_.object;
+            other.operations_ = nullptr;
+        } else {
+            operations_->moveConstruct(storage_.bytes, other.storage_.bytes);
+        }
+    }
+
+    void destroy() noexcept {
+        if (operations_ != nullptr) {
+            operations_->destroy(address());
+        }
+    }
+
+    void* address() const noexcept {
+        if (operations_ == nullptr) {
+            return nullptr;
+        }
+        return operations_->onHeap ? storage_.object : storage_.bytes;
+    }
+
+    template <class T>
+    T* object() const noexcept {
+        SLUICE_ASSERT(operations_ != nullptr, "this AnyData was moved from and holds nothing");
+        SLUICE_ASSERT(sizeof(T) <= operations_->size,
+                      "the object in this AnyData is smaller than the type asked for: ask isType");
+        return static_cast<T*>(address());
+    }
+
+    const detail::AnyOperations* operations_ = nullptr;
+    // Mutable, because a const AnyData gives its object out as mutable.
+    mutable Storage storage_;
+};
+
+/// The size of the largest of the types.
+template <class... Ts>
+[[nodiscard]] constexpr std::size_t maxSizeOf() noexcept {
+    static_assert(sizeof...(Ts) > 0, "maxSizeOf: name at least one type");
+    std::size_t largest = 0;
+    ((largest = sizeof(Ts) > largest ? sizeof(Ts) : largest), ...);
+    return largest;
+}
+
+}  // namespace sluice

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <sluice/event/detail/queue/queue_core.hpp>
+#include <sluice/eventpp/detail/heter/heter_dispatcher_base.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice::detail {
+
+/// An event with the arguments of one of the prototypes. enqueue() has chosen the prototype.
+template <class Event, class PrototypeList>
+struct HeterQueuedEvent;
+
+template <class Event, class... P>
+struct HeterQueuedEvent<Event, HeterTuple<P...>> {
+    std::decay_t<Event> event;
+    std::variant<typename PrototypeTraits<P>::Arguments...> arguments;
+};
+
+template <class... P, class Queued, class F, std::size_t... I>
+void visitOneOf(Queued& queued, F& f, std::index_sequence<I...>) {
+    const auto visit = [&](auto prototype, auto* arguments) {
+        if (arguments != nullptr) {
+            std::apply([&](auto&... args) { f(prototype, queued.event, args...); }, *arguments);
+        }
+        return arguments != nullptr;
+    };
+    (void)(... || visit(PrototypeTag<P>(), std::get_if<I>(&queued.arguments)));
+}
+
+/// Calls f(prototype, event, args...).
+template <class Event, class... P, class F>
+void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
+    visitOneOf<P...>(queued, f, std::index_sequence_for<P...>());
+}
+
+/// HeterEventQueue without the mixins.
+template <class EventType, class PrototypeList, class Policies>
+class HeterQueueBase
+    : public QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies,
+                                           HeterQueueBase<EventType, PrototypeList, Policies>>,
+                       HeterQueuedEvent<EventType, PrototypeList>, Policies> {
+    using Queued = HeterQueuedEvent<EventType, PrototypeList>;
+    using Base = QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies, HeterQueueBase>,
+                           Queued, Policies>;
+    using typename Base::Content;
+    using typename Base::Match;
+
+    template <std::size_t I>
+    using Traits = PrototypeTraits<typename Match::template At<I>>;
+
+public:
+    using Event = EventType;
+
+    using Base::Base;
+
+    /// Queues the event `first`, or the event that getEvent() returns for the arguments. The first
+    /// prototype that accepts the arguments counts. With ArgumentPassingIncludeEvent, `first` is
+    /// one of the arguments. Returns false if the queue refuses the event, because it is closed or
+    /// has no room: see Overflow. Then the arguments are unchanged.
+    template <class First, class... A>
+    bool enqueue(First&& first, A&&... args) {
+        if constexpr (Base::includesEvent) {
+            constexpr std::size_t index = Match::template ofArguments<First&&, A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First&, A&...>;
+            return queue<index, contentOf<index, First, First, A...>(hasGetEvent)>(
+                [&] { return getEvent<Policies, Event>(first, args...); },
+                std::forward<First>(first), std::forward<A>(args)...);
+        } else {
+            constexpr std::size_t index = Match::template ofArguments<A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First, A&...>;
+            return queue<index, contentOf<index, First, A...>(hasGetEvent)>(
+                [&]() -> Event {
+                    return getEvent<Policies, Event>(std::forward<First>(first), args...);
+                },
+                std::forward<A>(args)...);
+        }
+    }
+
+    /// Dispatches the events of the first prototype that the predicate can be called with, if
+    /// predicate(args...) is true. The other events stay, in front of later ones. If it dispatches
+    /// none, it tries the next such prototype.
+    template <class Predicate>
+    bool processIf(Predicate&& predicate) {
+        return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
+    }
+
+private:
+    template <std::size_t I, class First, class... A>
+    static constexpr Content contentOf(bool hasGetEvent) noexcept {
+        return Base::template contentOf<typename Traits<I>::Arguments, First, A...>(hasGetEvent);
+    }
+
+    template <std::size_t I, Content How, class FindEvent, class... A>
+    bool queue(FindEvent findEvent, A&&... args) {
+        using Arguments = decltype(Queued::arguments);
+        if constexpr (Base::template canKeep<typename Traits<I>::Arguments, A...>()) {
+            return this->template add<How>([&] {
+                return Queued{findEvent(),
+                              Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
+            });
+        } else {
+            return false;  // the compiler has refused the call
+        }
+    }
+
+    template <class Predicate, std::size_t... I>
+    bool processIfOfAny(Predicate& predicate, std::index_sequence<I...>) {
+        return (... || processIfOf<I>(PrototypeTag<typename Match::template At<I>>(), predicate));
+    }
+
+    template <std::size_t I, class Predicate, class Result, class... Args>
+    bool processIfOf(PrototypeTag<Result(Args...)>, Predicate& predicate) {
+        if constexpr (std::is_invocable_v<Predicate&, Args...>) {
+            return this->processWhere([&predicate](Queued& queued) {
+                auto* const arguments = std::get_if<I>(&queued.arguments);
+                return arguments != nullptr && ask<Args...>(predicate, *arguments);
+            });
+        } else {
+            return false;
+        }
+    }
+
+    template <class... Args, class Predicate, class Arguments>
+    static bool ask(Predicate& predicate, Arguments& arguments) {
+        return std::apply(
+            [&predicate](auto&... args) -> bool { return predicate(static_cast<Args>(args)...); },
+            arguments);
+    }
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,141 @@
+#pragma once
+
+/// \file
+/// EVENTPP_MAKE_EVENT and EVENTPP_MAKE_EMPTY_EVENT: they define event classes in one line.
+///
+///     EVENTPP_MAKE_EVENT(MoveEvent, Event, EventType::move, (int, getX, setX), (int, getY));
+///     EVENTPP_MAKE_EMPTY_EVENT(QuitEvent, Event, EventType::quit);
+///
+/// MoveEvent derives from Event, whose constructor gets EventType::move. It has a default
+/// constructor, one with a value for every field, `const int& getX() const`, `void setX(const
+/// int&)` and `const int& getY() const`. A field is (type, getter) or (type, getter, setter), and
+/// there are 1 to 15 of them.
+///
+/// Put an argument that contains a comma into parentheses: a base, `(Base<A, B>)`, a type of a
+/// field, `((std::map<int, int>), getMap)`, several arguments for the base, `(1, 2)`. A line
+/// `template <class T>` may stand in front.
+///
+/// The classes are plain values. Cost: that of the class written by hand.
+///
+/// Tests: tests/unit/eventpp/event_maker_test.cpp.
+
+#include <utility>
+
+// Macros put arguments where the language allows no parentheses around them.
+// NOLINTBEGIN(bugprone-macro-parentheses)
+
+#define EVENTPP_MAKE_EVENT(Class, Base, baseArgs, ...)                                             \
+    class Class : public SLUICE_EVENT_BARE(Base) {                                                 \
+    public:                                                                                        \
+        static_assert(SLUICE_EVENT_COUNT(__VA_ARGS__) <= 15,                                       \
+                      "EVENTPP_MAKE_EVENT: an event has 15 fields at most");                       \
+        Class() : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs) {                        \
+        }                                                                                          \
+        Class(SLUICE_EVENT_EACH(SLUICE_EVENT_PARAMETER, SLUICE_EVENT_COMMA, __VA_ARGS__))          \
+            : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs),                             \
+              SLUICE_EVENT_EACH(SLUICE_EVENT_FILLED_FIELD, SLUICE_EVENT_COMMA, __VA_ARGS__) {      \
+        }                                                                                          \
+        SLUICE_EVENT_EACH(SLUICE_EVENT_ACCESS, SLUICE_EVENT_NOTHING, __VA_ARGS__)                  \
+                                                                                                   \
+    private:                                                                                       \
+        SLUICE_EVENT_EACH(SLUICE_EVENT_FIELD, SLUICE_EVENT_NOTHING, __VA_ARGS__)                   \
+    }
+
+#define EVENTPP_MAKE_EMPTY_EVENT(Class, Base, baseArgs)                                            \
+    class Class : public SLUICE_EVENT_BARE(Base) {                                                 \
+    public:                                                                                        \
+        Class() : SLUICE_EVENT_BARE(Base) SLUICE_EVENT_ENCLOSED(baseArgs) {                        \
+        }                                                                                          \
+    }
+
+// The members that a field (type, getter[, setter]) becomes.
+#define SLUICE_EVENT_TYPE(field) SLUICE_EVENT_BARE(SLUICE_EVENT_FIRST field)
+#define SLUICE_EVENT_NAME(field) SLUICE_EVENT_CONCAT(field_, SLUICE_EVENT_SECOND field)
+#define SLUICE_EVENT_VALUE(field) SLUICE_EVENT_CONCAT(value_, SLUICE_EVENT_SECOND field)
+#define SLUICE_EVENT_FIELD(field) SLUICE_EVENT_TYPE(field) SLUICE_EVENT_NAME(field){};
+#define SLUICE_EVENT_PARAMETER(field) SLUICE_EVENT_TYPE(field) SLUICE_EVENT_VALUE(field)
+#define SLUICE_EVENT_FILLED_FIELD(field)                                                           \
+    SLUICE_EVENT_NAME(field)(std::move(SLUICE_EVENT_VALUE(field)))
+#define SLUICE_EVENT_ACCESS(field)                                                                 \
+    SLUICE_EVENT_TYPE(field) const& SLUICE_EVENT_SECOND field() const {                            \
+        return SLUICE_EVENT_NAME(field);                                                           \
+    }                                                                                              \
+    SLUICE_EVENT_CONCAT(SLUICE_EVENT_SETTER_, SLUICE_EVENT_COUNT field)(field)
+
+#define SLUICE_EVENT_SETTER_1(field) SLUICE_EVENT_WRONG_FIELD
+#define SLUICE_EVENT_SETTER_2(field)
+#define SLUICE_EVENT_SETTER_3(field)                                                               \
+    void SLUICE_EVENT_THIRD field(SLUICE_EVENT_TYPE(field) const& SLUICE_EVENT_VALUE(field)) {     \
+        SLUICE_EVENT_NAME(field) = SLUICE_EVENT_VALUE(field);                                      \
+    }
+#define SLUICE_EVENT_SETTER_4(field) SLUICE_EVENT_WRONG_FIELD
+#define SLUICE_EVENT_SETTER_5(field) SLUICE_EVENT_WRONG_FIELD
+#define SLUICE_EVENT_WRONG_FIELD                                                                   \
+    static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
+                         "setter)");
+
+// COUNT counts up to 20 arguments. EACH applies a macro to each of up to 15 arguments.
+#define SLUICE_EVENT_COUNT(...)                                                                    \
+    SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
+                          4, 3, 2, 1, 0)
+#define SLUICE_EVENT_COUNT_OF(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15,    \
+                              a16, a17, a18, a19, a20, count, ...)                                 \
+    count
+
+#define SLUICE_EVENT_EACH(make, separator, ...)                                                    \
+    SLUICE_EVENT_CONCAT(SLUICE_EVENT_EACH_, SLUICE_EVENT_COUNT(__VA_ARGS__))                       \
+    (make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_1(make, separator, field) make(field)
+#define SLUICE_EVENT_EACH_2(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_1(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_3(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_2(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_4(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_3(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_5(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_4(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_6(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_5(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_7(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_6(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_8(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_7(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_9(make, separator, field, ...)                                           \
+    make(field) separator() SLUICE_EVENT_EACH_8(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_10(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_9(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_11(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_10(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_12(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_11(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_13(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_12(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_14(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_13(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_15(make, separator, field, ...)                                          \
+    make(field) separator() SLUICE_EVENT_EACH_14(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_COMMA() ,
+#define SLUICE_EVENT_NOTHING()
+
+// BARE removes parentheses around x if there are any. ENCLOSED adds them if there are none.
+#define SLUICE_EVENT_BARE(x) SLUICE_EVENT_CONCAT(SLUICE_EVENT_BARE_, SLUICE_EVENT_IS_ENCLOSED(x))(x)
+#define SLUICE_EVENT_BARE_0(x) x
+#define SLUICE_EVENT_BARE_1(x) SLUICE_EVENT_SAME x
+#define SLUICE_EVENT_ENCLOSED(x)                                                                   \
+    SLUICE_EVENT_CONCAT(SLUICE_EVENT_ENCLOSED_, SLUICE_EVENT_IS_ENCLOSED(x))(x)
+#define SLUICE_EVENT_ENCLOSED_0(x) (x)
+#define SLUICE_EVENT_ENCLOSED_1(x) x
+#define SLUICE_EVENT_IS_ENCLOSED(x) SLUICE_EVENT_SECOND(SLUICE_EVENT_PROBE x, 0)
+#define SLUICE_EVENT_PROBE(...) 1, 1
+
+#define SLUICE_EVENT_SAME(...) __VA_ARGS__
+#define SLUICE_EVENT_CONCAT(a, b) SLUICE_EVENT_CONCAT_OF(a, b)
+#define SLUICE_EVENT_CONCAT_OF(a, b) a##b
+#define SLUICE_EVENT_FIRST(...) SLUICE_EVENT_FIRST_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_FIRST_OF(a, ...) a
+#define SLUICE_EVENT_SECOND(...) SLUICE_EVENT_SECOND_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_SECOND_OF(a, b, ...) b
+#define SLUICE_EVENT_THIRD(...) SLUICE_EVENT_THIRD_OF(__VA_ARGS__, )
+#define SLUICE_EVENT_THIRD_OF(a, b, c, ...) c
+
+// NOLINTEND(bugprone-macro-parentheses)

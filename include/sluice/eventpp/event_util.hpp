@@ -1,0 +1,81 @@
+#pragma once
+
+#include <sluice/event/detail/dispatch/comparing.hpp>
+
+namespace sluice {
+
+namespace detail {
+
+template <class Callback>
+constexpr void requireComparable() noexcept {
+    static_assert(hasEqual<Callback>,
+                  "the Callback has no operator ==, as std::function has none: choose a comparable "
+                  "Callback in the policies, or use the handle");
+}
+
+}  // namespace detail
+
+/// Removes the first listener that equals `listener`. Returns false if there is none.
+///
+///     struct Plain {
+///         using Callback = void (*)(int);
+///     };
+///     sluice::CallbackList<void(int), Plain> list;
+///     list.append(&onNumber);
+///     (void)sluice::removeListener(list, &onNumber);
+///
+/// removeListener, hasListener and hasAnyListener need no handle. They are for programs whose
+/// callbacks have ==, such as function pointers: std::function has none. Each has two forms:
+/// (dispatcher, event, ...) for dispatchers and queues, (list, ...) for callback lists.
+///
+/// Threads: any thread that may use the target, also from a listener. A call may miss a listener
+/// that another thread adds or removes at the same time. Errors: exceptions of ==. Cost: linear in
+/// the listeners of the event.
+///
+/// Tests: tests/unit/eventpp/event_util_test.cpp.
+template <class Dispatcher>
+bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
+                    const typename Dispatcher::Callback& listener) {
+    detail::requireComparable<typename Dispatcher::Callback>();
+    // Tries the next one if another thread has removed this one first.
+    return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
+        return !(item == listener && dispatcher.removeListener(event, handle));
+    });
+}
+
+template <class List>
+bool removeListener(List& list, const typename List::Callback& callback) {
+    detail::requireComparable<typename List::Callback>();
+    return !list.forEachIf([&](const auto& handle, const auto& item) {
+        return !(item == callback && list.remove(handle));
+    });
+}
+
+/// Whether a listener of the event equals `listener`.
+template <class Dispatcher>
+[[nodiscard]] bool hasListener(const Dispatcher& dispatcher,
+                               const typename Dispatcher::Event& event,
+                               const typename Dispatcher::Callback& listener) {
+    detail::requireComparable<typename Dispatcher::Callback>();
+    return !dispatcher.forEachIf(event, [&](const auto& item) { return !(item == listener); });
+}
+
+template <class List>
+[[nodiscard]] bool hasListener(const List& list, const typename List::Callback& callback) {
+    detail::requireComparable<typename List::Callback>();
+    return !list.forEachIf([&](const auto& item) { return !(item == callback); });
+}
+
+/// Whether the event has a listener.
+template <class Dispatcher>
+[[nodiscard]] bool hasAnyListener(const Dispatcher& dispatcher,
+                                  const typename Dispatcher::Event& event) {
+    return dispatcher.hasAnyListener(event);
+}
+
+template <class List>
+[[nodiscard]] bool hasAnyListener(const List& list) {
+    return !list.empty();
+}
+
+}  // namespace sluice

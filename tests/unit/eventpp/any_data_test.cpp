@@ -1,0 +1,398 @@
+#include <sluice/event/event_queue.hpp>
+#include <sluice/eventpp/any_data.hpp>
+
+#include <support/payloads.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using test::Census;
+using test::Counted;
+
+using Small = AnyData<32>;
+
+template <class Data>
+bool holdsInside(const Data& data) {
+    const auto object = reinterpret_cast<std::uintptr_t>(data.getAddress());
+    const auto home = reinterpret_cast<std::uintptr_t>(&data);
+    return object >= home && object < home + sizeof(Data);
+}
+
+template <std::size_t Bytes>
+struct Block {
+    std::array<unsigned char, Bytes> bytes{};
+};
+
+struct Event {
+    int kind = 0;
+};
+struct KeyEvent : Event {
+    KeyEvent(int theKind, int theKey) : Event{theKind}, key(theKey) {}
+    int key;
+};
+struct LargeEvent : Event {
+    LargeEvent() : Event{7} {}
+    std::array<int, 100> content{};
+};
+
+// Two types that behave alike to the last instruction.
+struct Metres {
+    int value;
+};
+struct Seconds {
+    int value;
+};
+
+TEST(AnyDataTest, AnObjectLiesInsideUpToMaxSizeAndOnTheHeapBeyond) {
+    EXPECT_TRUE(holdsInside(AnyData<32>(Block<32>())));
+    EXPECT_FALSE(holdsInside(AnyData<32>(Block<33>())));
+    EXPECT_TRUE(holdsInside(AnyData<100>(Block<100>())));
+    EXPECT_FALSE(holdsInside(AnyData<100>(Block<101>())));
+}
+
+TEST(AnyDataTest, TwoPointersAlwaysFitInside) {
+    EXPECT_TRUE(holdsInside(AnyData<1>(Block<2 * sizeof(void*)>())));
+    EXPECT_FALSE(holdsInside(AnyData<1>(Block<2 * sizeof(void*) + 1>())));
+}
+
+TEST(AnyDataTest, ObjectsAreAligned) {
+    const AnyData<64> strict = test::OverAligned<alignof(std::max_align_t)>(1);
+    EXPECT_TRUE(holdsInside(strict));
+    EXPECT_TRUE(strict.get<test::OverAligned<alignof(std::max_align_t)>>().isAligned());
+    for (int i = 0; i < 8; ++i) {
+        const AnyData<64> over = test::OverAligned<64>(i);
+        EXPECT_TRUE(over.get<test::OverAligned<64>>().isAligned());
+        EXPECT_EQ(over.get<test::OverAligned<64>>().value, i);
+        const AnyData<64> page = test::OverAligned<4096>(i);
+        EXPECT_TRUE(page.get<test::OverAligned<4096>>().isAligned());
+    }
+}
+
+TEST(AnyDataTest, GivesTheObjectBackWhereverItLies) {
+    const Small inside = std::string("a");
+    EXPECT_EQ(inside.get<std::string>(), "a");
+    const Small outside = LargeEvent();
+    EXPECT_EQ(outside.get<LargeEvent>().kind, 7);
+    EXPECT_EQ(outside.getAddress(), &outside.get<LargeEvent>());
+}
+
+TEST(AnyDataTest, GivesTheFirstBaseClassBack) {
+    const Small key = KeyEvent(3, 4);
+    EXPECT_EQ(key.get<Event>().kind, 3);
+    const Small large = LargeEvent();
+    EXPECT_EQ(large.get<Event>().kind, 7);
+}
+
+TEST(AnyDataTest, KnowsTheExactType) {
+    const Small key = KeyEvent(3, 4);
+    EXPECT_TRUE(key.isType<KeyEvent>());
+    EXPECT_TRUE(key.isType<const KeyEvent&>());
+    EXPECT_FALSE(key.isType<Event>());
+    const Small large = LargeEvent();
+    EXPECT_TRUE(large.isType<LargeEvent>());
+    EXPECT_FALSE(large.isType<Event>());
+    EXPECT_FALSE(large.isType<KeyEvent>());
+}
+
+TEST(AnyDataTest, TellsTypesApartThatBehaveAlike) {
+    const Small metres = Metres{1};
+    EXPECT_TRUE(metres.isType<Metres>());
+    EXPECT_FALSE(metres.isType<Seconds>());
+    // The object that tells types apart must be writable. Otherwise linkers may fold it.
+    static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, false>)>);
+    static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, true>)>);
+}
+
+TEST(AnyDataTest, ConstAndReferencesDoNotCountAsAnotherType) {
+    const KeyEvent constant(1, 2);
+    EXPECT_TRUE(Small(constant).isType<KeyEvent>());
+    KeyEvent variable(1, 2);
+    EXPECT_TRUE(Small(variable).isType<KeyEvent>());
+}
+
+int keyOf(const KeyEvent& event) {
+    return event.key;
+}
+int keyAt(const KeyEvent* event) {
+    return event->key;
+}
+int kindOf(Event event) {
+    return event.kind;
+}
+void press(KeyEvent& event) {
+    ++event.key;
+}
+
+TEST(AnyDataTest, ConvertsToWhatAListenerTakes) {
+    const Small data = KeyEvent(3, 4);
+    EXPECT_EQ(keyOf(data), 4);
+    EXPECT_EQ(keyAt(data), 4);
+    EXPECT_EQ(kindOf(data), 3);
+    press(data);
+    EXPECT_EQ(keyOf(data), 5);
+    const Small large = LargeEvent();
+    EXPECT_EQ(static_cast<const LargeEvent*>(large), &large.get<LargeEvent>());
+    EXPECT_EQ(static_cast<const void*>(large), large.getAddress());
+}
+
+TEST(AnyDataTest, MovingAnObjectInEmptiesTheSource) {
+    auto number = std::make_unique<int>(5);
+    const Small data = std::move(number);
+    EXPECT_EQ(number, nullptr);
+    EXPECT_EQ(*data.get<std::unique_ptr<int>>(), 5);
+
+    struct Large {
+        std::unique_ptr<int> number;
+        std::array<int, 50> content{};
+    };
+    Large large{std::make_unique<int>(6)};
+    const Small onHeap = std::move(large);
+    EXPECT_EQ(large.number, nullptr);
+    EXPECT_EQ(*onHeap.get<Large>().number, 6);
+}
+
+TEST(AnyDataTest, CopyingAnObjectInLeavesTheSource) {
+    const std::string text = "kept";
+    const Small data = text;
+    EXPECT_EQ(text, "kept");
+    EXPECT_EQ(data.get<std::string>(), "kept");
+}
+
+TEST(AnyDataTest, MovesWithItsObject) {
+    Small source = std::make_unique<int>(5);
+    const Small target = std::move(source);
+    EXPECT_EQ(*target.get<std::unique_ptr<int>>(), 5);
+    EXPECT_EQ(source.get<std::unique_ptr<int>>(), nullptr) << "the source keeps the moved-from one";
+
+    Small large = LargeEvent();
+    const void* const address = large.getAddress();
+    const Small taken = std::move(large);
+    EXPECT_EQ(taken.getAddress(), address) << "nothing on the heap is built anew";
+    EXPECT_EQ(large.getAddress(), nullptr);
+    EXPECT_FALSE(large.isType<LargeEvent>());
+    const Small again = std::move(large);
+    EXPECT_EQ(again.getAddress(), nullptr);
+}
+
+struct LargeCounted : Counted {
+    using Counted::Counted;
+    std::array<int, 50> content{};
+};
+
+TEST(AnyDataTest, BuildsAndDestroysTheObjectExactlyOnce) {
+    Census census;
+    {
+        const Small data = Counted(census, 1);
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(census.births(), 2U);
+        EXPECT_EQ(data.get<Counted>().value(), 1);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+    {
+        Small data = LargeCounted(census, 2);
+        const Small moved = std::move(data);
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(moved.get<LargeCounted>().value(), 2);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+}
+
+TEST(AnyDataTest, IsMovedButNeverCopied) {
+    static_assert(std::is_nothrow_move_constructible_v<Small>);
+    static_assert(std::is_nothrow_move_assignable_v<Small>);
+    static_assert(!std::is_copy_constructible_v<Small>);
+    static_assert(!std::is_constructible_v<Small, Small&>);
+    static_assert(!std::is_copy_assignable_v<Small>);
+    static_assert(std::is_convertible_v<KeyEvent, Small>);
+}
+
+TEST(AnyDataTest, AnAssignmentEndsTheObjectThatWasThere) {
+    Census census;
+    {
+        Small data = Counted(census, 1);
+        data = Small(LargeCounted(census, 2));
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(data.get<LargeCounted>().value(), 2);
+        data = Small(Counted(census, 3));
+        EXPECT_EQ(census.alive(), 1U);
+        EXPECT_EQ(data.get<Counted>().value(), 3);
+        auto& self = data;
+        data = std::move(self);
+        EXPECT_EQ(data.get<Counted>().value(), 3);
+        Small empty = LargeCounted(census, 4);
+        const Small taken = std::move(empty);
+        data = std::move(empty);
+        EXPECT_EQ(data.getAddress(), nullptr);
+        EXPECT_EQ(census.alive(), 1U);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+}
+
+template <std::size_t Bytes>
+struct Link : Block<Bytes> {
+    explicit Link(Small&& data) noexcept : next(std::make_unique<Small>(std::move(data))) {}
+    std::unique_ptr<Small> next;
+};
+
+TEST(AnyDataTest, MayBeAssignedFromTheObjectThatItDestroys) {
+    Census census;
+    {
+        Small large = Link<50>(Counted(census, 1));
+        EXPECT_FALSE(holdsInside(large));
+        large = std::move(*large.get<Link<50>>().next);
+        ASSERT_TRUE(large.isType<Counted>());
+        EXPECT_EQ(large.get<Counted>().value(), 1);
+        Small small = Link<1>(LargeCounted(census, 2));
+        EXPECT_TRUE(holdsInside(small));
+        small = std::move(*small.get<Link<1>>().next);
+        ASSERT_TRUE(small.isType<LargeCounted>());
+        EXPECT_EQ(small.get<LargeCounted>().value(), 2);
+        EXPECT_EQ(census.alive(), 2U);
+    }
+    EXPECT_EQ(census.alive(), 0U);
+}
+
+struct MayThrowWhenMoved {
+    MayThrowWhenMoved() = default;
+    MayThrowWhenMoved(MayThrowWhenMoved&&) noexcept(false) {}
+};
+
+TEST(AnyDataTest, AnObjectWhoseMoveMayThrowLiesOnTheHeap) {
+    EXPECT_FALSE(holdsInside(AnyData<32>(MayThrowWhenMoved())));
+}
+
+TEST(AnyDataTest, IsTakenOutOfAQueue) {
+    EventQueue<int, void(int, const Small&)> queue;
+    queue.enqueue(3, std::make_unique<int>(5));
+    decltype(queue)::QueuedEvent event{0, {0, Small(0)}};
+    ASSERT_TRUE(queue.takeEvent(&event));
+    EXPECT_EQ(*event.getArgument<1>().get<std::unique_ptr<int>>(), 5);
+}
+
+TEST(AnyDataTest, MaxSizeOfIsTheSizeOfTheLargest) {
+    static_assert(maxSizeOf<Block<3>>() == 3);
+    static_assert(maxSizeOf<Block<3>, Block<9>, Block<5>>() == 9);
+    EXPECT_TRUE(holdsInside(AnyData<maxSizeOf<Block<3>, Block<90>>()>(Block<90>())));
+}
+
+TEST(AnyDataTest, CarriesAnyEventToListenersThatTakeTheirOwn) {
+    enum class Kind { key, large };
+    using Data = AnyData<maxSizeOf<Event, KeyEvent>()>;
+    EventQueue<Kind, void(const Data&)> queue;
+    std::vector<int> seen;
+    queue.appendListener(Kind::key, [&seen](const KeyEvent& event) { seen.push_back(event.key); });
+    queue.appendListener(Kind::key, [&seen](const Event& event) { seen.push_back(event.kind); });
+    queue.appendListener(Kind::key, [&seen](const KeyEvent* event) { seen.push_back(event->key); });
+    queue.appendListener(Kind::large, [&seen](const Data& data) {
+        seen.push_back(data.isType<LargeEvent>() ? data.get<LargeEvent>().kind : -1);
+    });
+    queue.enqueue(Kind::key, KeyEvent(3, 4));
+    queue.enqueue(Kind::large, LargeEvent());
+    EXPECT_TRUE(queue.process());
+    queue.dispatch(Kind::key, KeyEvent(5, 6));
+    EXPECT_EQ(seen, (std::vector<int>{4, 3, 4, 7, 6, 5, 6}));
+}
+
+TEST(AnyDataTest, IncludesTheEventInItself) {
+    struct Policies {
+        static int getEvent(const AnyData<32>& data) { return data.get<Event>().kind; }
+    };
+    EventQueue<int, void(const AnyData<32>&), Policies> queue;
+    std::vector<int> seen;
+    queue.appendListener(3, [&seen](const KeyEvent& event) { seen.push_back(event.key); });
+    queue.enqueue(KeyEvent(3, 4));
+    queue.enqueue(KeyEvent(2, 5));
+    queue.process();
+    EXPECT_EQ(seen, (std::vector<int>{4}));
+}
+
+TEST(AnyDataTest, AnAssignmentMovesTheOldObjectOnceAndTheNewOneTwice) {
+    struct Moved {
+        explicit Moved(int& count) : moves(&count) {}
+        Moved(Moved&& other) noexcept : moves(other.moves) { ++*moves; }
+        int* moves;
+    };
+    int oldMoves = 0;
+    int newMoves = 0;
+    Small data{Moved(oldMoves)};
+    Small other{Moved(newMoves)};
+    oldMoves = newMoves = 0;
+    data = std::move(other);
+    EXPECT_EQ(oldMoves, 1);
+    EXPECT_EQ(newMoves, 2);
+}
+
+// A move of a Tree is a copy with a child of its own. So the old object ends in the assignment.
+TEST(AnyDataTest, AnAssignmentMayEndTheOtherData) {
+    struct Tree {
+        explicit Tree(int n) : number(n) {}
+        Tree(const Tree& other) noexcept : number(other.number), child(copyOf(other.child)) {}
+        static std::shared_ptr<AnyData<32>> copyOf(const std::shared_ptr<AnyData<32>>& child) {
+            return child == nullptr ? nullptr
+                                    : std::make_shared<AnyData<32>>(Tree(child->get<Tree>()));
+        }
+        int number;
+        std::shared_ptr<AnyData<32>> child;
+    };
+    Tree root(1);
+    root.child = std::make_shared<AnyData<32>>(Tree(2));
+    AnyData<32> data{root};
+    data = std::move(*data.get<Tree>().child);
+    EXPECT_EQ(data.get<Tree>().number, 2);
+}
+
+TEST(AnyDataTest, AnAssignmentMayEndTheObjectThatHasTheData) {
+    struct Holder;
+    struct Owner {
+        std::shared_ptr<Holder> holder;
+    };
+    struct Holder {
+        AnyData<32> data{0};
+    };
+    auto holder = std::make_shared<Holder>();
+    const std::weak_ptr<Holder> watch = holder;
+    holder->data = AnyData<32>(Owner{holder});
+    Holder& last = *holder;
+    holder.reset();  // the data owns its holder now
+    last.data = AnyData<32>(1);
+    EXPECT_TRUE(watch.expired());
+}
+
+#if defined(__cpp_exceptions)
+TEST(AnyDataTest, AThrowingConstructorLeavesNothingBehind) {
+    struct LargeFragile : test::Fragile {
+        using Fragile::Fragile;
+        std::array<int, 50> content{};
+    };
+    Census census;
+    const test::Fragile inside(census, 1, test::Fault::inCopy);
+    EXPECT_THROW(const Small data = inside, test::Breakage);
+    const LargeFragile outside(census, 2, test::Fault::inCopy);
+    EXPECT_THROW(const Small data = outside, test::Breakage);
+    EXPECT_EQ(census.alive(), 2U);
+}
+#endif
+
+#if !defined(NDEBUG)
+TEST(AnyDataDeathTest, RefusesAccessThatCannotBeRight) {
+    const Small small = Event{1};
+    EXPECT_DEATH((void)small.get<LargeEvent>(), "smaller than the type asked for");
+    Small large = LargeEvent();
+    const Small taken = std::move(large);
+    EXPECT_DEATH((void)large.get<LargeEvent>(), "moved from and holds nothing");
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,425 @@
+#include "unit/event/event_suites.hpp"
+
+#include <sluice/eventpp/heter_event_queue.hpp>
+#include <sluice/eventpp/ordered_queue_list.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
+
+namespace sluice {
+namespace {
+
+using Numbers = std::vector<int>;
+using Texts = std::vector<std::string>;
+using Three = HeterTuple<void(), void(int), void(const std::string&)>;
+
+template <class Policies>
+class HeterEventQueueTest : public testing::Test {
+protected:
+    using Queue = HeterEventQueue<int, Three, Policies>;
+
+    void listen(Queue& queue, int event) {
+        queue.appendListener(event, [this] { log.push_back("none"); });
+        queue.appendListener(event, [this](int n) { log.push_back(std::to_string(n)); });
+        queue.appendListener(event, [this](const std::string& text) { log.push_back(text); });
+    }
+
+    Texts log;
+};
+TYPED_TEST_SUITE(HeterEventQueueTest, test::CommonPolicies, test::PolicyNames);
+
+static_assert(std::is_base_of_v<TagEventQueue, HeterEventQueue<int, Three>> &&
+              std::is_base_of_v<TagEventDispatcher, HeterEventQueue<int, Three>> &&
+              std::is_base_of_v<TagHeterEventQueue, HeterEventQueue<int, Three>> &&
+              std::is_base_of_v<TagHeterEventDispatcher, HeterEventQueue<int, Three>>);
+
+// ---- order
+
+TYPED_TEST(HeterEventQueueTest, ProcessesAllPrototypesInOneOrder) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    EXPECT_FALSE(queue.process());
+    queue.enqueue(3, 1);
+    queue.enqueue(3, "two");
+    queue.enqueue(3);
+    queue.enqueue(4, 5);
+    queue.enqueue(3, 4);
+    EXPECT_FALSE(queue.emptyQueue());
+    EXPECT_EQ(queue.sizeApprox(), 5U);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"1", "two", "none", "4"}));
+    EXPECT_TRUE(queue.emptyQueue());
+    EXPECT_FALSE(queue.process());
+}
+
+TYPED_TEST(HeterEventQueueTest, ProcessOneIsFirstInFirstOutAcrossPrototypes) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.enqueue(3, "a");
+    queue.enqueue(3);
+    queue.enqueue(3, 7);
+    for (const char* const expected : {"a", "none", "7"}) {
+        EXPECT_TRUE(queue.processOne());
+        EXPECT_EQ(this->log.back(), expected);
+    }
+    EXPECT_FALSE(queue.processOne());
+    EXPECT_EQ(this->log.size(), 3U);
+}
+
+TYPED_TEST(HeterEventQueueTest, EventsOfListenersAreForTheNextRound) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.appendListener(3, [&queue](int n) {
+        if (n < 3) {
+            queue.enqueue(3, n + 1);
+        }
+    });
+    queue.enqueue(3, 1);
+    queue.enqueue(3, "between");
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"1", "between"}));
+    EXPECT_TRUE(queue.process());
+    EXPECT_TRUE(queue.process());
+    EXPECT_FALSE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"1", "between", "2", "3"}));
+}
+
+// ---- processIf
+
+TYPED_TEST(HeterEventQueueTest, ProcessIfTestsTheEventsOfItsPrototypeOnly) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.enqueue(3, "long enough to live on the heap, not inside");
+    queue.enqueue(3, 1);
+    queue.enqueue(3);
+    queue.enqueue(3, 2);
+    queue.enqueue(3, "b");
+    queue.enqueue(3, 3);
+    Numbers tested;
+    EXPECT_TRUE(queue.processIf([&tested](int n) {
+        tested.push_back(n);
+        return n != 2;
+    }));
+    EXPECT_EQ(tested, (Numbers{1, 2, 3}));
+    EXPECT_EQ(this->log, (Texts{"1", "3"}));
+    queue.enqueue(3, 4);
+    this->log.clear();
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log,
+              (Texts{"long enough to live on the heap, not inside", "none", "2", "b", "4"}));
+}
+
+TYPED_TEST(HeterEventQueueTest, ProcessIfThatMissesReadsNoOtherPrototypesEvents) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.enqueue(3, 1);
+    queue.enqueue(3);
+    EXPECT_FALSE(queue.processIf([](const std::string&) { return true; }));
+    EXPECT_FALSE(queue.processIf([](int) { return false; }));
+    EXPECT_FALSE(queue.processIf([](const std::vector<int>&) { return true; }));
+    EXPECT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_TRUE(queue.processIf([] { return true; }));
+    EXPECT_EQ(this->log, (Texts{"none"}));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"none", "1"}));
+    EXPECT_FALSE(queue.processIf([](int) { return true; }));
+}
+
+TYPED_TEST(HeterEventQueueTest, ProcessIfGoesOnToTheNextPrototypeWhenNoneWasDispatched) {
+    HeterEventQueue<int, HeterTuple<void(int), void(const std::string&)>, TypeParam> queue;
+    Texts seen;
+    queue.appendListener(1, [&seen](int n) { seen.push_back("int" + std::to_string(n)); });
+    queue.appendListener(1, [&seen](const std::string& text) { seen.push_back(text); });
+    struct Any {
+        bool operator()(int n) const { return n > 5; }
+        bool operator()(const std::string&) const { return true; }
+    };
+    queue.enqueue(1, 1);
+    queue.enqueue(1, "text");
+    EXPECT_TRUE(queue.processIf(Any()));
+    EXPECT_EQ(seen, (Texts{"text"}));
+    queue.enqueue(1, "more");
+    queue.enqueue(1, 9);
+    EXPECT_TRUE(queue.processIf(Any()));
+    EXPECT_EQ(seen, (Texts{"text", "int9"}));
+}
+
+TYPED_TEST(HeterEventQueueTest, PredicateWithStateIsTheCallersOwn) {
+    struct Counting {
+        int calls = 0;
+        bool operator()(int) { return ++calls == 2; }
+    };
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.enqueue(3, 1);
+    queue.enqueue(3, 2);
+    Counting counting;
+    EXPECT_TRUE(queue.processIf(counting));
+    EXPECT_EQ(counting.calls, 2);
+    EXPECT_EQ(this->log, (Texts{"2"}));
+}
+
+// ---- queued events
+
+TYPED_TEST(HeterEventQueueTest, PrototypeIsChosenWhenTheEventIsQueued) {
+    // The number that is kept would fit the first prototype, too.
+    HeterEventQueue<int, HeterTuple<void(int&), void(int)>, TypeParam> queue;
+    Texts seen;
+    queue.appendListener(1, [&seen](int& n) { seen.push_back("reference " + std::to_string(n)); });
+    queue.appendListener(1, [&seen](int&& n) { seen.push_back("value " + std::to_string(n)); });
+    queue.enqueue(1, 5);
+    int n = 6;
+    queue.enqueue(1, n);
+    n = 7;
+    EXPECT_TRUE(queue.process());
+    queue.dispatch(1, 8);
+    queue.dispatch(1, n);
+    EXPECT_EQ(seen, (Texts{"value 5", "reference 6", "value 8", "reference 7"}));
+}
+
+TYPED_TEST(HeterEventQueueTest, ReferencesAreCopiedAndDestroyedRightAfterTheirDispatch) {
+    using Shared = std::shared_ptr<int>;
+    HeterEventQueue<int, HeterTuple<void(const Shared&), void(const Shared&, int)>, TypeParam>
+        queue;
+    const auto shared = std::make_shared<int>(1);
+    Numbers counts;
+    queue.appendListener(
+        1, [&](const Shared& s) { counts.push_back(static_cast<int>(s.use_count())); });
+    queue.enqueue(1, shared);
+    queue.enqueue(1, shared, 4);
+    queue.enqueue(1, shared);
+    EXPECT_EQ(shared.use_count(), 4);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(counts, (Numbers{4, 2}));
+    EXPECT_EQ(shared.use_count(), 1);
+    queue.enqueue(1, shared, 4);
+    queue.clearEvents();
+    EXPECT_EQ(shared.use_count(), 1);
+    EXPECT_TRUE(queue.emptyQueue());
+    {
+        auto temporary = queue;
+        temporary.enqueue(1, shared);
+    }
+    EXPECT_EQ(shared.use_count(), 1);
+}
+
+TYPED_TEST(HeterEventQueueTest, ArgumentsMayBeMoveOnly) {
+    using Owner = std::unique_ptr<int>;
+    HeterEventQueue<int, HeterTuple<void(), void(const Owner&)>, TypeParam> queue;
+    int seen = 0;
+    queue.appendListener(1, [&seen](const Owner& owner) { seen = *owner; });
+    queue.enqueue(1, std::make_unique<int>(8));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, 8);
+}
+
+struct Message {
+    int type;
+    int number;
+};
+template <class Policies>
+struct EventOfMessages : Policies {
+    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
+    static int getEvent(const Message& message) { return message.type; }
+    static int getEvent(const Message& message, int) { return message.type; }
+};
+
+TYPED_TEST(HeterEventQueueTest, EventMayBeIncludedAndFoundByThePolicy) {
+    HeterEventQueue<int, HeterTuple<void(const Message&), void(const Message&, int)>,
+                    EventOfMessages<TypeParam>>
+        queue;
+    Numbers seen;
+    queue.appendListener(3, [&seen](const Message& message) { seen.push_back(message.number); });
+    queue.appendListener(
+        3, [&seen](const Message& message, int n) { seen.push_back(message.number + n); });
+    queue.enqueue(Message{3, 10}, 5);
+    queue.enqueue(Message{3, 20});
+    queue.enqueue(Message{4, 30});
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, (Numbers{15, 20}));
+    queue.dispatch(Message{3, 40});
+    EXPECT_EQ(seen.back(), 40);
+}
+
+// ---- visitors
+
+TYPED_TEST(HeterEventQueueTest, VisitorGetsEventsOfAllPrototypes) {
+    struct Visitor {
+        Texts& log;
+        void operator()(int event) const { log.push_back(std::to_string(event)); }
+        void operator()(int event, int n) const { log.push_back(std::to_string(event * 100 + n)); }
+        void operator()(int, const std::string& text) const { log.push_back(text); }
+    };
+    typename TestFixture::Queue queue;
+    this->listen(queue, 1);
+    queue.enqueue(1);
+    queue.enqueue(2, 5);
+    queue.enqueue(3, "text");
+    const Visitor visitor{this->log};
+    EXPECT_TRUE(queue.processOneWith(visitor));
+    EXPECT_TRUE(queue.processQueueWith(visitor));
+    EXPECT_FALSE(queue.processQueueWith(visitor));
+    EXPECT_EQ(this->log, (Texts{"1", "205", "text"})) << "no listener was called";
+}
+
+// ---- as a value
+
+TYPED_TEST(HeterEventQueueTest, CopiesAndMovesConcernListenersOnly) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    queue.enqueue(3, 1);
+    auto copy = queue;
+    EXPECT_TRUE(copy.emptyQueue());
+    copy.enqueue(3, 2);
+    EXPECT_TRUE(copy.process());
+    auto moved = std::move(copy);
+    EXPECT_TRUE(moved.emptyQueue());
+    moved.enqueue(3, "three");
+    EXPECT_TRUE(moved.process());
+    EXPECT_EQ(this->log, (Texts{"2", "three"}));
+    queue = moved;
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"2", "three", "1"}));
+}
+
+// ---- beyond the order
+
+TYPED_TEST(HeterEventQueueTest, BoundedQueuesRejectOrDropAndCount) {
+    EventQueueOptions options;
+    options.limit = 2;
+    typename TestFixture::Queue rejecting(options);
+    this->listen(rejecting, 3);
+    EXPECT_TRUE(rejecting.enqueue(3, 1));
+    EXPECT_TRUE(rejecting.enqueue(3, "two"));
+    EXPECT_FALSE(rejecting.enqueue(3));
+    EXPECT_TRUE(rejecting.process());
+    options.overflow = Overflow::dropOldest;
+    typename TestFixture::Queue dropping(options);
+    this->listen(dropping, 3);
+    EXPECT_TRUE(dropping.enqueue(3, 1));
+    EXPECT_TRUE(dropping.enqueue(3, "two"));
+    EXPECT_TRUE(dropping.enqueue(3));
+    EXPECT_EQ(dropping.discardedCount(), 1U);
+    EXPECT_TRUE(dropping.process());
+    EXPECT_EQ(this->log, (Texts{"1", "two", "two", "none"}));
+}
+
+TYPED_TEST(HeterEventQueueTest, ClosedQueueRefusesAndStillProcesses) {
+    typename TestFixture::Queue queue;
+    this->listen(queue, 3);
+    EXPECT_TRUE(queue.enqueue(3, 1));
+    queue.close();
+    EXPECT_TRUE(queue.isClosed());
+    EXPECT_FALSE(queue.enqueue(3, 2));
+    queue.wait();
+    EXPECT_TRUE(queue.process());
+    queue.drain();
+    EXPECT_TRUE(queue.drainFor(std::chrono::milliseconds(0)));
+    EXPECT_EQ(this->log, (Texts{"1"}));
+}
+
+TYPED_TEST(HeterEventQueueTest, KnowsWhetherThereIsSomethingToDo) {
+    typename TestFixture::Queue queue;
+    EXPECT_FALSE(queue.waitFor(std::chrono::nanoseconds(0)));
+    bool wasEmptyInside = true;
+    queue.appendListener(3, [&](int) { wasEmptyInside = queue.emptyQueue(); });
+    queue.enqueue(3, 1);
+    EXPECT_TRUE(queue.waitFor(std::chrono::nanoseconds(0)));
+    {
+        const typename TestFixture::Queue::DisableQueueNotify silent(&queue);
+        EXPECT_FALSE(queue.waitFor(std::chrono::nanoseconds(0)));
+    }
+    EXPECT_TRUE(queue.waitFor(std::chrono::nanoseconds(0)));
+    EXPECT_TRUE(queue.process());
+    EXPECT_FALSE(wasEmptyInside);
+    EXPECT_TRUE(queue.emptyQueue());
+}
+
+TYPED_TEST(HeterEventQueueTest, ListenerMayDestroyTheQueue) {
+    auto queue = std::make_unique<typename TestFixture::Queue>();
+    const auto shared = std::make_shared<int>(0);
+    queue->appendListener(3, [&queue, shared](int) {
+        queue.reset();
+        ++*shared;
+    });
+    queue->enqueue(3, 1);
+    queue->enqueue(3, 2);
+    queue->enqueue(3, "never dispatched");
+    EXPECT_TRUE(queue->process());
+    EXPECT_EQ(*shared, 1);
+    EXPECT_EQ(shared.use_count(), 1);
+}
+
+template <class Policies>
+struct Ordered : Policies {
+    template <class Item>
+    using QueueList = OrderedQueueList<Item>;
+};
+
+TYPED_TEST(HeterEventQueueTest, QueueListOfThePolicyOrdersTheEvents) {
+    HeterEventQueue<int, Three, Ordered<TypeParam>> queue;
+    Numbers seen;
+    for (const int event : {1, 2, 3}) {
+        queue.appendListener(event, [&seen, event] { seen.push_back(event); });
+        queue.appendListener(event, [&seen, event](int) { seen.push_back(10 * event); });
+    }
+    queue.enqueue(3);
+    queue.enqueue(1, 0);
+    queue.enqueue(2);
+    queue.enqueue(1);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, (Numbers{10, 1, 2, 3}));
+}
+
+#if defined(__cpp_exceptions)
+
+TYPED_TEST(HeterEventQueueTest, ExceptionOfAListenerLosesNoOtherEvent) {
+    typename TestFixture::Queue queue;
+    queue.appendListener(3, [](int) { throw std::runtime_error("of the test"); });
+    this->listen(queue, 4);
+    queue.enqueue(4, "a");
+    queue.enqueue(3, 1);
+    queue.enqueue(4, 2);
+    EXPECT_THROW(queue.process(), std::runtime_error);
+    EXPECT_FALSE(queue.emptyQueue());
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(this->log, (Texts{"a", "2"}));
+}
+
+struct Fragile {
+    explicit Fragile(bool mayFail) : fails(mayFail) {}
+    Fragile(const Fragile& other) : fails(other.fails) {
+        if (fails) {
+            throw std::runtime_error("of the test");
+        }
+    }
+    bool fails;
+};
+
+TYPED_TEST(HeterEventQueueTest, EventThatCannotBeBuiltIsNotQueued) {
+    HeterEventQueue<int, HeterTuple<void(), void(const Fragile&)>, TypeParam> queue;
+    int calls = 0;
+    queue.appendListener(1, [&calls](const Fragile&) { ++calls; });
+    const Fragile good(false);
+    const Fragile bad(true);
+    queue.enqueue(1, good);
+    EXPECT_THROW(queue.enqueue(1, bad), std::runtime_error);
+    EXPECT_EQ(queue.sizeApprox(), 1U);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(calls, 1);
+}
+
+#endif
+
+}  // namespace
+}  // namespace sluice

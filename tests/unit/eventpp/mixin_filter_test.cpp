@@ -1,0 +1,277 @@
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_queue.hpp>
+#include <sluice/eventpp/mixin_filter.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+struct Filtered {
+    using Mixins = MixinList<MixinFilter>;
+};
+using Dispatcher = EventDispatcher<int, void(int, int), Filtered>;
+
+/// Events 0 to 4 with 58 each. A listener keeps what it got; two filters count.
+class MixinFilterTest : public ::testing::Test {
+protected:
+    using Numbers = std::vector<int>;
+
+    MixinFilterTest() {
+        for (int event = 0; event < 5; ++event) {
+            dispatcher_.appendListener(
+                event, [this](int e, int index) { data_[static_cast<std::size_t>(e)] = index; });
+        }
+    }
+
+    /// A filter that counts itself as the given one.
+    template <class Action>
+    auto filter(std::size_t number, Action action) {
+        return dispatcher_.appendFilter([this, number, action](int& e, int& index) {
+            ++hits_[number];
+            return action(e, index);
+        });
+    }
+
+    void dispatchAll() {
+        for (int event = 0; event < 5; ++event) {
+            dispatcher_.dispatch(event, 58);
+        }
+    }
+
+    static bool pass(int&, int&) { return true; }
+    static bool belowTwo(int& e, int&) { return e < 2; }
+    static bool increaseFromTwo(int& e, int& index) {
+        index += e >= 2 ? 1 : 0;
+        return true;
+    }
+
+    Dispatcher dispatcher_;
+    Numbers hits_ = Numbers(2);
+    Numbers data_ = Numbers(5);
+};
+
+TEST_F(MixinFilterTest, TheFirstFilterThatObjectsStopsLaterFiltersAndAllListeners) {
+    filter(0, belowTwo);
+    filter(1, pass);
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{5, 2}));
+    EXPECT_EQ(data_, (Numbers{58, 58, 0, 0, 0}));
+}
+
+TEST_F(MixinFilterTest, FiltersInFrontOfTheOneThatObjectsStillRun) {
+    filter(0, pass);
+    filter(1, belowTwo);
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{5, 5}));
+    EXPECT_EQ(data_, (Numbers{58, 58, 0, 0, 0}));
+}
+
+TEST_F(MixinFilterTest, WhatAFilterWritesIsWhatListenersGet) {
+    filter(0, increaseFromTwo);
+    int seen = 0;
+    filter(1, [&seen](int&, int& index) {
+        seen += index;
+        return true;
+    });
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{5, 5}));
+    EXPECT_EQ(data_, (Numbers{58, 58, 59, 59, 59}));
+    EXPECT_EQ(seen, 58 + 58 + 59 + 59 + 59) << "later filters get it, too";
+}
+
+TEST_F(MixinFilterTest, FiltersRunForEventsWithoutListeners) {
+    filter(0, pass);
+    dispatcher_.dispatch(1000, 58);
+    EXPECT_EQ(hits_, (Numbers{1, 0}));
+}
+
+TEST_F(MixinFilterTest, ARemovedFilterNoLongerObjects) {
+    const Dispatcher::FilterHandle handle = filter(0, belowTwo);
+    EXPECT_TRUE(handle);
+    EXPECT_TRUE(dispatcher_.removeFilter(handle));
+    EXPECT_FALSE(dispatcher_.removeFilter(handle));
+    EXPECT_FALSE(dispatcher_.removeFilter(Dispatcher::FilterHandle()));
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{0, 0}));
+    EXPECT_EQ(data_, (Numbers{58, 58, 58, 58, 58}));
+}
+
+TEST_F(MixinFilterTest, AFilterMayRemoveItselfAndAddOthers) {
+    Dispatcher::FilterHandle handle;
+    handle = filter(0, [&](int&, int&) {
+        filter(1, pass);
+        return dispatcher_.removeFilter(handle);
+    });
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{1, 4}));
+    EXPECT_EQ(data_, (Numbers{58, 58, 58, 58, 58}));
+}
+
+TEST_F(MixinFilterTest, CopiesHaveTheSameFilters) {
+    filter(0, belowTwo);
+    Dispatcher copy(dispatcher_);
+    copy.dispatch(1, 7);
+    copy.dispatch(3, 7);
+    EXPECT_EQ(data_, (Numbers{0, 7, 0, 0, 0}));
+    copy.appendFilter([](int&, int&) { return false; });
+    dispatcher_.dispatch(0, 8);
+    EXPECT_EQ(data_, (Numbers{8, 7, 0, 0, 0})) << "later ones are its own";
+    Dispatcher moved(std::move(copy));
+    moved.dispatch(1, 9);
+    EXPECT_EQ(data_, (Numbers{8, 7, 0, 0, 0}));
+}
+
+TEST_F(MixinFilterTest, SwapExchangesTheFiltersWithTheListeners) {
+    filter(0, belowTwo);
+    Dispatcher other;
+    swap(dispatcher_, other);
+    dispatchAll();
+    EXPECT_EQ(hits_, (Numbers{0, 0}));
+    other.dispatch(3, 7);
+    EXPECT_EQ(hits_, (Numbers{1, 0}));
+    EXPECT_EQ(data_, (Numbers{0, 0, 0, 0, 0}));
+    other.swap(dispatcher_);
+    dispatcher_.dispatch(1, 7);
+    EXPECT_EQ(hits_, (Numbers{2, 0}));
+    EXPECT_EQ(data_, (Numbers{0, 7, 0, 0, 0}));
+}
+
+TEST(MixinFilterQueueTest, FiltersRunWhenTheQueueProcesses) {
+    EventQueue<int, void(int, int), Filtered> queue;
+    std::vector<int> seen;
+    int filtered = 0;
+    queue.appendListener(3, [&seen](int, int n) { seen.push_back(n); });
+    queue.appendFilter([&filtered](int&, int& n) {
+        ++filtered;
+        n += 100;
+        return n != 102;
+    });
+    for (int n = 1; n < 4; ++n) {
+        queue.enqueue(3, n);
+    }
+    EXPECT_EQ(filtered, 0);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(filtered, 3);
+    EXPECT_EQ(seen, (std::vector<int>{101, 103}));
+}
+
+template <class Base>
+class Inner : public Base {
+public:
+    int calls = 0;
+};
+
+TEST(MixinFilterChainTest, RunsOnceBelowAMixinWithoutAHook) {
+    struct Policies {
+        using Mixins = MixinList<Inner, MixinFilter>;
+    };
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int filtered = 0;
+    dispatcher.appendFilter([&filtered](int&) {
+        ++filtered;
+        return true;
+    });
+    dispatcher.dispatch(3);
+    EXPECT_EQ(filtered, 1);
+}
+
+template <class Base>
+class Derived : public MixinFilter<Base> {};
+
+TEST(MixinFilterChainTest, RunsForAMixinThatInheritsIt) {
+    struct Policies {
+        using Mixins = MixinList<Inner, Derived>;
+    };
+    EventDispatcher<int, void(int), Policies> dispatcher;
+    int filtered = 0;
+    int heard = 0;
+    dispatcher.appendListener(3, [&heard](int) { ++heard; });
+    dispatcher.appendFilter([&filtered](int&) {
+        ++filtered;
+        return false;
+    });
+    dispatcher.dispatch(3);
+    EXPECT_EQ(filtered, 1);
+    EXPECT_EQ(heard, 0);
+}
+
+TEST(MixinFilterChainTest, ReferencesAndConstReferencesStayWhatTheyAre) {
+    EventDispatcher<int, void(const std::string&, int&), Filtered> dispatcher;
+    dispatcher.appendFilter([](const std::string& text, int& n) {
+        n += static_cast<int>(text.size());
+        return true;
+    });
+    int n = 1;
+    dispatcher.dispatch(3, "four", n);
+    EXPECT_EQ(n, 5);
+}
+
+TEST(MixinFilterChainTest, UsesTheThreadingOfTheDispatcher) {
+    struct Policies {
+        using Threading = SingleThreading;
+        using Mixins = MixinList<MixinFilter>;
+    };
+    struct Elsewhere {
+        using Threading = SingleThreading;
+    };
+    using Single = EventDispatcher<int, void(int), Policies>;
+    static_assert(
+        std::is_same_v<Single::FilterHandle, CallbackList<bool(int&), Elsewhere>::Handle>);
+    static_assert(!std::is_same_v<Single::FilterHandle, CallbackList<bool(int&)>::Handle>);
+    Single dispatcher;
+    int calls = 0;
+    dispatcher.appendListener(3, [&calls](int) { ++calls; });
+    dispatcher.appendFilter([](int& n) { return n != 3; });
+    dispatcher.dispatch(3);
+    EXPECT_EQ(calls, 0);
+}
+
+#if defined(__cpp_exceptions)
+TEST(MixinFilterChainTest, AFilterMayDestroyTheDispatcher) {
+    struct Policies {
+        using Mixins = MixinList<MixinFilter, MixinFilter>;
+    };
+    auto dispatcher = std::make_unique<EventDispatcher<int, void(int), Policies>>();
+    int called = 0;
+    dispatcher->appendListener(1, [&called](int) { ++called; });
+    dispatcher->appendFilter([&dispatcher](int&) {
+        dispatcher.reset();
+        return true;
+    });
+    dispatcher->dispatch(1);
+    EXPECT_EQ(dispatcher, nullptr);
+    EXPECT_EQ(called, 0);
+}
+
+TEST(MixinFilterQueueTest, AFilterMayDestroyTheQueue) {
+    auto queue = std::make_unique<EventQueue<int, void(int), Filtered>>();
+    int called = 0;
+    queue->appendListener(1, [&called](int) { ++called; });
+    queue->appendFilter([&queue](int&) {
+        queue.reset();
+        return true;
+    });
+    queue->enqueue(1, 1);
+    queue->enqueue(1, 2);
+    EXPECT_TRUE(queue->process());
+    EXPECT_EQ(called, 0);
+}
+
+TEST_F(MixinFilterTest, AThrowingFilterEndsTheDispatch) {
+    dispatcher_.appendFilter([](int&, int&) -> bool { throw std::runtime_error("filter"); });
+    EXPECT_THROW(dispatcher_.dispatch(1, 58), std::runtime_error);
+    EXPECT_EQ(data_, (Numbers{0, 0, 0, 0, 0}));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice

@@ -31,6 +31,192 @@ void set_default_backend(std::shared_ptr<backend> next);
 
 }  // namespace sluice::log
 
-#if !defined(SLUICE_LOG_COMPILED_LIB)
-#include <sluice/log/detail/compiled/default_backend.hpp>
+// ---- Functions that sluice::log_compiled compiles once
+
+#if defined(SLUICE_LOG_INLINE)
+
+#include <sluice/log/detail/backend/backend_access.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
+#include <sluice/log/detail/backend/harvest_scope.hpp>
+
+#include <spdlog/details/registry.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+// NOLINTBEGIN(misc-definitions-in-headers)
+namespace sluice::log {
+
+namespace detail {
+
+/// Holds the default back end. It is never destroyed, because static objects may log in their
+/// destructors.
+class DefaultBackend final : private RegistryMember {
+public:
+    /// All shared libraries share this object, also those that hide their symbols.
+    [[gnu::visibility("default")]] static DefaultBackend& instance() {
+        static DefaultBackend* const forEver = new DefaultBackend;
+        return *forEver;
+    }
+
+    std::shared_ptr<backend> get() {
+        watchExit();
+        std::shared_ptr<backend> found = peek();
+        if (!found) {
+            // It holds no lock here, because a fork() may wait for the thread of the new back end.
+            // If two threads make one at once, one of them is kept.
+            auto made = std::make_shared<backend>();
+            const std::lock_guard<std::mutex> lock(mutex_);
+            found = backend_ = backend_ ? backend_ : made;
+        }
+        awaitShutdown();
+        return found;
+    }
+
+    std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
+        if (next) {
+            watchExit();
+            awaitShutdown();
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        std::swap(backend_, next);
+        return next;
+    }
+
+    std::shared_ptr<backend> peek() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return backend_;
+    }
+
+private:
+    /// Notices spdlog::shutdown(), which releases spdlog's thread pool. spdlog's registry holds
+    /// this object as if it were the pool, so spdlog::shutdown() destroys it. The object keeps the
+    /// former pool alive.
+    class ShutdownHook {
+    public:
+        explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
+            : pool_(std::move(pool)) {}
+        ShutdownHook(const ShutdownHook&) = delete;
+        ShutdownHook& operator=(const ShutdownHook&) = delete;
+        ~ShutdownHook() { instance().hookIsGone(); }
+
+    private:
+        const std::shared_ptr<spdlog::details::thread_pool> pool_;
+    };
+
+    void awaitShutdown() {
+        // A sink must not wait for the registry, because spdlog::shutdown() may hold the registry
+        // and wait for the sink. Relaxed: the flag is read again below, with the lock.
+        if (isHooked_.load(std::memory_order_relaxed) || HarvestScope::isInside() ||
+            hasLeft_.load(std::memory_order_acquire)) {
+            return;
+        }
+        const std::lock_guard<std::mutex> noFork(hooking_);
+        spdlog::details::registry& registry = spdlog::details::registry::instance();
+        const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
+        if (!isHooked_.load(std::memory_order_relaxed)) {
+            hook(registry, lock);
+        }
+    }
+
+    /// Puts a hook in the place of the registry's thread pool. The guard locks that place.
+    void hook(spdlog::details::registry& registry,
+              const std::lock_guard<std::recursive_mutex>& /*guard*/) {
+        const auto pool = registry.get_tp();
+        const auto hook = std::make_shared<ShutdownHook>(pool);
+        isHooked_.store(true, std::memory_order_relaxed);
+        registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
+    }
+
+    /// Called by spdlog when it has released the hook. spdlog holds the lock on its thread pool.
+    void hookIsGone() {
+        if (hasLeft_.load(std::memory_order_acquire)) {
+            return;
+        }
+        isHooked_.store(false, std::memory_order_relaxed);
+        spdlog::details::registry& registry = spdlog::details::registry::instance();
+        if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
+            if (!HarvestScope::isInside()) {
+                hook(registry, std::lock_guard<std::recursive_mutex>(registry.tp_mutex()));
+            }
+        } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
+            BackendAccess::end(*last);
+        }
+    }
+
+    /// Registers leave() with atexit(). If two threads call it at once, both may register, and the
+    /// second call of leave() does nothing. Neither waits for the other, so the child of a fork
+    /// never waits for a thread that it does not have.
+    void watchExit() {
+        if (!watchesExit_.load(std::memory_order_acquire)) {
+            // Makes spdlog's registry first, so that it is destroyed after leave(): its loggers
+            // still find their back end.
+            static_cast<void>(spdlog::details::registry::instance());
+            if (std::atexit([] { instance().leave(); }) == 0) {
+                watchesExit_.store(true, std::memory_order_release);
+            }
+        }
+    }
+
+    /// Called at the end of the program.
+    void leave() {
+        if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
+            if (const std::shared_ptr<backend> last = peek()) {
+                BackendAccess::leave(*last);
+            }
+        }
+    }
+
+    DefaultBackend() { BackendRegistry::instance().add(*this); }
+
+    // Around a fork, this class holds hooking_ and mutex_, so the child finds both free, and also
+    // spdlog's lock if this class held it. A sink that forks does not wait for hooking_: another
+    // thread may hold hooking_ and wait for spdlog's lock, while spdlog::shutdown() holds that lock
+    // and waits for the sink.
+    bool stopForFork() noexcept override {
+        forkGuard_ = std::unique_lock<std::mutex>(hooking_, std::try_to_lock);
+        return forkGuard_.owns_lock() || HarvestScope::isInside();
+    }
+    void goOn() noexcept override { forkGuard_ = {}; }
+    void settleForFork() noexcept override {}
+    void lockForFork() noexcept override { mutex_.lock(); }
+    void afterForkInParent() noexcept override {
+        mutex_.unlock();
+        goOn();
+    }
+    void afterForkInChild() noexcept override { afterForkInParent(); }
+    void beginRescue() noexcept override {}
+    bool isRescued() const noexcept override { return true; }
+
+    std::mutex hooking_;  ///< locked before spdlog's lock in awaitShutdown()
+    /// Guard of hooking_ during a fork(); written by the forking thread.
+    std::unique_lock<std::mutex> forkGuard_;
+    std::mutex mutex_;  ///< guards backend_
+    std::shared_ptr<backend> backend_;
+    std::atomic<bool> watchesExit_{false};
+    /// Whether the program ends; written by the thread that ends it.
+    std::atomic<bool> hasLeft_{false};
+    /// Whether the registry holds a hook; written with its lock.
+    std::atomic<bool> isHooked_{false};
+};
+
+/// Makes the object before main(), for the reason given at registryFromTheStart.
+inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
+
+}  // namespace detail
+
+SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
+    return detail::DefaultBackend::instance().get();
+}
+
+SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
+    // The old back end ends here, while no lock is held.
+    static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
+}
+
+}  // namespace sluice::log
+// NOLINTEND(misc-definitions-in-headers)
+
 #endif

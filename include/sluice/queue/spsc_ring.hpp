@@ -257,6 +257,12 @@ public:
         return sizeExact();
     }
 
+    /// The number of messages pushed so far, modulo half the range of Index.
+    [[nodiscard]] Index pushCount() const noexcept {
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return static_cast<Index>(static_cast<Index>(tail - first) / Positions::one);
+    }
+
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
     /// With dynamicCapacity only: returns the capacity if a constructor would take it. Otherwise it

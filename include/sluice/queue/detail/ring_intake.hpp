@@ -160,6 +160,11 @@ public:
         return sizeExact();
     }
 
+    /// The number of slots that pushes have claimed so far, modulo half the range of Index.
+    [[nodiscard]] Index pushCount() const noexcept {
+        return static_cast<Index>(static_cast<Index>(tail() - first) / Positions::one);
+    }
+
 protected:
     RingIntake() = default;
     ~RingIntake() = default;

@@ -27,8 +27,8 @@ nightly_part() {
             ;;
         model)
             need "${test_packages[@]}"
-            build noexceptions model_test
-            SLUICE_MODEL_EFFORT=full ctest_again noexceptions -R '^model\.'
+            build release model_test
+            SLUICE_MODEL_EFFORT=full ctest_again release -R '^model\.'
             ;;
         asan | tsan) sanitizer "$1" ;;
         noexceptions) run_tests "$1" ;;

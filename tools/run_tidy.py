@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the sources, in parallel: `run_tidy.py BUILD_DIR [--jobs N] [--all] [FILE...]`.
 
-Takes the sources from BUILD_DIR/compile_commands.json: without --all, only those outside of folders of tests.
+Takes the sources from BUILD_DIR/compile_commands.json. Without --all it leaves out tests, and the part of the
+benchmarks that calls other libraries.
 Headers are seen through the sources that include them. A source that passed is not read again until its text, a file that it includes, the
 settings or clang-tidy change. tidy_cache.py remembers that for every clone of this user.
 """
@@ -19,6 +20,15 @@ from pathlib import Path
 from tidy_cache import TidyCache
 
 TIDY = "clang-tidy-16"
+
+
+LEFT_TO_ALL = ("bench/adapters", "bench/scenarios")
+
+
+def is_left_to_all(source):
+    """`source`: relative to the root."""
+    name = source.as_posix()
+    return "tests" in source.parts or any(name.startswith(f"{folder}/") for folder in LEFT_TO_ALL)
 
 
 class Runner:
@@ -93,7 +103,7 @@ def main(arguments):
     parser.add_argument("build", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument(
-        "--all", action="store_true", help="also read the sources of tests, and run clang's static analyzer"
+        "--all", action="store_true", help="read all sources, and run clang's static analyzer"
     )
     parser.add_argument("files", nargs="*", type=Path)
     options = parser.parse_args(arguments)
@@ -107,7 +117,7 @@ def main(arguments):
         print(f"run_tidy: {options.build} compiles no {', '.join(unknown)}", file=sys.stderr)
         return 2
     if not files and not options.all:
-        files = [file for file in runner.sources() if "tests" not in file.relative_to(root).parts]
+        files = [file for file in runner.sources() if not is_left_to_all(file.relative_to(root))]
     count, read, refused = runner.run(files, options.jobs)
     if count == 0:
         parser.error(f"{options.build}/compile_commands.json names none of the sources")

@@ -180,12 +180,12 @@ bool existingLogger() {
 
 bool policies() {
     const std::string file = folder + "/policies.log";
-    using sluice::log::overflow_policy;
+    using sluice::Overflow;
     const auto by = sluice::log::default_backend();
     const auto sink = std::make_shared<sluice::log::file_sink_mt>(file);
-    sluice::log::async_logger calm("calm", sink, by, overflow_policy::block);
-    sluice::log::async_logger newest("newest", sink, by, overflow_policy::overrun_oldest);
-    sluice::log::async_logger oldest("oldest", sink, by, overflow_policy::discard_new);
+    sluice::log::async_logger calm("calm", sink, by, Overflow::block);
+    sluice::log::async_logger newest("newest", sink, by, Overflow::dropOldest);
+    sluice::log::async_logger oldest("oldest", sink, by, Overflow::reject);
     calm.info("waits for room");
     newest.info("takes the room of this thread's oldest records");
     oldest.info("is left out when there is no room");
@@ -255,7 +255,7 @@ bool statistics() {
     }
     const std::size_t missing = by->overrun_counter() + by->discard_counter();
     by->reset_discard_counter();
-    return missing == 0 && all.logged == all.written + all.overrun + all.messages;
+    return missing == 0 && all.logged == all.written + all.dropped + all.messages;
 }
 
 std::shared_ptr<sluice::log::async_logger> journal;

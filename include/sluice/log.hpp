@@ -20,7 +20,6 @@
 #include <sluice/log/limited.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/make_async.hpp>
-#include <sluice/log/overflow_policy.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 #include <sluice/log/scoped_context.hpp>
 #include <sluice/log/signal_scope.hpp>

@@ -13,13 +13,12 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 
 using RecordQueue = LabelQueue<>;
 
 /// Posts as much as the lane takes, and emits it.
-void round(RecordQueue& queue, log::overflow_policy policy) {
+void round(RecordQueue& queue, Overflow policy) {
     for (std::uint32_t i = 0; i < 100; ++i) {
         (void)postBytes(queue, {0, i}, i, policy);
     }
@@ -28,7 +27,7 @@ void round(RecordQueue& queue, log::overflow_policy policy) {
 }
 
 TEST(RecordQueueAllocation, PostsAndHarvestsAllocateNothing) {
-    for (const auto policy : {blocking, discarding, overrunning}) {
+    for (const auto policy : {blocking, rejecting, dropping}) {
         RecordQueueOptions options;
         options.laneMessages = policy == blocking ? 8192 : 50;
         RecordQueue queue(options);
@@ -45,9 +44,9 @@ TEST(RecordQueueAllocation, ARecordLargerThanTheLaneAllocatesOneBlock) {
     RecordQueueOptions options;
     options.laneBytes = 1024;
     RecordQueue queue(options);
-    round(queue, discarding);
+    round(queue, rejecting);
     const AllocationCount count;
-    ASSERT_EQ(postBytes(queue, {0, 0}, 5000), PostResult::ok);
+    ASSERT_EQ(postBytes(queue, {0, 0}, 5000), SendResult::ok);
     EXPECT_EQ(count.allocations(), 1U);
     queue.look();
     queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record&) {});
@@ -59,7 +58,7 @@ TEST(RecordQueueAllocation, ThreadsThatHaveGoneLeaveNoMemoryBehind) {
     const auto useThreads = [&queue](int threads) {
         for (int i = 0; i < threads; ++i) {
             std::thread([&queue] {
-                ASSERT_EQ(postBytes(queue, {0, 0}, 100), PostResult::ok);
+                ASSERT_EQ(postBytes(queue, {0, 0}, 100), SendResult::ok);
             }).join();
             queue.look();
             queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {});

@@ -144,7 +144,7 @@ struct OrderRun {
     std::uint32_t threads = 12;
     std::uint32_t perThread = 3000;
     log::detail::RecordQueueOptions options;
-    log::overflow_policy policy = blocking;
+    Overflow policy = blocking;
 };
 
 /// Many threads post, one emits. `beforePost(label)` is called in front of each post.
@@ -161,7 +161,7 @@ void runOrdered(RecordQueue& queue, const OrderRun& run, OrderOracle& oracle,
                 beforePost(label);
                 oracle.begin(label);
                 const auto posted = postBytes(queue, label, dice() % 60, run.policy);
-                oracle.end(label, posted == log::detail::PostResult::ok);
+                oracle.end(label, posted == SendResult::ok);
                 for (std::uint32_t pauses = dice() % 64; pauses > 32; --pauses) {
                     cpuPause();
                 }

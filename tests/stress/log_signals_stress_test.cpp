@@ -21,7 +21,6 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::PostResult;
 using log::detail::RecordQueueTraits;
 using log::detail::StampClock;
 
@@ -57,10 +56,10 @@ void onSignal(int) {
     } else if (nextInHandler != scene->perThread) {
         const Label label{scene->threads + ownNumber, nextInHandler++};
         scene->oracle->begin(label);
-        const PostResult posted = postBytes(*scene->queue, label, handlersDice() % 40,
-                                            handlersDice() % 2 == 0 ? blocking : overrunning);
-        scene->oracle->end(label, posted == PostResult::ok);
-        if (posted != PostResult::ok) {
+        const SendResult posted = postBytes(*scene->queue, label, handlersDice() % 40,
+                                            handlersDice() % 2 == 0 ? blocking : dropping);
+        scene->oracle->end(label, posted == SendResult::ok);
+        if (posted != SendResult::ok) {
             refused.fetch_add(1, std::memory_order_relaxed);
         }
     }
@@ -107,13 +106,13 @@ void expectOrderUnderSignals(const OrderRun& run) {
             ownNumber = t;
             handlersDice = Dice(1000 + t);
             threads[t] = ::pthread_self();
-            ASSERT_EQ(queue.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), PostResult::ok);
+            ASSERT_EQ(queue.post({t, 0}, 0, blocking, [](std::byte*) noexcept {}), SendResult::ok);
             ready.fetch_add(1);
             awaitThat([&] { return go.load(); });
             for (std::uint32_t i = 1; i < run.perThread; ++i) {
                 oracle.begin({t, i});
-                const PostResult posted = postBytes(queue, {t, i}, i % 50, run.policy);
-                oracle.end({t, i}, posted == PostResult::ok);
+                const SendResult posted = postBytes(queue, {t, i}, i % 50, run.policy);
+                oracle.end({t, i}, posted == SendResult::ok);
             }
             isOut[t].store(true);
             awaitThat([&] { return !go.load(); });  // nobody sends a signal to a thread that ended
@@ -146,8 +145,8 @@ void expectOrderUnderSignals(const OrderRun& run) {
     EXPECT_EQ(oracle.violationsByStamp(), 0U);
     const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, oracle.accepted() + run.threads);
-    EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
-    EXPECT_GE(sum.discarded, refused.load());
+    EXPECT_EQ(sum.emitted + sum.dropped, sum.logged);
+    EXPECT_GE(sum.rejected, refused.load());
     EXPECT_EQ(sum.order_violations, 0U);
 }
 
@@ -169,7 +168,7 @@ TEST(LogSignals, OrderHoldsUnderBackPressure) {
 
 TEST(LogSignals, OrderHoldsWhileOverrunning) {
     OrderRun run = withLimits(3);
-    run.policy = overrunning;
+    run.policy = dropping;
     expectOrderUnderSignals(run);
 }
 

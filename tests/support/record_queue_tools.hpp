@@ -24,14 +24,14 @@ struct Label {
 template <class Traits = log::detail::RecordQueueTraits>
 using LabelQueue = log::detail::RecordQueue<Label, Traits>;
 
-inline constexpr auto blocking = log::overflow_policy::block;
-inline constexpr auto overrunning = log::overflow_policy::overrun_oldest;
-inline constexpr auto discarding = log::overflow_policy::discard_new;
+inline constexpr auto blocking = Overflow::block;
+inline constexpr auto dropping = Overflow::dropOldest;
+inline constexpr auto rejecting = Overflow::reject;
 
 /// Posts a record whose payload is `text`.
 template <class RecordQueue>
-log::detail::PostResult postText(RecordQueue& queue, const Label& label, const std::string& text,
-                                 log::overflow_policy policy = blocking) {
+SendResult postText(RecordQueue& queue, const Label& label, const std::string& text,
+                    Overflow policy = blocking) {
     return queue.post(label, text.size(), policy, [&text](std::byte* to) noexcept {
         std::memcpy(to, text.data(), text.size());
     });
@@ -39,8 +39,8 @@ log::detail::PostResult postText(RecordQueue& queue, const Label& label, const s
 
 /// Posts a record of `size` bytes.
 template <class RecordQueue>
-log::detail::PostResult postBytes(RecordQueue& queue, const Label& label, std::size_t size,
-                                  log::overflow_policy policy = blocking) {
+SendResult postBytes(RecordQueue& queue, const Label& label, std::size_t size,
+                     Overflow policy = blocking) {
     return queue.post(label, size, policy, [size, &label](std::byte* to) noexcept {
         std::memset(to, static_cast<int>(label.number & 0xFFU), size);
     });
@@ -77,7 +77,7 @@ auto stateOf(const RecordQueue& queue) {
         std::fprintf(out, "%zu lanes, %llu logged, %llu emitted, %llu overrun, %zu in lanes\n",
                      sum.lanes, static_cast<unsigned long long>(sum.logged),
                      static_cast<unsigned long long>(sum.emitted),
-                     static_cast<unsigned long long>(sum.overrun), sum.messages);
+                     static_cast<unsigned long long>(sum.dropped), sum.messages);
     };
 }
 

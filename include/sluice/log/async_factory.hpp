@@ -14,9 +14,9 @@
 ///
 /// Tests: tests/unit/log/async_factory_test.cpp.
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/details/registry.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -35,7 +35,7 @@
 namespace sluice::log {
 
 /// A factory for loggers with this policy. `args` are the arguments of the sink's constructor.
-template <overflow_policy Policy>
+template <Overflow Policy>
 struct async_factory_impl {
     template <class Sink, class... Args>
     static std::shared_ptr<async_logger> create(std::string name, Args&&... args) {
@@ -48,13 +48,13 @@ struct async_factory_impl {
 };
 
 /// Overflow policy `block`: the calling thread waits for room.
-using async_factory = async_factory_impl<overflow_policy::block>;
+using async_factory = async_factory_impl<Overflow::block>;
 
 /// Overflow policy `overrun_oldest`: the calling thread does not wait. Its oldest records are
 /// discarded to make room.
-using async_factory_nonblock = async_factory_impl<overflow_policy::overrun_oldest>;
+using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
 
 /// Overflow policy `discard_new`: the calling thread does not wait. The new record is discarded.
-using async_factory_discard = async_factory_impl<overflow_policy::discard_new>;
+using async_factory_discard = async_factory_impl<Overflow::reject>;
 
 }  // namespace sluice::log

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/detail/backend/action_list.hpp>
@@ -7,7 +8,6 @@
 #include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/pair_writer.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/sink.h>
@@ -53,7 +53,7 @@ class async_sink final : public spdlog::sinks::sink {
 public:
     /// Wraps `sinks`; each keeps its level and its formatter. Throws spdlog_ex if `by` is null.
     async_sink(const std::vector<spdlog::sink_ptr>& sinks, const std::shared_ptr<backend>& by,
-               overflow_policy policy = overflow_policy::block)
+               Overflow policy = Overflow::block)
         : frontend_(existing(by)),
           policy_(policy),
           errors_(std::make_shared<detail::ErrorChannel>("async_sink", &errorHandler_)),
@@ -61,7 +61,7 @@ public:
 
     explicit async_sink(spdlog::sink_ptr wrapped,
                         const std::shared_ptr<backend>& by = default_backend(),
-                        overflow_policy policy = overflow_policy::block)
+                        Overflow policy = Overflow::block)
         : async_sink(std::vector<spdlog::sink_ptr>{std::move(wrapped)}, by, policy) {}
 
     async_sink(const async_sink&) = delete;
@@ -74,7 +74,7 @@ public:
         const detail::TextWriter text(message, message.logger_name);
         detail::RecordHead head = text.head();
         head.logger = &handle_.state();
-        detail::PostResult posted = detail::PostResult::closed;
+        SendResult posted = SendResult::closed;
         if ((head.flags & detail::RecordHead::hasPairs) != 0) {
             const auto pairs = detail::PairWriter::take();
             posted = frontend_->post(head, pairs.size() + text.size(), policy_,
@@ -83,7 +83,7 @@ public:
             posted = frontend_->post(head, text.size(), policy_,
                                      [&](std::byte* to) noexcept { text.write(to); });
         }
-        refuse(posted == detail::PostResult::closed);
+        refuse(posted == SendResult::closed);
     }
 
     void flush() override { refuse(!handle_.flush()); }
@@ -119,7 +119,7 @@ private:
     }
 
     const std::shared_ptr<detail::Frontend> frontend_;
-    const overflow_policy policy_;
+    const Overflow policy_;
     spdlog::err_handler errorHandler_;
     const std::shared_ptr<detail::ErrorChannel> errors_;
     const detail::LoggerHandle handle_;

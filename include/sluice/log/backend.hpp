@@ -97,15 +97,12 @@ public:
     ///   writes the records later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The number of records that were overrun, and of those that were discarded, since the last
-    /// reset. Exact, also while threads log.
+    /// The counts of spdlog's thread pool: the records dropped by Overflow::dropOldest, and those
+    /// rejected because there was no room, since the last reset. Exact, also while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
-
-    /// The number of records that were logged after the end of the back end.
-    std::size_t refused_counter() const;
 
     /// The number of accepted records in all lanes that are not yet written. After a shutdown()
     /// that ran out of time: the number of records that it did not write.
@@ -216,19 +213,16 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
 }
 
 SLUICE_LOG_INLINE std::size_t backend::overrun_counter() const {
-    return static_cast<std::size_t>(core_->records().overrun());
+    return static_cast<std::size_t>(core_->records().dropped());
 }
 SLUICE_LOG_INLINE std::size_t backend::discard_counter() const {
-    return static_cast<std::size_t>(core_->records().discarded());
+    return static_cast<std::size_t>(core_->records().rejected());
 }
 SLUICE_LOG_INLINE void backend::reset_overrun_counter() {
-    core_->records().resetOverrun();
+    core_->records().resetDropped();
 }
 SLUICE_LOG_INLINE void backend::reset_discard_counter() {
-    core_->records().resetDiscarded();
-}
-SLUICE_LOG_INLINE std::size_t backend::refused_counter() const {
-    return static_cast<std::size_t>(core_->refused());
+    core_->records().resetRejected();
 }
 SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return core_->records().statistics().messages;
@@ -246,7 +240,8 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     result.threads = std::move(threads);
     result.written = core_->harvester().written();
     result.lost_in_sinks = core_->harvester().lost();
-    result.refused = core_->refused();
+    result.rejected_after_end = core_->refused();
+    result.rejected += result.rejected_after_end;
     return result;
 }
 

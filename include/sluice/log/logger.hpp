@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/fibonacci_hash.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
@@ -8,7 +9,6 @@
 #include <sluice/log/detail/format/caller_state.hpp>
 #include <sluice/log/detail/format/pair_writer.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/logger.h>
 
@@ -23,6 +23,29 @@
 #include <utility>
 
 namespace sluice::log {
+
+namespace detail {
+
+/// A parameter that accepts an Overflow, and each enum with an overflowOf(), such as spdlog's.
+struct OverflowParameter {
+    template <class Enum, std::enable_if_t<std::is_enum_v<Enum>, int> = 0>
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    constexpr OverflowParameter(Enum policy) noexcept : value(of(policy)) {}
+
+    Overflow value;
+
+private:
+    template <class Enum>
+    static constexpr Overflow of(Enum policy) noexcept {
+        if constexpr (std::is_same_v<Enum, Overflow>) {
+            return policy;
+        } else {
+            return overflowOf(policy);
+        }
+    }
+};
+
+}  // namespace detail
 
 /// While an own_time lives, the log calls of its thread print the times that the caller gives
 /// unchanged.
@@ -70,27 +93,27 @@ public:
     /// not fail, as in spdlog: each log call reports it.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
-                 overflow_policy policy = overflow_policy::block)
-        : logger(std::move(name), begin, end), policy_(policy) {
+                 detail::OverflowParameter policy = Overflow::block)
+        : logger(std::move(name), begin, end), policy_(policy.value) {
         join(by);
     }
 
     async_logger(std::string name, spdlog::sinks_init_list sinks, const std::weak_ptr<backend>& by,
-                 overflow_policy policy = overflow_policy::block)
+                 detail::OverflowParameter policy = Overflow::block)
         : async_logger(std::move(name), sinks.begin(), sinks.end(), by, policy) {}
 
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
-                 overflow_policy policy = overflow_policy::block);
+                 detail::OverflowParameter policy = Overflow::block);
 
     /// Makes a logger with the name, the sinks and all settings of another logger.
     async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
-                 overflow_policy policy);
+                 detail::OverflowParameter policy);
 
     async_logger(const async_logger&) = delete;
     async_logger& operator=(const async_logger&) = delete;
     ~async_logger() override;
 
-    overflow_policy policy() const noexcept { return policy_; }
+    Overflow policy() const noexcept { return policy_; }
 
     /// Returns a logger with this name and the same sinks, back end, policy and settings.
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
@@ -163,7 +186,7 @@ private:
     template <class Write>
     void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
                    Write&& write) {
-        auto posted = detail::PostResult::closed;
+        auto posted = SendResult::closed;
         if (frontend_ != nullptr) {
             head.logger = &handle().state();
             if (flushes(level)) {
@@ -171,7 +194,7 @@ private:
             }
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
-        if (__builtin_expect(posted == detail::PostResult::closed, 0)) {
+        if (__builtin_expect(posted == SendResult::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");
         }
     }
@@ -212,7 +235,7 @@ private:
                                      Encode write, const void* arguments);
 
     std::shared_ptr<detail::Frontend> frontend_;
-    overflow_policy policy_;
+    Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
     std::atomic<std::uint64_t> handleKey_{0};  ///< sinksKey() when handle_ was made
@@ -248,14 +271,14 @@ static_assert(traceBegins.size() == traceEnds.size());
 
 SLUICE_LOG_INLINE async_logger::async_logger(std::string name, spdlog::sink_ptr sink,
                                              const std::weak_ptr<backend>& by,
-                                             overflow_policy policy)
+                                             detail::OverflowParameter policy)
     : async_logger(std::move(name), {std::move(sink)}, by, policy) {
 }
 
 SLUICE_LOG_INLINE async_logger::async_logger(const spdlog::logger& other,
                                              const std::weak_ptr<backend>& by,
-                                             overflow_policy policy)
-    : logger(other), policy_(policy) {
+                                             detail::OverflowParameter policy)
+    : logger(other), policy_(policy.value) {
     join(by);
 }
 

@@ -18,9 +18,9 @@
 ///
 /// Tests: tests/unit/log/make_async_test.cpp.
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/spdlog.h>
 
@@ -32,7 +32,7 @@ namespace sluice::log {
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
-           overflow_policy policy = overflow_policy::block) {
+           Overflow policy = Overflow::block) {
     if (logger == nullptr) {
         spdlog::throw_spdlog_ex("make_async: the logger is null");
     }

@@ -11,7 +11,7 @@
 /// It declares these names in namespace `spdlog`: `init_thread_pool`, `thread_pool`,
 /// `async_logger`, `async_factory`, `async_factory_nonblock`, `async_factory_impl`, `create_async`,
 /// `create_async_nb` and `async_overflow_policy`. Each is another name of Sluice's function or
-/// type.
+/// type, except the policy, whose values stand for those of sluice::Overflow.
 ///
 /// No file of the program may include <spdlog/async.h> as well. If one unit includes both, the
 /// compiler reports conflicting declarations. `spdlog::details::thread_pool` remains spdlog's
@@ -20,10 +20,10 @@
 /// Tests: tests/unit/log/spdlog_async_test.cpp, and tests/unit/log/setups_test.cpp, of which CMake
 /// writes a copy with the statements for spdlog.
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/functions.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -32,7 +32,16 @@
 
 namespace spdlog {
 
-using async_overflow_policy = sluice::log::overflow_policy;
+/// spdlog's values: `overrun_oldest` is Overflow::dropOldest, `discard_new` Overflow::reject.
+enum class async_overflow_policy { block, overrun_oldest, discard_new };
+
+/// Lets constructors of async_logger accept spdlog's values.
+constexpr sluice::Overflow overflowOf(async_overflow_policy policy) noexcept {
+    return policy == async_overflow_policy::block            ? sluice::Overflow::block
+           : policy == async_overflow_policy::overrun_oldest ? sluice::Overflow::dropOldest
+                                                             : sluice::Overflow::reject;
+}
+
 using sluice::log::async_factory;
 using sluice::log::async_factory_nonblock;
 using sluice::log::async_logger;
@@ -40,7 +49,7 @@ using sluice::log::create_async;
 using sluice::log::create_async_nb;
 
 template <async_overflow_policy Policy = async_overflow_policy::block>
-using async_factory_impl = sluice::log::async_factory_impl<Policy>;
+using async_factory_impl = sluice::log::async_factory_impl<overflowOf(Policy)>;
 
 /// The same as sluice::log::init().
 inline void init_thread_pool(std::size_t queue_size, std::size_t thread_count,

@@ -11,12 +11,12 @@ namespace sluice::log {
 /// The counts of one thread, or the sums of all. While threads log, each number is the value of
 /// some moment during the call.
 struct lane_statistics {
-    std::uint64_t logged = 0;     ///< accepted records
-    std::uint64_t discarded = 0;  ///< records that were refused because there was no room
-    std::uint64_t overrun = 0;    ///< accepted records that later records evicted
-    std::uint64_t lost = 0;       ///< records that a thread began before it was cancelled or died
-    std::size_t messages = 0;     ///< accepted records that are not yet written
-    std::size_t bytes = 0;        ///< bytes of these records in the lanes
+    std::uint64_t logged = 0;    ///< accepted records
+    std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end
+    std::uint64_t dropped = 0;   ///< accepted records that Overflow::dropOldest removed
+    std::uint64_t lost = 0;      ///< records that a thread began before it was cancelled or died
+    std::size_t messages = 0;    ///< accepted records that are not yet written
+    std::size_t bytes = 0;       ///< bytes of these records in the lanes
     std::size_t high_water_messages = 0;  ///< most records that the back end has found in one lane
     /// Most bytes that the back end has found in one lane.
     std::size_t high_water_bytes = 0;
@@ -33,12 +33,13 @@ struct thread_statistics : lane_statistics {
 
 /// The counts of a back end. While no thread logs:
 ///
-///     logged = written + lost_in_sinks + overrun + messages
+///     logged = written + lost_in_sinks + dropped + messages
 struct backend_statistics : lane_statistics {
     std::uint64_t written = 0;  ///< records that all sinks of their logger accepted
     /// Records that a sink refused by throwing, or whose formatter threw.
     std::uint64_t lost_in_sinks = 0;
-    std::uint64_t refused = 0;           ///< records that were logged after the end of the back end
+    /// Those of the rejected records that were logged after the end of the back end.
+    std::uint64_t rejected_after_end = 0;
     std::uint64_t ignored_stalls = 0;    ///< stalls that lasted longer than max_hold
     std::uint64_t order_violations = 0;  ///< records printed out of order after such a stall
     std::uint64_t dead_threads = 0;      ///< threads that died without their destructors

@@ -89,11 +89,10 @@ TEST_F(LogAsyncFactory, TakesOverSpdlogsSettings) {
 }
 
 TEST_F(LogAsyncFactory, EachHasItsPolicy) {
-    EXPECT_EQ(async_factory::create<test::CollectingSink>("a")->policy(), overflow_policy::block);
+    EXPECT_EQ(async_factory::create<test::CollectingSink>("a")->policy(), Overflow::block);
     EXPECT_EQ(async_factory_nonblock::create<test::CollectingSink>("b")->policy(),
-              overflow_policy::overrun_oldest);
-    EXPECT_EQ(async_factory_discard::create<test::CollectingSink>("c")->policy(),
-              overflow_policy::discard_new);
+              Overflow::dropOldest);
+    EXPECT_EQ(async_factory_discard::create<test::CollectingSink>("c")->policy(), Overflow::reject);
 }
 
 TEST_F(LogAsyncFactory, RefusesANameThatIsTaken) {

@@ -55,7 +55,7 @@ TEST(LogBackend, CountsWhatItCouldNotWriteInTime) {
     EXPECT_FALSE(writer->shutdown());
     EXPECT_FALSE(writer->flush_wait(1ms));
     logger->info("refused");
-    EXPECT_EQ(writer->refused_counter(), 1u);
+    EXPECT_EQ(writer->statistics().rejected_after_end, 1u);
     EXPECT_EQ(writer->queue_size(), 5001u);
     gated->gate.open();
     EXPECT_LT(gated->texts().size(), 5001u);
@@ -80,7 +80,7 @@ TEST(LogBackend, ASinkMayEndItAndTheRestIsWritten) {
     EXPECT_FALSE(writer->shutdown());
     EXPECT_FALSE(writer->flush_wait()) << "nobody would come for it";
     logger->info("refused");
-    EXPECT_EQ(writer->refused_counter(), 1u);
+    EXPECT_EQ(writer->statistics().rejected_after_end, 1u);
 }
 
 TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
@@ -90,7 +90,7 @@ TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
     std::atomic<bool> hasReturned{false};
     sink->onLine = [&](const spdlog::details::log_msg&) {
         gate.pass();
-        while (writer->refused_counter() == 0) {  // the other thread has begun
+        while (writer->statistics().rejected_after_end == 0) {  // the other thread has begun
             std::this_thread::yield();
         }
         EXPECT_FALSE(writer->shutdown());
@@ -105,7 +105,7 @@ TEST(LogBackend, ASinkMayEndItWhileAnotherThreadDoes) {
     gate.open();
     test::awaitThat([&] {
         logger->trace("nothing");
-        std::size_t before = writer->refused_counter();
+        std::size_t before = writer->statistics().rejected_after_end;
         if (before == 0) {
             logger->info("until it is refused");
         }
@@ -157,7 +157,7 @@ TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {
     EXPECT_FALSE(writer->shutdown(1ms));
     caller.join();
     EXPECT_GE(errors.texts().size(), 1u);
-    EXPECT_EQ(writer->refused_counter(), errors.texts().size());
+    EXPECT_EQ(writer->statistics().rejected_after_end, errors.texts().size());
 }
 
 // ---- several

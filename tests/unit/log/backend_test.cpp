@@ -117,7 +117,9 @@ TEST(LogBackend, AHookMayLogAndDoesNotWaitForItsOwnThread) {
     EXPECT_TRUE(writer->flush_wait());
     EXPECT_TRUE(writer->shutdown());
     EXPECT_EQ(flushed, (std::vector<bool>{false, false}));
-    EXPECT_EQ(sink->texts().size() + writer->discard_counter() + writer->statistics().refused, 21u);
+    EXPECT_EQ(sink->texts().size() + writer->discard_counter() +
+                  writer->statistics().rejected_after_end,
+              21u);
     EXPECT_EQ(errors.texts().size(), 10u);
 }
 
@@ -231,7 +233,7 @@ TEST(LogBackend, CountsAndTellsWhatWasDiscarded) {
     options.notice_interval = 0ns;
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>(options);
-    const auto logger = loggerOf(writer, gated, overflow_policy::discard_new);
+    const auto logger = loggerOf(writer, gated, Overflow::reject);
     logger->info("held");
     gated->gate.awaitArrival();
     for (int i = 0; i < 100; ++i) {
@@ -256,7 +258,7 @@ TEST(LogBackend, CountsAndTellsWhatWasOverrun) {
     options.notice_interval = 0ns;
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>(options);
-    const auto logger = loggerOf(writer, gated, overflow_policy::overrun_oldest);
+    const auto logger = loggerOf(writer, gated, Overflow::dropOldest);
     logger->info("held");
     gated->gate.awaitArrival();
     for (int i = 0; i < 100; ++i) {
@@ -281,7 +283,7 @@ TEST(LogBackend, TellsNothingWhenItIsToldNotTo) {
     options.notice_interval = no_limit;
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>(options);
-    const auto logger = loggerOf(writer, gated, overflow_policy::discard_new);
+    const auto logger = loggerOf(writer, gated, Overflow::reject);
     logger->info("held");
     gated->gate.awaitArrival();
     for (int i = 0; i < 100; ++i) {

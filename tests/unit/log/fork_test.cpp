@@ -355,8 +355,8 @@ TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {
             gate.pass();
         }
     };
-    async_logger oldest("oldest", sink, writer, overflow_policy::overrun_oldest);
-    async_logger newest("newest", sink, writer, overflow_policy::discard_new);
+    async_logger oldest("oldest", sink, writer, Overflow::dropOldest);
+    async_logger newest("newest", sink, writer, Overflow::reject);
     oldest.info("held");
     gate.awaitArrival();
     for (int i = 0; i < 5; ++i) {

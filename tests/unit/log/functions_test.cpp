@@ -89,10 +89,10 @@ TEST_F(LogFunctions, InitReplacesTheBackEndAndTheOldOneWritesWhatItHas) {
 
 TEST_F(LogFunctions, CreateAsyncRegistersALogger) {
     const auto blocking = create_async<CollectingSink>("blocking");
-    const auto overrunning = create_async_nb<CollectingSink>("overrunning");
+    const auto dropping = create_async_nb<CollectingSink>("dropping");
     EXPECT_EQ(spdlog::get("blocking"), blocking);
-    EXPECT_EQ(dynamic_cast<async_logger&>(*blocking).policy(), overflow_policy::block);
-    EXPECT_EQ(dynamic_cast<async_logger&>(*overrunning).policy(), overflow_policy::overrun_oldest);
+    EXPECT_EQ(dynamic_cast<async_logger&>(*blocking).policy(), Overflow::block);
+    EXPECT_EQ(dynamic_cast<async_logger&>(*dropping).policy(), Overflow::dropOldest);
 }
 
 TEST_F(LogFunctions, DroppedLoggersAreWrittenToTheEnd) {

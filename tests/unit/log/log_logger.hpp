@@ -13,9 +13,8 @@ namespace sluice::test {
 
 class LogLogger : public testing::Test {
 protected:
-    std::shared_ptr<log::async_logger>
-    make(const std::shared_ptr<spdlog::sinks::sink>& to,
-         log::overflow_policy policy = log::overflow_policy::block) {
+    std::shared_ptr<log::async_logger> make(const std::shared_ptr<spdlog::sinks::sink>& to,
+                                            Overflow policy = Overflow::block) {
         auto made = std::make_shared<log::async_logger>("core", to, writer, policy);
         made->set_error_handler(errors.handler());
         return made;

@@ -224,8 +224,8 @@ TEST_F(LogLogger, WhatItHasLoggedIsWrittenAfterItHasGone) {
 // ---- policies
 
 TEST_F(LogLogger, PoliciesArePerLogger) {
-    EXPECT_EQ(logger->policy(), overflow_policy::block);
-    EXPECT_EQ(make(sink, overflow_policy::discard_new)->policy(), overflow_policy::discard_new);
+    EXPECT_EQ(logger->policy(), Overflow::block);
+    EXPECT_EQ(make(sink, Overflow::reject)->policy(), Overflow::reject);
 }
 
 // ---- backtrace
@@ -366,8 +366,7 @@ TEST_F(LogLogger, ANoticeOfDropsIsHandedOnBeforeTheLoggersSinksGo) {
     const auto small = std::make_shared<backend>(options);
     bool wentUnended = false;
     auto frail = std::make_shared<FrailSink>(wentUnended);
-    auto dropping =
-        std::make_shared<async_logger>("core", frail, small, overflow_policy::discard_new);
+    auto dropping = std::make_shared<async_logger>("core", frail, small, Overflow::reject);
     dropping->info("held");
     frail->gate.awaitArrival();
     dropping->info("dropped");

@@ -53,8 +53,8 @@ TEST_F(LogMakeAsync, TheSettingsStay) {
     old->set_error_handler(errors.handler());
     old->set_level(spdlog::level::warn);
     old->flush_on(spdlog::level::err);
-    const auto made = make_async(old, writer, overflow_policy::discard_new);
-    EXPECT_EQ(made->policy(), overflow_policy::discard_new);
+    const auto made = make_async(old, writer, Overflow::reject);
+    EXPECT_EQ(made->policy(), Overflow::reject);
     EXPECT_EQ(made->flush_level(), spdlog::level::err);
     made->info("below the level");
     made->warn("one");

@@ -129,7 +129,7 @@ TEST_F(ManualBackendTest, APollingThreadThatEndsEmptiesTheLaneOfAll) {
     polling.join();
     by->poll();
     EXPECT_EQ(sink->texts().size(), many + 1U);
-    EXPECT_EQ(by->statistics().discarded, 0U);
+    EXPECT_EQ(by->statistics().rejected, 0U);
 }
 
 TEST_F(ManualBackendTest, AFullLaneOfAnotherThreadWaitsForPoll) {
@@ -168,7 +168,7 @@ TEST_F(ManualBackendTest, ShutdownWritesTheRestAndFlushes) {
     logger->info("late");
     EXPECT_EQ(by->poll(), 0U);
     EXPECT_FALSE(by->flush_wait());
-    EXPECT_EQ(by->refused_counter(), 1U);
+    EXPECT_EQ(by->statistics().rejected_after_end, 1U);
     EXPECT_EQ(sink->flushes(), 1U);
 }
 
@@ -230,7 +230,7 @@ TEST_F(ManualBackendTest, ASinkMayEndItsBackEndInALogCall) {
         outer.info("text");  // the lane has room for four
     }
     EXPECT_EQ(acting->records, 4);
-    EXPECT_EQ(by->refused_counter(), 2U);
+    EXPECT_EQ(by->statistics().rejected_after_end, 2U);
 }
 
 TEST_F(ManualBackendTest, TheChildOfAForkPolls) {

@@ -1,8 +1,8 @@
 #include "support/log_sinks.hpp"
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <gtest/gtest.h>
 
@@ -27,19 +27,19 @@ protected:
         writer = std::make_shared<backend>(options);
     }
 
-    Texts logged(overflow_policy policy) {
+    Texts logged(Overflow policy) {
         const auto logger = std::make_shared<async_logger>("core", gated, writer, policy);
         logger->info("held");
         gated->gate.awaitArrival();
         std::thread caller([&] {
             for (int i = 0; i < 100; ++i) {
                 logger->info(i);
-                if (i == 50 && policy == overflow_policy::block) {
+                if (i == 50 && policy == Overflow::block) {
                     return;
                 }
             }
         });
-        if (policy == overflow_policy::block) {
+        if (policy == Overflow::block) {
             gated->gate.open();
         }
         caller.join();
@@ -55,7 +55,7 @@ protected:
 };
 
 TEST_F(LogOverflowPolicy, BlockLosesNothing) {
-    const Texts texts = logged(overflow_policy::block);
+    const Texts texts = logged(Overflow::block);
     ASSERT_EQ(texts.size(), 51u);
     for (std::size_t i = 0; i < texts.size(); ++i) {
         EXPECT_EQ(texts[i], std::to_string(i));
@@ -64,14 +64,14 @@ TEST_F(LogOverflowPolicy, BlockLosesNothing) {
 }
 
 TEST_F(LogOverflowPolicy, OverrunOldestKeepsTheNewest) {
-    EXPECT_EQ(logged(overflow_policy::overrun_oldest), (Texts{"96", "97", "98", "99"}));
+    EXPECT_EQ(logged(Overflow::dropOldest), (Texts{"96", "97", "98", "99"}));
     EXPECT_EQ(writer->overrun_counter(), 96u);
     EXPECT_EQ(writer->discard_counter(), 0u);
 }
 
 // The sink is stuck with a record of the same thread: those behind it still make room.
 TEST_F(LogOverflowPolicy, OverrunOldestKeepsTheNewestInTheFirstStallOfAThread) {
-    async_logger logger("core", gated, writer, overflow_policy::overrun_oldest);
+    async_logger logger("core", gated, writer, Overflow::dropOldest);
     logger.info("held");
     gated->gate.awaitArrival();
     for (int i = 0; i < 100; ++i) {
@@ -85,7 +85,7 @@ TEST_F(LogOverflowPolicy, OverrunOldestKeepsTheNewestInTheFirstStallOfAThread) {
 }
 
 TEST_F(LogOverflowPolicy, DiscardNewKeepsTheOldest) {
-    EXPECT_EQ(logged(overflow_policy::discard_new), (Texts{"0", "1", "2", "3"}));
+    EXPECT_EQ(logged(Overflow::reject), (Texts{"0", "1", "2", "3"}));
     EXPECT_EQ(writer->discard_counter(), 96u);
     EXPECT_EQ(writer->overrun_counter(), 0u);
 }

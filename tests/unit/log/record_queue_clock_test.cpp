@@ -15,7 +15,6 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::PostResult;
 using log::detail::Stamp;
 
 /// Ticks of 20 us: a post takes less.
@@ -45,9 +44,9 @@ template <class Traits>
 void expectNowBetweenPosts() {
     LabelQueue<Traits> queue;
     for (std::uint32_t i = 0; i < 100; ++i) {
-        ASSERT_EQ(postText(queue, {0, 2 * i}, ""), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 2 * i}, ""), SendResult::ok);
         const Stamp moment = queue.now();
-        ASSERT_EQ(postText(queue, {0, 2 * i + 1}, ""), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 2 * i + 1}, ""), SendResult::ok);
         std::vector<Emitted> all;
         while (all.size() < 2) {
             for (const Emitted& emitted : harvest(queue)) {
@@ -92,7 +91,7 @@ protected:
 
     void post(Stamp at, std::uint32_t number) {
         SetClock::time = at;
-        ASSERT_EQ(postText(queue, {0, number}, ""), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, number}, ""), SendResult::ok);
     }
     void harvestAt(Stamp at) {
         SetClock::time = at;

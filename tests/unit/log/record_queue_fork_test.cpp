@@ -20,7 +20,6 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::PostResult;
 
 using RecordQueue = LabelQueue<StoppingTraits>;
 
@@ -55,16 +54,16 @@ private:
 
 TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "before the fork"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "before the fork"), SendResult::ok);
     // Another thread is in the middle of a post, and one more has records.
     std::thread stopped([&queue] {
         StoppingClock::stops = true;
-        ASSERT_EQ(postText(queue, {0, 2}, "half made at the fork"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 2}, "half made at the fork"), SendResult::ok);
     });
     awaitThat([] { return StoppingClock::isStopped.load(); });
     std::atomic<bool> hasForked{false};
     std::thread other([&] {
-        EXPECT_EQ(postText(queue, {0, 3}, "before the fork"), PostResult::ok);
+        EXPECT_EQ(postText(queue, {0, 3}, "before the fork"), SendResult::ok);
         awaitThat([&] { return hasForked.load(); });
     });
     awaitThat([&] { return queue.statistics().messages == 2; });
@@ -75,7 +74,7 @@ TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
         checks.expect(harvest(queue).empty());
         checks.expect(queue.statistics().lost == 1);
         for (std::uint32_t i = 0; i < 1000; ++i) {
-            checks.expect(postText(queue, {1, i}, "in the child") == PostResult::ok);
+            checks.expect(postText(queue, {1, i}, "in the child") == SendResult::ok);
             const auto all = harvest(queue);
             checks.expect(all.size() == 1 && all[0].label == Label{1, i});
         }
@@ -107,7 +106,7 @@ TEST(RecordQueueFork, WhileEverybodyIsAtWork) {
     for (std::uint32_t t = 0; t < 3; ++t) {
         crew.add([&, t] {
             for (std::uint32_t i = 0; !isOver.load(); ++i) {
-                accepted += postBytes(queue, {t, i}, 20, overrunning) == PostResult::ok ? 1 : 0;
+                accepted += postBytes(queue, {t, i}, 20, dropping) == SendResult::ok ? 1 : 0;
             }
         });
     }
@@ -123,7 +122,7 @@ TEST(RecordQueueFork, WhileEverybodyIsAtWork) {
         const int code = exitCodeOf(queue, [&queue] {
             Checks checks;
             checks.expect(harvest(queue).empty());
-            checks.expect(postText(queue, {9, 9}, "in the child") == PostResult::ok);
+            checks.expect(postText(queue, {9, 9}, "in the child") == SendResult::ok);
             checks.expect(harvest(queue).size() == 1);
             queue.look();
             checks.expect(queue.statistics().lanes == 1);
@@ -135,7 +134,7 @@ TEST(RecordQueueFork, WhileEverybodyIsAtWork) {
     crew.join();
     queue.close();
     backEnd.join();
-    EXPECT_EQ(emitted.load() + queue.statistics().overrun, accepted.load());
+    EXPECT_EQ(emitted.load() + queue.statistics().dropped, accepted.load());
 }
 
 }  // namespace

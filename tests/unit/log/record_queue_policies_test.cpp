@@ -17,7 +17,6 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 
 using RecordQueue = LabelQueue<>;
@@ -48,12 +47,12 @@ TEST_P(SmallLimits, DiscardKeepsExactlySoManyMessages) {
     RecordQueue queue(limits(limit));
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (std::uint32_t i = 1; i <= limit; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, "text", discarding), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text", rejecting), SendResult::ok);
         }
-        ASSERT_EQ(postText(queue, {0, 0}, "text", discarding), PostResult::discarded);
+        ASSERT_EQ(postText(queue, {0, 0}, "text", rejecting), SendResult::full);
         EXPECT_EQ(numbersOf(harvest(queue)), from(1, limit));
     }
-    EXPECT_EQ(queue.statistics().discarded, 3U);
+    EXPECT_EQ(queue.statistics().rejected, 3U);
 }
 
 TEST_P(SmallLimits, DiscardKeepsExactlySoManyBytes) {
@@ -61,9 +60,9 @@ TEST_P(SmallLimits, DiscardKeepsExactlySoManyBytes) {
     RecordQueue queue(limits(1000, limit * (emptyRecord + 24) + 7));
     for (std::uint32_t round = 0; round < 50; ++round) {
         for (std::uint32_t i = 1; i <= limit; ++i) {
-            ASSERT_EQ(postBytes(queue, {0, i}, 24, discarding), PostResult::ok);
+            ASSERT_EQ(postBytes(queue, {0, i}, 24, rejecting), SendResult::ok);
         }
-        ASSERT_EQ(postBytes(queue, {0, 0}, 0, discarding), PostResult::discarded);
+        ASSERT_EQ(postBytes(queue, {0, 0}, 0, rejecting), SendResult::full);
         EXPECT_EQ(numbersOf(harvest(queue)), from(1, limit));
     }
 }
@@ -73,9 +72,9 @@ TEST_P(SmallLimits, OverrunKeepsTheNewest) {
     RecordQueue queue(limits(limit));
     for (std::uint32_t round = 0; round < 3; ++round) {
         for (std::uint32_t i = 1; i <= 3 * limit + 1; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, std::to_string(i), overrunning), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, std::to_string(i), dropping), SendResult::ok);
         }
-        EXPECT_EQ(queue.statistics().overrun, (round + 1) * (2 * limit + 1));
+        EXPECT_EQ(queue.statistics().dropped, (round + 1) * (2 * limit + 1));
         const auto all = harvest(queue);
         EXPECT_EQ(numbersOf(all), from(2 * limit + 2, 3 * limit + 1));
         for (const Emitted& emitted : all) {
@@ -83,8 +82,8 @@ TEST_P(SmallLimits, OverrunKeepsTheNewest) {
         }
     }
     const auto sum = queue.statistics();
-    EXPECT_EQ(sum.logged, sum.emitted + sum.overrun);
-    EXPECT_EQ(sum.discarded, 0U);
+    EXPECT_EQ(sum.logged, sum.emitted + sum.dropped);
+    EXPECT_EQ(sum.rejected, 0U);
 }
 
 // A record that the back end holds while it is evicted is neither emitted nor counted twice.
@@ -92,10 +91,10 @@ TEST_P(SmallLimits, OverrunAfterALook) {
     const auto limit = static_cast<std::uint32_t>(GetParam());
     RecordQueue queue(limits(limit));
     for (std::uint32_t i = 1; i <= limit; ++i) {
-        ASSERT_EQ(postText(queue, {0, i}, "text", overrunning), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, i}, "text", dropping), SendResult::ok);
     }
     queue.look();
-    ASSERT_EQ(postText(queue, {0, limit + 1}, "text", overrunning), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, limit + 1}, "text", dropping), SendResult::ok);
     std::uint32_t next = 2;
     const auto check = [&next](const RecordQueue::Record& record) {
         EXPECT_EQ(record.head.number, next++);
@@ -104,7 +103,7 @@ TEST_P(SmallLimits, OverrunAfterALook) {
     EXPECT_EQ(queue.emitBefore(endOfTime, 100, check), limit - 1);
     queue.look();
     EXPECT_EQ(queue.emitBefore(endOfTime, 100, check), 1U);
-    EXPECT_EQ(queue.statistics().overrun, 1U);
+    EXPECT_EQ(queue.statistics().dropped, 1U);
 }
 
 TEST_P(SmallLimits, BlockWaitsForRoom) {
@@ -115,7 +114,7 @@ TEST_P(SmallLimits, BlockWaitsForRoom) {
     std::atomic<std::uint32_t> posted{0};
     std::thread producer([&] {
         for (std::uint32_t i = 1; i <= total; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
             posted.store(i);
         }
     });
@@ -129,7 +128,7 @@ TEST_P(SmallLimits, BlockWaitsForRoom) {
     }
     producer.join();
     EXPECT_EQ(queue.statistics().high_water_messages <= limit, true);
-    EXPECT_EQ(queue.statistics().discarded, 0U);
+    EXPECT_EQ(queue.statistics().rejected, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, SmallLimits, testing::Values(1, 2, 3, 4, 7, 64));
@@ -137,35 +136,35 @@ INSTANTIATE_TEST_SUITE_P(Limits, SmallLimits, testing::Values(1, 2, 3, 4, 7, 64)
 TEST(RecordQueuePolicies, BytesAreEvictedAsNeeded) {
     RecordQueue queue(limits(1000, 10 * emptyRecord));
     for (std::uint32_t i = 1; i <= 10; ++i) {
-        ASSERT_EQ(postBytes(queue, {0, i}, 0, overrunning), PostResult::ok);
+        ASSERT_EQ(postBytes(queue, {0, i}, 0, dropping), SendResult::ok);
     }
-    ASSERT_EQ(postBytes(queue, {0, 11}, 2 * emptyRecord, overrunning), PostResult::ok);
-    EXPECT_EQ(queue.statistics().overrun, 3U);
+    ASSERT_EQ(postBytes(queue, {0, 11}, 2 * emptyRecord, dropping), SendResult::ok);
+    EXPECT_EQ(queue.statistics().dropped, 3U);
     EXPECT_EQ(numbersOf(harvest(queue)), from(4, 11));
 }
 
 TEST(RecordQueuePolicies, OverrunOfLargeRecords) {
     RecordQueue queue(limits(4, 1024));
     for (std::uint32_t i = 1; i <= 3; ++i) {
-        ASSERT_EQ(postBytes(queue, {0, 10 * i}, 10, overrunning), PostResult::ok);
-        ASSERT_EQ(postBytes(queue, {0, 10 * i + 1}, 5000, overrunning), PostResult::ok);
+        ASSERT_EQ(postBytes(queue, {0, 10 * i}, 10, dropping), SendResult::ok);
+        ASSERT_EQ(postBytes(queue, {0, 10 * i + 1}, 5000, dropping), SendResult::ok);
     }
     // Each large one evicts the one before it, and all older records.
     const auto all = harvest(queue);
     EXPECT_EQ(numbersOf(all), (Numbers{30, 31}));
     EXPECT_EQ(all[1].payload, std::string(5000, static_cast<char>(31)));
-    EXPECT_EQ(queue.statistics().overrun, 4U);
+    EXPECT_EQ(queue.statistics().dropped, 4U);
 }
 
 // A thread that posts to one logger that blocks and to one that overruns.
 TEST(RecordQueuePolicies, PoliciesMixInOneLane) {
     RecordQueue queue(limits(4));
-    ASSERT_EQ(postText(queue, {0, 1}, "text", blocking), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 2}, "text", overrunning), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 3}, "text", discarding), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 4}, "text", blocking), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 5}, "text", discarding), PostResult::discarded);
-    ASSERT_EQ(postText(queue, {0, 6}, "text", overrunning), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "text", blocking), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "text", dropping), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 3}, "text", rejecting), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 4}, "text", blocking), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 5}, "text", rejecting), SendResult::full);
+    ASSERT_EQ(postText(queue, {0, 6}, "text", dropping), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue)), (Numbers{2, 3, 4, 6}));
 }
 
@@ -173,8 +172,8 @@ TEST(RecordQueuePolicies, PoliciesMixInOneLane) {
 // overruns just then loses the new record instead, and counts it.
 TEST(RecordQueuePolicies, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
     RecordQueue queue(limits(2));
-    ASSERT_EQ(postText(queue, {0, 1}, "text", blocking), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 2}, "text", blocking), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "text", blocking), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "text", blocking), SendResult::ok);
     std::atomic<bool> isInUse{false};
     std::atomic<bool> go{false};
     std::thread backEnd([&] {
@@ -185,16 +184,16 @@ TEST(RecordQueuePolicies, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
         });
     });
     awaitThat([&] { return isInUse.load(); });
-    EXPECT_EQ(postText(queue, {0, 3}, "text", overrunning), PostResult::discarded);
+    EXPECT_EQ(postText(queue, {0, 3}, "text", dropping), SendResult::full);
     go.store(true);
     backEnd.join();
-    EXPECT_EQ(postText(queue, {0, 4}, "text", overrunning), PostResult::ok);
-    EXPECT_EQ(postText(queue, {0, 5}, "text", overrunning), PostResult::ok);
-    EXPECT_EQ(postText(queue, {0, 6}, "text", overrunning), PostResult::ok);
+    EXPECT_EQ(postText(queue, {0, 4}, "text", dropping), SendResult::ok);
+    EXPECT_EQ(postText(queue, {0, 5}, "text", dropping), SendResult::ok);
+    EXPECT_EQ(postText(queue, {0, 6}, "text", dropping), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue)), (Numbers{5, 6}));
     const auto sum = queue.statistics();
-    EXPECT_EQ(sum.discarded, 1U);
-    EXPECT_EQ(sum.overrun, 1U);
+    EXPECT_EQ(sum.rejected, 1U);
+    EXPECT_EQ(sum.dropped, 1U);
 }
 
 TEST(RecordQueuePolicies, CloseWakesBlockedProducers) {
@@ -209,7 +208,7 @@ TEST(RecordQueuePolicies, CloseWakesBlockedProducers) {
                 if (i == 2) {
                     full.fetch_add(1);
                 }
-                if (postText(queue, {t, i}, "text") == PostResult::closed) {
+                if (postText(queue, {t, i}, "text") == SendResult::closed) {
                     EXPECT_EQ(i, 2U);
                     closed.fetch_add(1);
                     return;
@@ -231,17 +230,17 @@ TEST(RecordQueuePolicies, TheBackEndsOwnThreadNeverWaits) {
     const Watchdog watchdog(stateOf(queue));
     queue.look();
     for (std::uint32_t i = 0; i < 2; ++i) {
-        ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
     }
-    EXPECT_EQ(postText(queue, {0, 2}, "text", blocking), PostResult::discarded);
-    EXPECT_EQ(queue.statistics().discarded, 1U);
+    EXPECT_EQ(postText(queue, {0, 2}, "text", blocking), SendResult::full);
+    EXPECT_EQ(queue.statistics().rejected, 1U);
     // Also while it emits; and it does not evict what it has in hand.
     queue.look();
     queue.emitBefore(endOfTime, 10, [&queue](const RecordQueue::Record&) {
-        EXPECT_EQ(postText(queue, {0, 4}, "text"), PostResult::discarded);
-        EXPECT_EQ(postText(queue, {0, 5}, "text", overrunning), PostResult::discarded);
+        EXPECT_EQ(postText(queue, {0, 4}, "text"), SendResult::full);
+        EXPECT_EQ(postText(queue, {0, 5}, "text", dropping), SendResult::full);
     });
-    EXPECT_EQ(queue.statistics().discarded, 5U);
+    EXPECT_EQ(queue.statistics().rejected, 5U);
 }
 
 }  // namespace

@@ -26,8 +26,6 @@
 namespace sluice::test {
 namespace {
 
-using log::overflow_policy;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
 using log::detail::Stamp;
@@ -134,20 +132,20 @@ struct ModelLane {
         return records.size() < messages && used <= bytes && (!record.isLarge || large == 1);
     }
 
-    PostResult post(const ModelRecord& record, overflow_policy policy, std::uint64_t& overrun) {
-        if (!fits(record) && policy == overrunning) {
+    SendResult post(const ModelRecord& record, Overflow policy, std::uint64_t& overrun) {
+        if (!fits(record) && policy == dropping) {
             copies = true;
         }
         while (!fits(record)) {
-            if (policy != overrunning) {
-                return PostResult::discarded;
+            if (policy != dropping) {
+                return SendResult::full;
             }
             records.pop_front();
             visible -= visible != 0 ? 1 : 0;
             ++overrun;
         }
         records.push_back(record);
-        return PostResult::ok;
+        return SendResult::ok;
     }
 
     void copyOut(Stamp limit, std::size_t max) {
@@ -208,9 +206,9 @@ public:
         }
         const auto sum = queue_.statistics();
         EXPECT_EQ(sum.logged, accepted_);
-        EXPECT_EQ(sum.discarded, discarded_);
-        EXPECT_EQ(sum.overrun, overrun_);
-        EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
+        EXPECT_EQ(sum.rejected, rejected_);
+        EXPECT_EQ(sum.dropped, dropped_);
+        EXPECT_EQ(sum.emitted + sum.dropped, sum.logged);
         EXPECT_EQ(sum.messages, 0U);
         EXPECT_EQ(sum.order_violations, 0U);
     }
@@ -235,17 +233,17 @@ private:
         const std::size_t size = dice_() % 32 == 0 ? 2000 : dice_() % 90;
         const Label label{actor.lane.hasLeft ? 0U : static_cast<std::uint32_t>(which), next_++};
         const ModelRecord record = actor.lane.make(label, size);
-        const overflow_policy policies[] = {blocking, overrunning, discarding};
-        overflow_policy policy = policies[dice_() % 3];
+        const Overflow policies[] = {blocking, dropping, rejecting};
+        Overflow policy = policies[dice_() % 3];
         if (policy == blocking && !actor.lane.fits(record)) {
-            policy = discarding;
+            policy = rejecting;
         }
-        PostResult posted = PostResult::closed;
+        SendResult posted = SendResult::closed;
         actor.puppet->doThis([&] { posted = postBytes(queue_, label, size, policy); });
-        const PostResult expected = actor.lane.post(record, policy, overrun_);
+        const SendResult expected = actor.lane.post(record, policy, dropped_);
         ASSERT_EQ(posted, expected);
-        accepted_ += posted == PostResult::ok ? 1 : 0;
-        discarded_ += posted == PostResult::discarded ? 1 : 0;
+        accepted_ += posted == SendResult::ok ? 1 : 0;
+        rejected_ += posted == SendResult::full ? 1 : 0;
     }
 
     void endThread() {
@@ -314,8 +312,8 @@ private:
     Stamp watermark_ = 0;
     std::uint32_t next_ = 0;
     std::uint64_t accepted_ = 0;
-    std::uint64_t discarded_ = 0;
-    std::uint64_t overrun_ = 0;
+    std::uint64_t rejected_ = 0;
+    std::uint64_t dropped_ = 0;
 };
 
 class RecordQueueRandom : public testing::TestWithParam<std::uint32_t> {};

@@ -19,8 +19,6 @@
 namespace sluice::test {
 namespace {
 
-using log::detail::PostResult;
-
 bool makeRealTime() {
     sched_param parameters{};
     parameters.sched_priority = 10;
@@ -44,7 +42,7 @@ int priorityOfThisThread() {
 TEST(RecordQueueRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
     LabelQueue<> queue;
     const Watchdog watchdog(stateOf(queue));
-    ASSERT_EQ(postText(queue, {0, 0}, ""), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 0}, ""), SendResult::ok);
     std::atomic<int> isRealTime{-1};
     std::atomic<bool> mayPost{false};
     std::thread realTime([&] {
@@ -52,7 +50,7 @@ TEST(RecordQueueRealTime, AThreadThatHoldsTheLanesIsNotLeftBehind) {
         while (isRealTime.load() == 1 && !mayPost.load()) {
             std::this_thread::yield();
         }
-        ASSERT_EQ(postText(queue, {1, 0}, ""), PostResult::ok) << "its first post asks for a lane";
+        ASSERT_EQ(postText(queue, {1, 0}, ""), SendResult::ok) << "its first post asks for a lane";
     });
     while (isRealTime.load() == -1) {
         std::this_thread::yield();

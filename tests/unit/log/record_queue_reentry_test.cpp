@@ -22,7 +22,6 @@ namespace sluice::test {
 namespace {
 
 using log::detail::endOfTime;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
 using log::detail::SignalSafeScope;
@@ -79,17 +78,17 @@ using InterruptedQueue = LabelQueue<InterruptingTraits>;
 // In front of each access of a post to shared memory: the handler's post is delivered, and so is
 // the interrupted one.
 TEST(RecordQueueReentry, APostMayInterruptAPostAnywhere) {
-    for (const auto policy : {blocking, overrunning, discarding}) {
+    for (const auto policy : {blocking, dropping, rejecting}) {
         const auto makeScene = [] {
             auto queue = std::make_unique<InterruptedQueue>(limits(4));
             (void)postText(*queue, {0, 0}, "first");
             return queue;
         };
         const auto post = [policy](InterruptedQueue& queue) {
-            EXPECT_EQ(postText(queue, {0, 1}, "interrupted", policy), PostResult::ok);
+            EXPECT_EQ(postText(queue, {0, 1}, "interrupted", policy), SendResult::ok);
         };
         const auto interrupt = [policy](InterruptedQueue& queue) {
-            EXPECT_EQ(postText(queue, {0, 2}, "handler's", policy), PostResult::ok);
+            EXPECT_EQ(postText(queue, {0, 2}, "handler's", policy), SendResult::ok);
         };
         const auto check = [](InterruptedQueue& queue) {
             const auto all = harvest(queue);
@@ -114,16 +113,16 @@ TEST(RecordQueueReentry, APostMayInterruptAnEviction) {
         return queue;
     };
     const auto post = [](InterruptedQueue& queue) {
-        EXPECT_EQ(postText(queue, {0, 2}, "interrupted", overrunning), PostResult::ok);
+        EXPECT_EQ(postText(queue, {0, 2}, "interrupted", dropping), SendResult::ok);
     };
     const auto interrupt = [](InterruptedQueue& queue) {
-        (void)postText(queue, {0, 3}, "handler's", overrunning);
+        (void)postText(queue, {0, 3}, "handler's", dropping);
     };
     const auto check = [](InterruptedQueue& queue) {
         const auto all = harvest(queue);
         const auto sum = queue.statistics();
-        EXPECT_EQ(sum.logged + sum.discarded, 4U);
-        EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
+        EXPECT_EQ(sum.logged + sum.rejected, 4U);
+        EXPECT_EQ(sum.emitted + sum.dropped, sum.logged);
         EXPECT_EQ(all.size(), sum.emitted);
         EXPECT_GE(all.size(), 2U);
     };
@@ -132,7 +131,7 @@ TEST(RecordQueueReentry, APostMayInterruptAnEviction) {
 
 // The back end's own thread is interrupted: it neither waits for itself nor breaks what it does.
 TEST(RecordQueueReentry, APostMayInterruptTheBackEnd) {
-    for (const auto policy : {blocking, overrunning, discarding}) {
+    for (const auto policy : {blocking, dropping, rejecting}) {
         const auto makeScene = [policy] {
             auto queue = std::make_unique<InterruptedQueue>(limits(2));
             queue->look();  // from now on this thread is known as the back end's
@@ -147,8 +146,8 @@ TEST(RecordQueueReentry, APostMayInterruptTheBackEnd) {
         const auto check = [](InterruptedQueue& queue) {
             harvest(queue);
             const auto sum = queue.statistics();
-            EXPECT_EQ(sum.logged + sum.discarded, 3U);
-            EXPECT_EQ(sum.emitted + sum.overrun, sum.logged);
+            EXPECT_EQ(sum.logged + sum.rejected, 3U);
+            EXPECT_EQ(sum.emitted + sum.dropped, sum.logged);
             EXPECT_EQ(sum.messages, 0U);
         };
         EXPECT_GE(interruptEverywhere(makeScene, work, interrupt, check), 15U);
@@ -161,11 +160,11 @@ TEST(RecordQueueReentry, InsideTheAnnouncedWindow) {
     std::uint32_t inHandler = 10;
     {
         const HookScope hook([&] {
-            EXPECT_EQ(postText(queue, {0, inHandler++}, "handler's"), PostResult::ok);
+            EXPECT_EQ(postText(queue, {0, inHandler++}, "handler's"), SendResult::ok);
             // A look at this moment holds back all later records, and says so.
             EXPECT_TRUE(harvest(queue).empty());
         });
-        ASSERT_EQ(postText(queue, {0, 1}, "interrupted"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 1}, "interrupted"), SendResult::ok);
     }
     EXPECT_EQ(numbersOf(harvest(queue)), (Numbers{10, 1, 11}));
     EXPECT_EQ(queue.statistics().stalls, 1U);
@@ -174,36 +173,36 @@ TEST(RecordQueueReentry, InsideTheAnnouncedWindow) {
 // It could wait for ever: the interrupted record is announced, so nothing is emitted.
 TEST(RecordQueueReentry, AHandlerNeverWaits) {
     HookedQueue queue;
-    std::uint64_t discarded = 0;
+    std::uint64_t rejected = 0;
     {
         const HookScope hook([&] {
             for (int i = 0; i < 2000; ++i) {
-                for (const auto policy : {blocking, overrunning}) {
-                    discarded += postText(queue, {0, 2}, "text", policy) == PostResult::discarded;
+                for (const auto policy : {blocking, dropping}) {
+                    rejected += postText(queue, {0, 2}, "text", policy) == SendResult::full;
                 }
             }
         });
-        ASSERT_EQ(postText(queue, {0, 1}, "interrupted"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 1}, "interrupted"), SendResult::ok);
     }
-    EXPECT_GT(discarded, 0U);
+    EXPECT_GT(rejected, 0U);
     const auto sum = queue.statistics();
-    EXPECT_EQ(sum.discarded, discarded);
-    EXPECT_EQ(sum.logged + discarded, 8001U);
+    EXPECT_EQ(sum.rejected, rejected);
+    EXPECT_EQ(sum.logged + rejected, 8001U);
     EXPECT_EQ(harvest(queue).size(), sum.logged);
 }
 
 TEST(RecordQueueReentry, ACallbackMayPost) {
     LabelQueue<> queue;
     const auto write = [&queue](std::byte*) noexcept {
-        EXPECT_EQ(postText(queue, {0, 2}, "inner"), PostResult::ok);
+        EXPECT_EQ(postText(queue, {0, 2}, "inner"), SendResult::ok);
     };
-    ASSERT_EQ(queue.post({0, 1}, 0, blocking, write), PostResult::ok);
+    ASSERT_EQ(queue.post({0, 1}, 0, blocking, write), SendResult::ok);
     queue.look();
     Numbers numbers;
     queue.emitBefore(endOfTime, 10, [&](const LabelQueue<>::Record& record) {
         numbers.push_back(record.head.number);
         if (record.head.number == 1) {
-            EXPECT_EQ(postText(queue, {0, 3}, "from a sink"), PostResult::ok);
+            EXPECT_EQ(postText(queue, {0, 3}, "from a sink"), SendResult::ok);
         }
     });
     EXPECT_EQ(numbers, (Numbers{2, 1}));
@@ -215,22 +214,22 @@ TEST(RecordQueueReentry, ACallbackOfACallbackIsCounted) {
     LabelQueue<> queue;
     const auto innermost = [](std::byte*) noexcept { ADD_FAILURE() << "there is no room for it"; };
     const auto inner = [&](std::byte*) noexcept {
-        EXPECT_EQ(queue.post({0, 3}, 0, blocking, innermost), PostResult::discarded);
+        EXPECT_EQ(queue.post({0, 3}, 0, blocking, innermost), SendResult::full);
     };
     const auto outer = [&](std::byte*) noexcept {
-        EXPECT_EQ(queue.post({0, 2}, 0, blocking, inner), PostResult::ok);
+        EXPECT_EQ(queue.post({0, 2}, 0, blocking, inner), SendResult::ok);
     };
-    ASSERT_EQ(queue.post({0, 1}, 0, blocking, outer), PostResult::ok);
+    ASSERT_EQ(queue.post({0, 1}, 0, blocking, outer), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue)), (Numbers{2, 1}));
-    EXPECT_EQ(queue.statistics().discarded, 1U);
+    EXPECT_EQ(queue.statistics().rejected, 1U);
 }
 
 TEST(RecordQueueReentry, ASignalSafeThreadNeitherAllocatesNorWaits) {
     LabelQueue<> queue(limits(1));
     {
         const SignalSafeScope quiet;
-        ASSERT_EQ(postText(queue, {0, 1}, "without a lane"), PostResult::ok);
-        EXPECT_EQ(postText(queue, {0, 2}, std::string(1 << 20, 'x')), PostResult::discarded);
+        ASSERT_EQ(postText(queue, {0, 1}, "without a lane"), SendResult::ok);
+        EXPECT_EQ(postText(queue, {0, 2}, std::string(1 << 20, 'x')), SendResult::full);
     }
     EXPECT_EQ(queue.laneCount(), 0U);
     const auto all = harvest(queue);
@@ -238,13 +237,13 @@ TEST(RecordQueueReentry, ASignalSafeThreadNeitherAllocatesNorWaits) {
     EXPECT_EQ(all[0].payload, "without a lane");
     EXPECT_EQ(all[0].threadId, log::detail::thisThread().threadId);
 
-    ASSERT_EQ(postText(queue, {0, 3}, "with one"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 3}, "with one"), SendResult::ok);
     EXPECT_EQ(queue.laneCount(), 1U);
     {
         const SignalSafeScope quiet;
-        EXPECT_EQ(postText(queue, {0, 4}, "no room"), PostResult::discarded);
+        EXPECT_EQ(postText(queue, {0, 4}, "no room"), SendResult::full);
     }
-    EXPECT_EQ(queue.statistics().discarded, 2U);
+    EXPECT_EQ(queue.statistics().rejected, 2U);
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace sluice::test {
 namespace {
 
 using log::thread_statistics;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 
 class RecordQueueStall : public testing::Test {
@@ -31,7 +30,7 @@ protected:
         StoppingClock::mayGoOn = false;
         thread_ = std::thread([&queue] {
             StoppingClock::stops = true;
-            ASSERT_EQ(postText(queue, {0, 1}, "stopped"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, 1}, "stopped"), SendResult::ok);
         });
         awaitThat([] { return StoppingClock::isStopped.load(); });
     }
@@ -46,10 +45,10 @@ private:
 
 TEST_F(RecordQueueStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
     StoppingQueue queue;
-    ASSERT_EQ(postText(queue, {0, 0}, "before"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 0}, "before"), SendResult::ok);
     queue.look();
     stopAThread(queue);
-    ASSERT_EQ(postText(queue, {0, 2}, "after"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue)), std::vector<std::uint32_t>{0});
     EXPECT_EQ(harvest(queue).size(), 0U);
     EXPECT_EQ(harvest(queue).size(), 0U);
@@ -69,7 +68,7 @@ TEST_F(RecordQueueStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
     StoppingQueue queue(options);
     const Watchdog watchdog(stateOf(queue));
     stopAThread(queue);
-    ASSERT_EQ(postText(queue, {0, 2}, "after"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     std::vector<Emitted> all;
     while (all.empty()) {
         all = harvest(queue);
@@ -88,7 +87,7 @@ TEST_F(RecordQueueStall, TheBackEndSleepsWhileAThreadIsStopped) {
     StoppingQueue queue;
     const Watchdog watchdog(stateOf(queue));
     stopAThread(queue);
-    ASSERT_EQ(postText(queue, {0, 2}, "after"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     queue.look();
     queue.look();
     EXPECT_FALSE(queue.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(1)));

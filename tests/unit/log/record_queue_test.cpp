@@ -20,7 +20,6 @@ namespace {
 
 using log::thread_statistics;
 using log::detail::endOfTime;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueStatistics;
 using log::detail::Stamp;
@@ -37,8 +36,8 @@ RecordQueueOptions limits(std::size_t messages, std::size_t bytes = 1 << 16) {
 
 TEST(RecordQueue, EmitsWhatWasPostedWithHeadPayloadAndThread) {
     RecordQueue queue;
-    ASSERT_EQ(postText(queue, {7, 1}, "hello"), PostResult::ok);
-    ASSERT_EQ(postText(queue, {7, 2}, ""), PostResult::ok);
+    ASSERT_EQ(postText(queue, {7, 1}, "hello"), SendResult::ok);
+    ASSERT_EQ(postText(queue, {7, 2}, ""), SendResult::ok);
     const auto all = harvest(queue);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].label, (Label{7, 1}));
@@ -55,7 +54,7 @@ TEST(RecordQueue, AThreadThatLogsLittleUsesLittleOfItsRing) {
     const std::byte* lowest = nullptr;
     const std::byte* highest = nullptr;
     for (std::uint32_t i = 0; i < 20000; ++i) {
-        ASSERT_EQ(postBytes(queue, {0, i}, 100, blocking), PostResult::ok);
+        ASSERT_EQ(postBytes(queue, {0, i}, 100, blocking), SendResult::ok);
         queue.look();
         ASSERT_EQ(queue.emitBefore(endOfTime, 10,
                                    [&](const RecordQueue::Record& record) {
@@ -73,7 +72,7 @@ TEST(RecordQueue, AThreadThatLogsLittleUsesLittleOfItsRing) {
 TEST(RecordQueue, ALaneWithRecordsDoesNotBeginAgain) {
     RecordQueue queue(limits(8192, 1 << 16));
     for (std::uint32_t i = 0; i < 50; ++i) {  // several steps of a lane
-        ASSERT_EQ(postBytes(queue, {0, i}, 1000, blocking), PostResult::ok);
+        ASSERT_EQ(postBytes(queue, {0, i}, 1000, blocking), SendResult::ok);
     }
     const auto all = harvest(queue);
     ASSERT_EQ(all.size(), 50U);
@@ -88,7 +87,7 @@ TEST(RecordQueue, HeadAndPayloadLieAtMultiplesOfEight) {
     };
     log::detail::RecordQueue<Odd> queue;
     for (std::size_t size = 0; size < 20; ++size) {
-        ASSERT_EQ(queue.post(Odd{}, size, blocking, [](std::byte*) noexcept {}), PostResult::ok);
+        ASSERT_EQ(queue.post(Odd{}, size, blocking, [](std::byte*) noexcept {}), SendResult::ok);
     }
     queue.look();
     std::size_t size = 0;
@@ -103,7 +102,7 @@ TEST(RecordQueue, HeadAndPayloadLieAtMultiplesOfEight) {
 TEST(RecordQueue, EmitsNothingThatWasNotLookedAt) {
     RecordQueue queue;
     queue.look();
-    ASSERT_EQ(postText(queue, {0, 1}, "late"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "late"), SendResult::ok);
     EXPECT_FALSE(queue.hasBefore(endOfTime));
     EXPECT_EQ(queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {}), 0U);
     EXPECT_EQ(harvest(queue).size(), 1U);
@@ -111,9 +110,9 @@ TEST(RecordQueue, EmitsNothingThatWasNotLookedAt) {
 
 TEST(RecordQueue, EmitsBelowALimitOnly) {
     RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "before"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "before"), SendResult::ok);
     const Stamp moment = queue.now();
-    ASSERT_EQ(postText(queue, {0, 2}, "after"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue, moment)), Numbers{1});
     EXPECT_FALSE(queue.hasBefore(moment));
     EXPECT_TRUE(queue.hasBefore(endOfTime));
@@ -123,7 +122,7 @@ TEST(RecordQueue, EmitsBelowALimitOnly) {
 TEST(RecordQueue, EmitsAtMostSoMany) {
     RecordQueue queue;
     for (std::uint32_t i = 0; i < 10; ++i) {
-        ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
     }
     queue.look();
     std::size_t emitted = 0;
@@ -136,13 +135,13 @@ TEST(RecordQueue, EmitsAtMostSoMany) {
 
 // What emit() was given stays as it is until the call returns, so that runs can be gathered.
 TEST(RecordQueue, RecordsStayValidUntilTheCallReturns) {
-    for (const auto policy : {blocking, overrunning}) {
+    for (const auto policy : {blocking, dropping}) {
         RecordQueue queue(limits(16));
         for (std::uint32_t i = 0; i < 40; ++i) {
             if (i % 10 == 0) {
                 harvest(queue);
             }
-            ASSERT_EQ(postText(queue, {0, i}, std::to_string(i), policy), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, std::to_string(i), policy), SendResult::ok);
         }
         queue.look();
         std::vector<std::pair<const char*, std::string>> seen;
@@ -162,7 +161,7 @@ TEST(RecordQueue, MergesTheLanesOfThreadsByTime) {
     // One record after another, on three threads in turn: time order is the order of the numbers.
     for (std::uint32_t i = 0; i < 30; ++i) {
         std::thread([&queue, i] {
-            ASSERT_EQ(postText(queue, {i % 3, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {i % 3, i}, "text"), SendResult::ok);
         }).join();
     }
     const auto all = harvest(queue, endOfTime, 7);
@@ -176,7 +175,7 @@ TEST(RecordQueue, KeepsRecordsInOnePieceRoundTheRing) {
     RecordQueue queue(limits(1000, 1000));
     for (std::uint32_t i = 0; i < 2000; ++i) {
         const std::string text(i % 97, static_cast<char>('a' + i % 26));
-        ASSERT_EQ(postText(queue, {0, i}, text), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, i}, text), SendResult::ok);
         if (i % 3 == 2) {
             const auto all = harvest(queue);
             ASSERT_EQ(all.size(), 3U);
@@ -192,29 +191,29 @@ TEST(RecordQueue, TakesRecordsOfAnySize) {
     RecordQueue queue(limits(8, 512));
     const std::string large(100'000, 'x');
     const std::string largest(1'000'000, 'y');
-    ASSERT_EQ(postText(queue, {0, 0}, "small"), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 1}, large), PostResult::ok);
-    ASSERT_EQ(postText(queue, {0, 2}, "small"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 0}, "small"), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, large), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "small"), SendResult::ok);
     // One record with a block of its own at a time.
-    EXPECT_EQ(postText(queue, {0, 3}, largest, discarding), PostResult::discarded);
+    EXPECT_EQ(postText(queue, {0, 3}, largest, rejecting), SendResult::full);
     auto all = harvest(queue);
     ASSERT_EQ(all.size(), 3U);
     EXPECT_EQ(all[1].payload, large);
-    ASSERT_EQ(postText(queue, {0, 4}, largest), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 4}, largest), SendResult::ok);
     all = harvest(queue);
     ASSERT_EQ(all.size(), 1U);
     EXPECT_EQ(all[0].payload, largest);
-    EXPECT_EQ(queue.statistics().discarded, 1U);
+    EXPECT_EQ(queue.statistics().rejected, 1U);
 }
 
 TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
-    for (const auto policy : {blocking, overrunning}) {
+    for (const auto policy : {blocking, dropping}) {
         RecordQueue queue(limits(8, 512));
-        ASSERT_EQ(postText(queue, {0, 0}, std::string(10'000, 'x'), policy), PostResult::ok);
-        ASSERT_EQ(postText(queue, {0, 1}, "small", policy), PostResult::ok);
-        if (policy == overrunning) {
+        ASSERT_EQ(postText(queue, {0, 0}, std::string(10'000, 'x'), policy), SendResult::ok);
+        ASSERT_EQ(postText(queue, {0, 1}, "small", policy), SendResult::ok);
+        if (policy == dropping) {
             (void)postText(queue, {0, 1}, std::string(10'000, 'x'), policy);
-            ASSERT_EQ(postText(queue, {0, 1}, std::string(10'000, 'x'), policy), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, 1}, std::string(10'000, 'x'), policy), SendResult::ok);
         }
         queue.look();
     }
@@ -223,11 +222,11 @@ TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
 TEST(RecordQueue, CountsWhatItCarries) {
     RecordQueue queue(limits(4));
     for (std::uint32_t i = 0; i < 6; ++i) {
-        (void)postText(queue, {0, i}, "text", discarding);
+        (void)postText(queue, {0, i}, "text", rejecting);
     }
     RecordQueueStatistics sum = queue.statistics();
     EXPECT_EQ(sum.logged, 4U);
-    EXPECT_EQ(sum.discarded, 2U);
+    EXPECT_EQ(sum.rejected, 2U);
     EXPECT_EQ(sum.messages, 4U);
     EXPECT_EQ(sum.lanes, 1U);
     EXPECT_GT(sum.bytes, 0U);
@@ -241,7 +240,7 @@ TEST(RecordQueue, CountsWhatItCarries) {
     EXPECT_EQ(sum.order_violations, 0U);
     ASSERT_EQ(lanes.size(), 1U);
     EXPECT_EQ(lanes[0].logged, 4U);
-    EXPECT_EQ(lanes[0].discarded, 2U);
+    EXPECT_EQ(lanes[0].rejected, 2U);
     EXPECT_EQ(lanes[0].high_water_messages, 4U);
     EXPECT_EQ(lanes[0].high_water_bytes, sum.high_water_bytes);
     EXPECT_EQ(lanes[0].thread_id, log::detail::thisThread().threadId);
@@ -250,35 +249,35 @@ TEST(RecordQueue, CountsWhatItCarries) {
 TEST(RecordQueue, CountersOfDroppedRecordsCanBeReset) {
     RecordQueue queue(limits(1));
     const auto post = [&queue](auto policy) { (void)postText(queue, {0, 0}, "text", policy); };
-    post(discarding);
-    post(discarding);
-    post(discarding);
-    post(overrunning);
-    EXPECT_EQ(queue.discarded(), 2U);
-    EXPECT_EQ(queue.overrun(), 1U);
-    queue.resetDiscarded();
-    EXPECT_EQ(queue.discarded(), 0U);
-    EXPECT_EQ(queue.overrun(), 1U);
-    post(discarding);
-    post(overrunning);
-    queue.resetOverrun();
-    EXPECT_EQ(queue.discarded(), 1U);
-    EXPECT_EQ(queue.overrun(), 0U);
-    EXPECT_EQ(queue.statistics().discarded, 3U);
-    EXPECT_EQ(queue.statistics().overrun, 2U);
+    post(rejecting);
+    post(rejecting);
+    post(rejecting);
+    post(dropping);
+    EXPECT_EQ(queue.rejected(), 2U);
+    EXPECT_EQ(queue.dropped(), 1U);
+    queue.resetRejected();
+    EXPECT_EQ(queue.rejected(), 0U);
+    EXPECT_EQ(queue.dropped(), 1U);
+    post(rejecting);
+    post(dropping);
+    queue.resetDropped();
+    EXPECT_EQ(queue.rejected(), 1U);
+    EXPECT_EQ(queue.dropped(), 0U);
+    EXPECT_EQ(queue.statistics().rejected, 3U);
+    EXPECT_EQ(queue.statistics().dropped, 2U);
 }
 
 TEST(RecordQueue, RefusesPostsAfterClose) {
     RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "before"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "before"), SendResult::ok);
     EXPECT_FALSE(queue.isDrained());
     queue.close();
-    for (const auto policy : {blocking, overrunning, discarding}) {
-        EXPECT_EQ(postText(queue, {0, 2}, "after", policy), PostResult::closed);
-        EXPECT_EQ(postText(queue, {0, 2}, std::string(2 << 20, 'x'), policy), PostResult::closed);
+    for (const auto policy : {blocking, dropping, rejecting}) {
+        EXPECT_EQ(postText(queue, {0, 2}, "after", policy), SendResult::closed);
+        EXPECT_EQ(postText(queue, {0, 2}, std::string(2 << 20, 'x'), policy), SendResult::closed);
     }
     std::thread([&queue] {
-        EXPECT_EQ(postText(queue, {0, 3}, "on another thread"), PostResult::closed);
+        EXPECT_EQ(postText(queue, {0, 3}, "on another thread"), SendResult::closed);
     }).join();
     EXPECT_EQ(numbersOf(harvest(queue)), Numbers{1});
     queue.look();
@@ -287,7 +286,7 @@ TEST(RecordQueue, RefusesPostsAfterClose) {
 
 TEST(RecordQueue, IsDrainedOnlyWhenTheLastRecordIsOut) {
     RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "text"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "text"), SendResult::ok);
     queue.close();
     EXPECT_FALSE(queue.isDrained());
     queue.look();
@@ -304,7 +303,7 @@ TEST(RecordQueue, WaitForWorkEndsWithWorkAndWithTime) {
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min));  // the lanes that nobody has looked at
     queue.look();
     EXPECT_FALSE(queue.waitForWork(Clock::now() + 1ms));
-    ASSERT_EQ(postText(queue, {0, 1}, "text"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "text"), SendResult::ok);
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min));
     queue.look();
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min)) << "a record has not been emitted";
@@ -322,7 +321,7 @@ TEST(RecordQueue, APostWakesTheBackEnd) {
     std::thread producer([&queue] {
         for (std::uint32_t i = 0; i < 200; ++i) {
             std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 4)));
-            ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
         }
     });
     for (std::size_t count = 0; count < 200;) {
@@ -358,7 +357,7 @@ TEST(RecordQueue, ASleepAfterASleepInterruptsNoOtherProcessor) {
     queue.look();
     EXPECT_EQ(sleep(queue), 1U) << "posts have to learn that they must wake the back end";
     EXPECT_EQ(sleep(queue), 0U);
-    ASSERT_EQ(postText(queue, {0, 1}, "text"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 1}, "text"), SendResult::ok);
     harvest(queue);
     EXPECT_EQ(sleep(queue), 0U);
     queue.expectNoWake();

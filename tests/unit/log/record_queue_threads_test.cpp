@@ -33,7 +33,6 @@ namespace {
 using log::thread_statistics;
 using log::detail::endOfTime;
 using log::detail::LaneRegistry;
-using log::detail::PostResult;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
 using log::detail::Stamp;
@@ -46,7 +45,7 @@ TEST(RecordQueueThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
     RecordQueue queue;
     for (std::uint32_t i = 0; i < 100; ++i) {
         std::thread([&queue, i] {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
         }).join();
         EXPECT_EQ(queue.laneCount(), 1U);
         const auto all = harvest(queue);
@@ -64,7 +63,7 @@ TEST(RecordQueueThreads, ALaneWithRecordsIsKept) {
     RecordQueue queue;
     for (std::uint32_t i = 0; i < 20; ++i) {
         std::thread([&queue, i] {
-            ASSERT_EQ(postText(queue, {i, 0}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {i, 0}, "text"), SendResult::ok);
         }).join();
         queue.look();
     }
@@ -82,7 +81,7 @@ TEST(RecordQueueThreads, CountsOfThreadsThatHaveGoneStay) {
     for (std::uint32_t i = 0; i < 3; ++i) {
         std::thread([&queue] {
             for (std::uint32_t n = 0; n < 4; ++n) {
-                (void)postText(queue, {0, n}, "text", n == 3 ? overrunning : discarding);
+                (void)postText(queue, {0, n}, "text", n == 3 ? dropping : rejecting);
             }
         }).join();
         harvest(queue);
@@ -90,8 +89,8 @@ TEST(RecordQueueThreads, CountsOfThreadsThatHaveGoneStay) {
     }
     const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, 9U);
-    EXPECT_EQ(sum.discarded, 3U);
-    EXPECT_EQ(sum.overrun, 3U);
+    EXPECT_EQ(sum.rejected, 3U);
+    EXPECT_EQ(sum.dropped, 3U);
     EXPECT_EQ(sum.emitted, 6U);
 }
 
@@ -102,7 +101,7 @@ TEST(RecordQueueThreads, ALaneThatWasHandedOnIsLikeNew) {
     RecordQueue queue(options);
     for (std::uint32_t i = 0; i < 10; ++i) {
         std::thread([&queue, i] {
-            const auto policy = i % 2 == 0 ? overrunning : discarding;
+            const auto policy = i % 2 == 0 ? dropping : rejecting;
             for (std::uint32_t n = 0; n < 3; ++n) {
                 (void)postText(queue, {i, n}, std::string(n, 'x'), policy);
             }
@@ -110,7 +109,7 @@ TEST(RecordQueueThreads, ALaneThatWasHandedOnIsLikeNew) {
             (void)queue.statistics([&lanes](const thread_statistics& l) { lanes.push_back(l); });
             ASSERT_EQ(lanes.size(), 1U);
             EXPECT_EQ(lanes[0].logged, i % 2 == 0 ? 3U : 2U);
-            EXPECT_EQ(lanes[0].overrun, i % 2 == 0 ? 1U : 0U);
+            EXPECT_EQ(lanes[0].dropped, i % 2 == 0 ? 1U : 0U);
             EXPECT_EQ(lanes[0].high_water_messages, 0U);
         }).join();
         EXPECT_EQ(harvest(queue).size(), 2U);
@@ -124,7 +123,7 @@ TEST(RecordQueueThreads, NamesTheThreads) {
     RecordQueue queue;
     std::thread([&queue] {
         ::pthread_setname_np(::pthread_self(), "a worker");
-        ASSERT_EQ(postText(queue, {0, 0}, "text"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 0}, "text"), SendResult::ok);
     }).join();
     queue.look();
     queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record& record) {
@@ -138,8 +137,8 @@ struct PostsAtTheEnd {
     RecordQueue* queue = nullptr;
     ~PostsAtTheEnd() {
         if (queue != nullptr) {
-            EXPECT_EQ(postText(*queue, {0, 2}, "from a destructor"), PostResult::ok);
-            EXPECT_EQ(postText(*queue, {0, 3}, std::string(200'000, 'x')), PostResult::ok);
+            EXPECT_EQ(postText(*queue, {0, 2}, "from a destructor"), SendResult::ok);
+            EXPECT_EQ(postText(*queue, {0, 3}, std::string(200'000, 'x')), SendResult::ok);
         }
     }
 };
@@ -153,7 +152,7 @@ TEST(RecordQueueThreads, DestructorsOfThreadLocalObjectsMayPost) {
         thread_local PostsAtTheEnd atTheEnd;
         atTheEnd.queue = &queue;
         id = log::detail::thisThread().threadId;
-        ASSERT_EQ(postText(queue, {0, 1}, "first"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 1}, "first"), SendResult::ok);
     }).join();
     const auto all = harvest(queue);
     ASSERT_EQ(all.size(), 3U);
@@ -171,7 +170,7 @@ TEST(RecordQueueThreads, PostsWithoutALaneWaitForRoomToo) {
         std::uint32_t thread = 0;
         ~PostsMany() {
             for (std::uint32_t i = 0; queue != nullptr && i < perThread; ++i) {
-                EXPECT_EQ(postText(*queue, {thread, i}, "text"), PostResult::ok);
+                EXPECT_EQ(postText(*queue, {thread, i}, "text"), SendResult::ok);
             }
         }
     };
@@ -181,7 +180,7 @@ TEST(RecordQueueThreads, PostsWithoutALaneWaitForRoomToo) {
             thread_local PostsMany atTheEnd;
             atTheEnd.queue = &queue;
             atTheEnd.thread = t;
-            ASSERT_EQ(postText(queue, {3, t}, "first"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {3, t}, "first"), SendResult::ok);
         });
     }
     crew.start();
@@ -210,7 +209,7 @@ TEST(RecordQueueThreads, SeveralQueuesAtOnceDoNotMix) {
         crew.add([&all, t] {
             for (std::uint32_t n = 0; n < perThread; ++n) {
                 const std::uint32_t which = (n + t) % queues;
-                ASSERT_EQ(postText(*all[which], {which, n}, "text"), PostResult::ok);
+                ASSERT_EQ(postText(*all[which], {which, n}, "text"), SendResult::ok);
             }
         });
     }
@@ -237,7 +236,7 @@ TEST(RecordQueueThreads, QueuesComeAndGoWhileThreadsStay) {
         crew.add([&, t] {
             for (std::uint32_t n = 0; !isOver.load(); ++n) {
                 const std::shared_ptr<RecordQueue> queue = std::atomic_load(&current);
-                accepted += postText(*queue, {t, n}, "text") == PostResult::ok ? 1 : 0;
+                accepted += postText(*queue, {t, n}, "text") == SendResult::ok ? 1 : 0;
             }
         });
     }
@@ -271,7 +270,7 @@ TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
     });
     for (std::uint32_t i = 0; i < threads; ++i) {
         std::thread([&queue, i] {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
         }).join();
     }
     queue.close();
@@ -292,7 +291,7 @@ TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
 }
 
 void* postAndVanish(void* queue) {
-    EXPECT_EQ(postText(*static_cast<RecordQueue*>(queue), {0, 1}, "last words"), PostResult::ok);
+    EXPECT_EQ(postText(*static_cast<RecordQueue*>(queue), {0, 1}, "last words"), SendResult::ok);
     vanish();
 }
 
@@ -303,7 +302,7 @@ TEST(RecordQueueThreads, AThreadThatVanishedIsFoundWhenAnotherOneComes) {
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
     EXPECT_EQ(harvest(queue).size(), 1U);
     EXPECT_EQ(queue.statistics().lanes, 1U);
-    ASSERT_EQ(postText(queue, {0, 2}, "text"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "text"), SendResult::ok);
     EXPECT_EQ(harvest(queue).size(), 1U);
     queue.look();
     EXPECT_EQ(queue.statistics().lanes, 1U);
@@ -337,7 +336,7 @@ struct LookedAt {
 
 void* vanishInAPost(void* scene) {
     auto& self = *static_cast<LookedAt*>(scene);
-    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), PostResult::ok);
+    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), SendResult::ok);
     self.hasPosted = true;
     awaitThat([&self] { return self.isKnown.load(); });
     VanishingClock::vanishes = true;
@@ -352,11 +351,11 @@ TEST(RecordQueueThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) 
     pthread_t thread{};
     ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &scene), 0);
     awaitThat([&scene] { return scene.hasPosted.load(); });
-    ASSERT_EQ(postText(queue, {0, 0}, "text"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 0}, "text"), SendResult::ok);
     queue.look();
     scene.isKnown = true;
     ASSERT_EQ(::pthread_join(thread, nullptr), 0);
-    ASSERT_EQ(postText(queue, {0, 3}, "after it"), PostResult::ok);
+    ASSERT_EQ(postText(queue, {0, 3}, "after it"), SendResult::ok);
     std::vector<std::uint32_t> numbers;
     while (numbers.size() != 3) {
         queue.waitForWork(StdPlatform::Clock::now() + std::chrono::seconds(10));
@@ -375,7 +374,7 @@ TEST(RecordQueueThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) 
     // Its lane is whole again.
     std::thread([&queue] {
         for (std::uint32_t i = 0; i < 100; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), PostResult::ok);
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
         }
     }).join();
     EXPECT_EQ(harvest(queue).size(), 100U);
@@ -394,7 +393,7 @@ struct Victim {
 
 void* vanishAtAnAccess(void* victim) {
     auto& self = *static_cast<Victim*>(victim);
-    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), PostResult::ok);
+    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), SendResult::ok);
     const Interruption interruption(self.access, [] { vanish(); });
     (void)postText(self.queue, {0, 2}, "perhaps");
     self.hasSurvived = true;
@@ -414,7 +413,7 @@ TEST(RecordQueueThreads, AThreadMayVanishAnywhereInAPost) {
         ASSERT_EQ(::pthread_create(&thread, nullptr, vanishAtAnAccess, &victim), 0);
         ASSERT_EQ(::pthread_join(thread, nullptr), 0);
         hasSurvived = victim.hasSurvived;
-        ASSERT_EQ(postText(queue, {0, 3}, "after it"), PostResult::ok);
+        ASSERT_EQ(postText(queue, {0, 3}, "after it"), SendResult::ok);
         std::vector<std::uint32_t> numbers;
         while (numbers.empty() || numbers.back() != 3) {
             for (const std::uint32_t number : numbersOf(harvest(queue))) {
@@ -428,7 +427,7 @@ TEST(RecordQueueThreads, AThreadMayVanishAnywhereInAPost) {
         EXPECT_EQ(queue.statistics().lanes, 1U) << "at access " << access;
         std::thread([&queue] {
             for (std::uint32_t i = 0; i < 10; ++i) {
-                ASSERT_EQ(postText(queue, {0, i}, std::to_string(i)), PostResult::ok);
+                ASSERT_EQ(postText(queue, {0, i}, std::to_string(i)), SendResult::ok);
             }
         }).join();
         const auto all = harvest(queue);

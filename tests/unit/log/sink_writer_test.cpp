@@ -51,7 +51,7 @@ public:
 class LogSinkWriter : public testing::Test {
 protected:
     std::unique_ptr<LoggerState> state(const std::vector<spdlog::sink_ptr>& sinks) {
-        return std::make_unique<LoggerState>("core", sinks, overflow_policy::block, channel);
+        return std::make_unique<LoggerState>("core", sinks, Overflow::block, channel);
     }
     void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none,
              const DeferredSite* site = nullptr) {

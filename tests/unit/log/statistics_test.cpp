@@ -26,7 +26,7 @@ TEST(LogStatistics, CountPerThreadAndInTotal) {
     options.notice_interval = no_limit;
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>(options);
-    async_logger logger("core", gated, writer, overflow_policy::discard_new);
+    async_logger logger("core", gated, writer, Overflow::reject);
     logger.info("held");
     gated->gate.awaitArrival();
 
@@ -44,18 +44,18 @@ TEST(LogStatistics, CountPerThreadAndInTotal) {
 
     const backend_statistics held = writer->statistics();
     EXPECT_EQ(held.logged, 9u);
-    EXPECT_EQ(held.discarded, 12u);
+    EXPECT_EQ(held.rejected, 12u);
     EXPECT_EQ(held.messages, 9u);
     EXPECT_EQ(writer->queue_size(), 9u);
     EXPECT_GT(held.bytes, 9u * sizeof(void*));
     ASSERT_EQ(held.threads.size(), 2u);
-    const bool otherIsFirst = held.threads[0].discarded != 0;
+    const bool otherIsFirst = held.threads[0].rejected != 0;
     const thread_statistics& others = held.threads[otherIsFirst ? 0 : 1];
     const thread_statistics& mine = held.threads[otherIsFirst ? 1 : 0];
     EXPECT_EQ(mine.thread_id, spdlog::details::os::thread_id());
     EXPECT_EQ(mine.logged, 1u);
     EXPECT_EQ(others.logged, 8u);
-    EXPECT_EQ(others.discarded, 12u);
+    EXPECT_EQ(others.rejected, 12u);
     EXPECT_EQ(others.messages, 8u);
 #if defined(__linux__)
     EXPECT_EQ(others.thread_name, "other");
@@ -72,7 +72,7 @@ TEST(LogStatistics, CountPerThreadAndInTotal) {
     writer->shutdown();
     logger.set_error_handler([](const std::string&) {});
     logger.info("refused");
-    EXPECT_EQ(writer->statistics().refused, 1u);
+    EXPECT_EQ(writer->statistics().rejected_after_end, 1u);
     EXPECT_EQ(writer->statistics().logged, 9u) << "of threads that have gone, too";
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/display_time.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/backend/sink_writer.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/lanes/record_queue.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -59,9 +59,9 @@ public:
         if (interval_ == no_limit || dropped == 0) {
             return;
         }
-        logger.told = discardedOf(logger);
-        if (&logger == lastOverrunning_) {
-            toldOverrun_ = records.statistics().overrun;
+        logger.told = rejectedOf(logger);
+        if (&logger == lastDropping_) {
+            toldDropped_ = records.statistics().dropped;
         }
         RecordHead head{};
         head.flags = RecordHead::hasNoTime;
@@ -70,47 +70,47 @@ public:
 
     /// Called for each record that is written, with its logger.
     void noteWriter(LoggerState& logger) noexcept {
-        if (logger.policy == overflow_policy::overrun_oldest) {
-            lastOverrunning_ = &logger;
+        if (logger.policy == Overflow::dropOldest) {
+            lastDropping_ = &logger;
         }
     }
 
     /// Called when the logger ends.
     void forget(const LoggerState& logger) noexcept {
-        if (lastOverrunning_ == &logger) {
-            lastOverrunning_ = nullptr;
+        if (lastDropping_ == &logger) {
+            lastDropping_ = nullptr;
         }
     }
 
     /// Called in the child of a fork. The parent reports the records that were dropped before.
     void forgetAll(LoggerList& loggers) noexcept {
         isTelling_ = false;
-        lastOverrunning_ = nullptr;
-        toldOverrun_ = 0;
-        loggers.forEach([](LoggerState& logger) { logger.told = discardedOf(logger); });
+        lastDropping_ = nullptr;
+        toldDropped_ = 0;
+        loggers.forEach([](LoggerState& logger) { logger.told = rejectedOf(logger); });
     }
 
 private:
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     // Relaxed: no other data depends on a count.
-    static std::uint64_t discardedOf(const LoggerState& logger) noexcept {
-        return logger.discarded.load(std::memory_order_relaxed);
+    static std::uint64_t rejectedOf(const LoggerState& logger) noexcept {
+        return logger.rejected.load(std::memory_order_relaxed);
     }
 
     /// Returns the number of dropped records that no line has reported. The lanes do not know the
     /// loggers of overrun records, so all overrun records count for one logger: of those with
-    /// overflow_policy::overrun_oldest, the one that wrote last.
+    /// Overflow::dropOldest, the one that wrote last.
     std::uint64_t untold(const LoggerState& logger, const Records& records) const noexcept {
-        return discardedOf(logger) - logger.told +
-               (&logger == lastOverrunning_ ? records.statistics().overrun - toldOverrun_ : 0);
+        return rejectedOf(logger) - logger.told +
+               (&logger == lastDropping_ ? records.statistics().dropped - toldDropped_ : 0);
     }
 
     const std::chrono::nanoseconds interval_;
     TimePoint next_{};  ///< the earliest time of the next line
     /// The last writer of those with policy overrun_oldest; or null.
-    const LoggerState* lastOverrunning_ = nullptr;
-    std::uint64_t toldOverrun_ = 0;  ///< overrun records that a line has reported
+    const LoggerState* lastDropping_ = nullptr;
+    std::uint64_t toldDropped_ = 0;  ///< overrun records that a line has reported
     bool isTelling_ = false;         ///< a notice was sent and has not run yet
 };
 

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/detail/backend/harvest_scope.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/lanes/record_queue.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -38,13 +38,12 @@ public:
     /// Posts a record into the calling thread's lane. write(to) fills in its `bytes` bytes. Counts
     /// a record that is not accepted.
     template <class Write>
-    PostResult post(const RecordHead& head, std::size_t bytes, overflow_policy policy,
-                    Write&& write) {
-        const PostResult posted =
+    SendResult post(const RecordHead& head, std::size_t bytes, Overflow policy, Write&& write) {
+        const SendResult posted =
             queue_.post(head, bytes, allowed(policy), std::forward<Write>(write));
-        if (__builtin_expect(posted != PostResult::ok, 0)) {
+        if (__builtin_expect(posted != SendResult::ok, 0)) {
             // Relaxed: no other data depends on a count.
-            auto& counter = posted == PostResult::closed ? refused_ : head.logger->discarded;
+            auto& counter = posted == SendResult::closed ? refused_ : head.logger->rejected;
             counter.fetch_add(1, std::memory_order_relaxed);
         }
         ensureHarvest();
@@ -110,9 +109,8 @@ protected:
 private:
     /// Returns the policy for this record. A sink that logs must not wait for room, because only
     /// its own thread makes room.
-    static overflow_policy allowed(overflow_policy policy) noexcept {
-        return policy == overflow_policy::block && isInHarvest() ? overflow_policy::discard_new
-                                                                 : policy;
+    static Overflow allowed(Overflow policy) noexcept {
+        return policy == Overflow::block && isInHarvest() ? Overflow::reject : policy;
     }
 };
 

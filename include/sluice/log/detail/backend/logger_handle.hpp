@@ -1,10 +1,10 @@
 #pragma once
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/sinks/sink.h>
 
@@ -42,11 +42,11 @@ public:
 
     /// Throws std::bad_alloc if there is no memory.
     LoggerHandle(std::shared_ptr<Frontend> frontend, const std::string& name,
-                 const std::vector<spdlog::sink_ptr>& sinks, overflow_policy policy,
+                 const std::vector<spdlog::sink_ptr>& sinks, Overflow policy,
                  std::shared_ptr<ErrorChannel> errors)
         : frontend_(std::move(frontend)) {
         auto state = std::make_unique<LoggerState>(name, sinks, policy, std::move(errors));
-        if (policy == overflow_policy::overrun_oldest) {
+        if (policy == Overflow::dropOldest) {
             frontend_->records().expectEviction();
         }
         state_ = state.get();

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
-#include <sluice/log/overflow_policy.hpp>
 
 #include <spdlog/sinks/sink.h>
 
@@ -40,7 +40,7 @@ struct SinkEntry {
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
-                overflow_policy itsPolicy, std::shared_ptr<ErrorChannel> channel)
+                Overflow itsPolicy, std::shared_ptr<ErrorChannel> channel)
         : name(std::move(loggerName)), policy(itsPolicy), errors(std::move(channel)) {
         sinks.reserve(sinkList.size());
         for (const spdlog::sink_ptr& sink : sinkList) {
@@ -57,13 +57,13 @@ public:
     }
 
     const std::string name;
-    const overflow_policy policy;
+    const Overflow policy;
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
     /// Records of this logger that found no room. Any thread adds, relaxed: no other data depends
     /// on a count. It has a cache line of its own, because each log call reads the fields above.
-    alignas(cacheLineSize) std::atomic<std::uint64_t> discarded{0};
+    alignas(cacheLineSize) std::atomic<std::uint64_t> rejected{0};
     /// How many of the discarded records the lines in the log have reported. Written by the back
     /// end.
     std::uint64_t told = 0;

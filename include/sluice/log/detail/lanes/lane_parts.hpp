@@ -22,26 +22,26 @@ enum class EvictionState : unsigned char {
 
 /// The numbers of records that lanes have accepted, refused and lost.
 struct LaneCounts {
-    std::uint64_t logged = 0;     ///< accepted
-    std::uint64_t discarded = 0;  ///< refused because there was no room
-    std::uint64_t overrun = 0;    ///< accepted, then evicted by later records
-    std::uint64_t lost = 0;       ///< begun by a thread before it was cancelled or died
+    std::uint64_t logged = 0;    ///< accepted
+    std::uint64_t rejected = 0;  ///< refused because there was no room
+    std::uint64_t dropped = 0;   ///< accepted, then evicted by later records
+    std::uint64_t lost = 0;      ///< begun by a thread before it was cancelled or died
 
     LaneCounts& operator+=(const LaneCounts& other) noexcept {
         logged += other.logged;
-        discarded += other.discarded;
-        overrun += other.overrun;
+        rejected += other.rejected;
+        dropped += other.dropped;
         lost += other.lost;
         return *this;
     }
     LaneCounts operator-(const LaneCounts& other) const noexcept {
-        return {logged - other.logged, discarded - other.discarded, overrun - other.overrun,
+        return {logged - other.logged, rejected - other.rejected, dropped - other.dropped,
                 lost - other.lost};
     }
     void copyTo(lane_statistics& to) const noexcept {
         to.logged = logged;
-        to.discarded = discarded;
-        to.overrun = overrun;
+        to.rejected = rejected;
+        to.dropped = dropped;
         to.lost = lost;
     }
 };

@@ -236,7 +236,7 @@ public:
     LaneCounts counts(Visit visit) {
         const Guard guard(*this);
         LaneCounts sum = gone_;
-        sum.discarded += dropped_.load(std::memory_order_relaxed);
+        sum.rejected += dropped_.load(std::memory_order_relaxed);
         for (const Slot* slot = first_; slot != nullptr; slot = slot->next) {
             const LaneCounts counts = countsOf(guard, *slot);
             sum += counts;

@@ -161,7 +161,7 @@ public:
             release(guard, releasedBytes() + frameAt(oldest).footprint(), releasedCount() + 1);
             ++evicted;
         }
-        overrun_.add(evicted);
+        dropped_.add(evicted);
         return true;
     }
 
@@ -191,7 +191,7 @@ public:
         });
     }
 
-    void countDiscarded() noexcept { discarded_.add(1); }
+    void countRejected() noexcept { rejected_.add(1); }
 
     /// Called by the new owner.
     void begin(const ThreadInfo& info) noexcept {
@@ -338,7 +338,7 @@ public:
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
     /// The sums over all owners of the lane.
     [[nodiscard]] LaneCounts counts() const noexcept {
-        return {published(), discarded_.get(), overrun_.get(), lost_.get()};
+        return {published(), rejected_.get(), dropped_.get(), lost_.get()};
     }
     // Relaxed, both: no other data depends on a number.
     [[nodiscard]] std::uint64_t published() const noexcept {
@@ -439,8 +439,8 @@ private:
     LaneHighWater<Platform> marks_;
 
     // The owner writes these in rare cases.
-    alignas(cacheLineSize) SingleWriterCounter<Platform> discarded_;
-    SingleWriterCounter<Platform> overrun_;
+    alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
+    SingleWriterCounter<Platform> dropped_;
     SingleWriterCounter<Platform> lost_;
     std::uint64_t used_ = 0;  ///< the highest offset in the ring that was written to
     BasicEventCount<Platform, typename Traits::Parker> room_;  ///< the owner waits here for room

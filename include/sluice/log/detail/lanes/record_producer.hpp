@@ -37,7 +37,7 @@ public:
     RecordProducer& operator=(const RecordProducer&) = delete;
 
     template <class Write>
-    PostResult post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
+    SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         RecordLane* const lane = Threads::findFirst(registry_, hash_);
         if (__builtin_expect(lane == nullptr || !lane->enter(), 0)) {
             return postElsewhere(head, bytes, policy, write);
@@ -79,12 +79,12 @@ private:
     };
 
     template <class Write>
-    PostResult postToOwn(RecordLane& lane, const Head& head, std::size_t bytes,
-                         overflow_policy policy, Write& write) {
+    SendResult postToOwn(RecordLane& lane, const Head& head, std::size_t bytes, Overflow policy,
+                         Write& write) {
         const LeaveLane leave{lane};
         const WriteResult result = Writer::tryPost(*registry_, lane, 0, head, bytes, write);
         if (__builtin_expect(result == WriteResult::ok, 1)) {
-            return PostResult::ok;
+            return SendResult::ok;
         }
         return postWithoutRoom(lane, head, bytes, policy, write, result);
     }
@@ -99,25 +99,25 @@ private:
 
     /// Makes room as the policy says, and tries again.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] PostResult
-    postWithoutRoom(RecordLane& lane, const Head& head, std::size_t bytes, overflow_policy policy,
-                    Write& write, WriteResult result) {
+    [[gnu::cold, gnu::noinline]] SendResult postWithoutRoom(RecordLane& lane, const Head& head,
+                                                            std::size_t bytes, Overflow policy,
+                                                            Write& write, WriteResult result) {
         while (result == WriteResult::full && makeRoom(lane, bytes, policy)) {
             result = tryPostRarely(lane, 0, head, bytes, write);
         }
         if (result == WriteResult::ok) {
-            return PostResult::ok;
+            return SendResult::ok;
         }
         if (result == WriteResult::closed || isClosed()) {
-            return PostResult::closed;
+            return SendResult::closed;
         }
-        lane.countDiscarded();
-        return PostResult::discarded;
+        lane.countRejected();
+        return SendResult::full;
     }
 
     /// Makes room for the record, or waits for room. False if the policy or the state of the thread
     /// does not allow it.
-    bool makeRoom(RecordLane& lane, std::size_t bytes, overflow_policy policy) {
+    bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (hasPolled(policy)) {
             return !isClosed();
         }
@@ -125,7 +125,7 @@ private:
             return false;
         }
         const RecordSize size = Writer::sizeIn(lane, 0, bytes);
-        if (policy == overflow_policy::overrun_oldest) {
+        if (policy == Overflow::dropOldest) {
             return lane.evictFor(size);
         }
         lane.awaitRoom(size, registry_->closed());
@@ -134,26 +134,25 @@ private:
 
     /// If the calling thread polls a manual back end, it empties the lanes instead of waiting for
     /// room. False on any other thread.
-    bool hasPolled(overflow_policy policy) {
-        return policy == overflow_policy::block && roomMaker_.make != nullptr &&
+    bool hasPolled(Overflow policy) {
+        return policy == Overflow::block && roomMaker_.make != nullptr &&
                !SignalSafeScope::isActive() && roomMaker_.make(roomMaker_.core);
     }
 
     /// Whether the calling thread may wait or evict. The back end's own thread cannot wait for
     /// itself, and cannot evict records while it emits.
-    [[nodiscard]] bool mayMakeRoom(overflow_policy policy) const noexcept {
+    [[nodiscard]] bool mayMakeRoom(Overflow policy) const noexcept {
         // Relaxed: see AtWork.
-        return policy == overflow_policy::overrun_oldest
+        return policy == Overflow::dropOldest
                    ? !isBackEnd() || isAtWork_.load(std::memory_order_relaxed) == 0
-                   : policy == overflow_policy::block && !isBackEnd() &&
-                         !SignalSafeScope::isActive();
+                   : policy == Overflow::block && !isBackEnd() && !SignalSafeScope::isActive();
     }
 
     /// Posts in the rare cases: the thread has no lane, or the post interrupts another post of the
     /// thread.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] PostResult postElsewhere(const Head& head, std::size_t bytes,
-                                                          overflow_policy policy, Write& write) {
+    [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
+                                                          Overflow policy, Write& write) {
         RecordLane* lane = Threads::find(registry_, hash_);
         bool mayWait = lane == nullptr && !SignalSafeScope::isActive();
         if (mayWait) {
@@ -173,19 +172,19 @@ private:
     }
 
     template <class Write>
-    PostResult postToShared(const Head& head, std::size_t bytes, overflow_policy policy,
-                            Write& write, bool mayWait) {
+    SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write,
+                            bool mayWait) {
         RecordLane& lane = registry_->shared();
         while (SharedGuard guard = registry_->lockShared(!mayWait)) {
             const WriteResult result =
                 tryPostToShared(std::move(guard), lane, head, bytes, policy, write, mayWait);
             if (result == WriteResult::ok) {
-                return PostResult::ok;
+                return SendResult::ok;
             }
             if (result == WriteResult::closed || isClosed()) {
-                return PostResult::closed;
+                return SendResult::closed;
             }
-            if (result != WriteResult::full || policy != overflow_policy::block || !mayWait) {
+            if (result != WriteResult::full || policy != Overflow::block || !mayWait) {
                 break;
             }
             if (hasPolled(policy)) {
@@ -197,17 +196,16 @@ private:
             lane.awaitHalfFree(registry_->closed());
         }
         registry_->countDropped();
-        return PostResult::discarded;
+        return SendResult::full;
     }
 
     /// Makes one attempt to post into the shared lane, and unlocks the lane.
     template <class Write>
     WriteResult tryPostToShared(SharedGuard /*guard*/, RecordLane& lane, const Head& head,
-                                std::size_t bytes, overflow_policy policy, Write& write,
-                                bool mayWait) {
+                                std::size_t bytes, Overflow policy, Write& write, bool mayWait) {
         constexpr std::uint32_t flags = RecordFrame::foreign;
         const WriteResult result = tryPostRarely(lane, flags, head, bytes, write);
-        if (result != WriteResult::full || policy != overflow_policy::overrun_oldest || !mayWait ||
+        if (result != WriteResult::full || policy != Overflow::dropOldest || !mayWait ||
             !mayMakeRoom(policy)) {
             return result;
         }

@@ -31,7 +31,7 @@ struct RecordQueueStatistics : backend_statistics {
 /// Collects the records of all threads, and emits them in the order of their stamps.
 ///
 ///     RecordQueue<Head> queue;
-///     queue.post(head, size, overflow_policy::block, [&](std::byte* to) noexcept { fill(to); });
+///     queue.post(head, size, Overflow::block, [&](std::byte* to) noexcept { fill(to); });
 ///     // on the back end's thread:
 ///     const Stamp limit = queue.look();
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { print(record);
@@ -119,7 +119,7 @@ public:
     /// `discarded`: there was no room, and the policy did not allow a wait. A signal handler, a
     /// callback of a post and the back end's own thread never wait. The record is counted.
     template <class Write>
-    PostResult post(const Head& head, std::size_t bytes, overflow_policy policy, Write&& write) {
+    SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         return producer_.post(head, bytes, policy, std::forward<Write>(write));
     }
 
@@ -184,7 +184,7 @@ public:
         return stamp + 1;
     }
 
-    /// Called before posts with overflow_policy::overrun_oldest. From now on the back end copies
+    /// Called before posts with Overflow::dropOldest. From now on the back end copies
     /// records before it emits them, so such a post can always evict. Without this call, the first
     /// such post that finds no room is discarded if the back end is emitting records of its lane.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
@@ -226,14 +226,14 @@ public:
     /// The number of records that were evicted, and of those that were refused because there was no
     /// room, since the last reset. Exact, also while threads post. A reset does not change
     /// statistics().
-    [[nodiscard]] std::uint64_t overrun() const {
-        return sinceReset(overrunBefore_, &LaneCounts::overrun);
+    [[nodiscard]] std::uint64_t dropped() const {
+        return sinceReset(droppedBefore_, &LaneCounts::dropped);
     }
-    [[nodiscard]] std::uint64_t discarded() const {
-        return sinceReset(discardedBefore_, &LaneCounts::discarded);
+    [[nodiscard]] std::uint64_t rejected() const {
+        return sinceReset(rejectedBefore_, &LaneCounts::rejected);
     }
-    void resetOverrun() { reset(overrunBefore_, &LaneCounts::overrun); }
-    void resetDiscarded() { reset(discardedBefore_, &LaneCounts::discarded); }
+    void resetDropped() { reset(droppedBefore_, &LaneCounts::dropped); }
+    void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
     /// The number of lanes: those of threads, those that are not yet empty, and those that are kept
     /// for new threads.
@@ -257,8 +257,8 @@ public:
         consumer_ = std::make_unique<Out>(*registry_, maxHold_);
         producer_.forgetBackEnd();
         // Relaxed, both: there is one thread.
-        overrunBefore_.store(0, std::memory_order_relaxed);
-        discardedBefore_.store(0, std::memory_order_relaxed);
+        droppedBefore_.store(0, std::memory_order_relaxed);
+        rejectedBefore_.store(0, std::memory_order_relaxed);
         registry_->afterForkInChild();
     }
 
@@ -303,8 +303,8 @@ private:
     std::unique_ptr<Out> consumer_;
     const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  // relaxed: a setting
-    Atomic<std::uint64_t> overrunBefore_{0};
-    Atomic<std::uint64_t> discardedBefore_{0};
+    Atomic<std::uint64_t> droppedBefore_{0};
+    Atomic<std::uint64_t> rejectedBefore_{0};
 };
 
 }  // namespace sluice::log::detail

@@ -3,20 +3,18 @@
 /// \file
 /// The settings of a record queue.
 
+#include <sluice/base/overflow.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
-#include <sluice/log/overflow_policy.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>
 
 namespace sluice::log::detail {
-
-/// The result of a post. `discarded`: there was no room. `closed`: the queue is closed.
-enum class [[nodiscard]] PostResult : unsigned char { ok, discarded, closed };
 
 /// A function that makes room on the thread that posts, so that this thread need not wait. A back
 /// end without a thread sets it.

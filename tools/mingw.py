@@ -22,8 +22,7 @@ HEADERS_ONLY = ("memory",)
 NOT_COMPILED = {"wire/json.hpp"}
 # Tests of features of Linux, tests that call Linux, and the test of the header above.
 NOT_BUILT = {
-    "assert_test", "event_fd_wait_test", "json_test", "held_mutexes_test", "napping_backoff_test",
-    "priority_mutex_test",
+    "assert_test", "event_fd_wait_test", "json_test",
 }
 # Objects that end with their thread crash: mingw-w64 frees a thread's variables before it destroys
 # them. For the same reason the tests of `memory` do not end.

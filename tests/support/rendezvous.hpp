@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
 
 #include <atomic>
 

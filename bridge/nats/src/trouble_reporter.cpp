@@ -31,7 +31,7 @@ bool TroubleReporter::isNew(Parts parts) noexcept {
         hash = hash * 31 + std::hash<std::string_view>{}(part);
     }
     const auto now = Clock::now();
-    const std::lock_guard<PriorityMutex> guard(mutex_);
+    const std::lock_guard<SpinLock> guard(mutex_);
     const auto isOlder = [](const Line& a, const Line& b) { return a.forgotten < b.forgotten; };
     Line* line = std::find_if(lines_.begin(), lines_.end(),
                               [hash](const Line& each) { return each.hash == hash; });

@@ -6,8 +6,8 @@
 #include <sluice/actor/detail/threads/task_queue.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
-#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -296,7 +296,7 @@ private:
 
     inline static thread_local Worker* current_ = nullptr;
 
-    PriorityMutex lock_;
+    SpinLock lock_;
     detail::TaskQueue queue_;            ///< guarded by lock_
     detail::Alarms alarms_;              ///< guarded by lock_
     std::size_t waiting_ = 0;            ///< handlers in awaitEnd(); guarded by lock_

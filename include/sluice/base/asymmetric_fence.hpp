@@ -19,9 +19,8 @@
 ///
 /// Threads: any thread at any time, also during static initialisation, in a signal handler and in
 /// the child of a fork. Progress: light() never waits. heavy() waits for other threads in heavy(),
-/// because the kernel lets one thread at a time in. A waiting thread lends its priority to the
-/// thread of its process that is in. The kernel itself waits until other processors have taken an
-/// interrupt.
+/// because the kernel lets one thread at a time in, without priority inheritance. The kernel itself
+/// waits until other processors have taken an interrupt.
 ///
 /// Memory promise: for a light() in one thread and a heavy() in another, either everything before
 /// the light() is visible after the heavy(), or everything before the heavy() is visible after the
@@ -96,9 +95,7 @@ public:
 /// program: a fence on one side alone cannot keep the promise. AsymmetricFence chooses at run time.
 ///
 /// A sandbox must not begin to forbid membarrier after its first use, because heavy() would end the
-/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0). It must
-/// allow rt_sigprocmask and gettid, too, and sched_getscheduler, sched_yield and futex, which are
-/// called if threads compete.
+/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0).
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:

@@ -2,10 +2,10 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 
 #include <array>
@@ -27,7 +27,7 @@ class CounterRegistry : public SharedHome<CounterRegistry<Platform, Size>, Platf
     friend class SharedHome<CounterRegistry, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
-    using Lock = detail::PlatformLock<Platform>;
+    using Lock = BasicSpinLock<Platform>;
     using Guard = std::lock_guard<Lock>;
 
 public:

@@ -2,13 +2,12 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/detail/presence_slot.hpp>
-#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -31,7 +30,6 @@ namespace [[gnu::visibility("default")]] sluice {
 ///   co_await.
 /// - Two threads must not call waitForOthers() if each is inside the object of the other's call:
 ///   both would wait for ever. Builds with assertions detect this for two threads.
-/// - forgetOtherThreads() is called only if no other thread exists.
 ///
 /// A section may begin and end inside a section of the same or of another object. In a signal
 /// handler this needs a thread that has been inside before, and at most eight nested sections.
@@ -49,8 +47,6 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Allocation: one slot of two cache lines for each thread, kept for later threads. Exceptions:
 /// std::bad_alloc from enter(), with nothing changed.
-///
-/// fork: in the child, forgetOtherThreads() empties the slots of the threads that are gone.
 ///
 /// Shared objects: a thread may hold several slots, one for each shared object whose code enters.
 /// All of them count as slots of this thread.
@@ -188,7 +184,7 @@ public:
     /// as much as beginGrace(). The wait spins, then yields, then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
-        BasicNappingBackoff<Platform> backoff;
+        BasicBackoff<Platform> backoff;
         while (!advance(period, where, Platform::thisThread())) {
             publishWait(period.slot_->entryAt(period.index_), period.word_);
             backoff.wait();
@@ -197,31 +193,6 @@ public:
                           "callback inside another one that its thread waits for");
         }
         publishWait(nullptr, 0);
-    }
-
-    /// For the child of a fork: ends the sections of the threads that do not exist there.
-    void forgetOtherThreads() noexcept {
-        // Relaxed: no other thread exists.
-        process_.store(process_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-        const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            // Relaxed, all: no other thread exists.
-            if (slot->thread.load(std::memory_order_relaxed) != self) {
-                (void)slot->anyEntry([](Entry& entry) {
-                    entry.store(0, std::memory_order_relaxed);
-                    return false;
-                });
-                slot->awaited.store(nullptr, std::memory_order_relaxed);
-                slot->thread.store(nullptr, std::memory_order_relaxed);
-                slot->isTaken.store(false, std::memory_order_relaxed);
-            }
-        }
-    }
-
-    /// A number of this process, never 0. The child of a fork has another number than its parent.
-    [[nodiscard]] std::uint32_t process() const noexcept {
-        return process_.load(
-            std::memory_order_relaxed);  // relaxed: set before the child has threads
     }
 
     /// A slot for this thread. The thread gives it back by release(). May throw std::bad_alloc.
@@ -372,7 +343,6 @@ private:
 
     const std::size_t hash_;
     Atomic<Slot*> slots_{nullptr};
-    Atomic<std::uint32_t> process_{1};
 };
 
 using Presence = BasicPresence<>;

@@ -1,14 +1,85 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/thread_support.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+
+#if SLUICE_HAS_THREADS
+#include <thread>
+#endif
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// A mutex of one byte that waits by polling.
+/// The wait between two polls of a condition that another thread makes true: it spins, then yields,
+/// then sleeps.
+///
+///     sluice::Backoff backoff;
+///     while (!isReady.load(std::memory_order_acquire)) {
+///         backoff.wait();
+///     }
+///
+/// Use a wait strategy of the module `wait` if the other thread can wake the waiting one.
+///
+/// Spinning doubles from 1 to 64 pauses, a few microseconds in all. 16 yields follow, then 32 naps
+/// of 20 us, then naps that double up to `longestNap`. It must sleep at last, because a real-time
+/// thread that only yields never lets a thread of lower priority run on its processor.
+///
+/// Thread safety: one object for one wait of one thread.
+template <class Platform = StdPlatform>
+class BasicBackoff {
+public:
+    BasicBackoff() noexcept = default;
+    explicit BasicBackoff(std::chrono::microseconds longestNap) noexcept
+        : longestNap_(longestNap) {}
+
+    /// Waits one step, longer than the step before.
+    void wait() noexcept {
+        if (pauses_ > maxPauses) {
+            waitLong();
+            return;
+        }
+        for (unsigned i = 0; i < pauses_; ++i) {
+            Platform::pause();
+        }
+        pauses_ *= 2;
+    }
+
+    /// Returns true if the next step yields or sleeps.
+    [[nodiscard]] bool isLong() const noexcept { return pauses_ > maxPauses; }
+
+private:
+    static constexpr unsigned maxPauses = 64;
+    static constexpr unsigned maxYields = 16;
+    static constexpr unsigned maxShortNaps = 32;
+
+    [[gnu::cold, gnu::noinline]] void waitLong() noexcept {
+#if SLUICE_HAS_THREADS
+        if (yields_ == maxYields) {
+            std::this_thread::sleep_for(nap_);
+            if (++naps_ > maxShortNaps) {
+                nap_ = std::min(2 * nap_, longestNap_);
+            }
+            return;
+        }
+        ++yields_;
+#endif
+        Platform::yield();
+    }
+
+    unsigned pauses_ = 1;
+    unsigned yields_ = 0;
+    unsigned naps_ = 0;
+    std::chrono::microseconds nap_{20};
+    std::chrono::microseconds longestNap_{2000};
+};
+
+using Backoff = BasicBackoff<>;
+
+/// A mutex of one byte that polls: it spins, then yields, then sleeps for at most 50 us at a time.
 ///
 ///     sluice::SpinLock lock;
 ///     {
@@ -16,35 +87,15 @@ namespace [[gnu::visibility("default")]] sluice {
 ///         ++count;
 ///     }
 ///
-/// Use it for critical sections of a few instructions that call no code of the user, if a
-/// std::mutex would be larger than its data. Use std::mutex if the section allocates, or calls the
-/// system or the user's code. Use PriorityMutex if threads of different real-time priorities share
-/// the section: a waiter of higher priority would poll, and a holder of lower priority would never
-/// run.
+/// Use it for critical sections of a few instructions that call no code of the user. Use std::mutex
+/// if the section allocates, or calls the system or the user's code. Use a mutex with priority
+/// inheritance if a real-time thread must not wait for milliseconds.
 ///
-/// Threads: any thread calls lock() and try_lock(); only the holder calls unlock(). A thread that
-/// locks a lock that it holds waits for ever.
-///
-/// Progress: blocking. A thread that is stopped between lock() and unlock() stops every later
-/// lock() until it goes on. The waiters then yield, but do not sleep. try_lock() never waits. There
-/// is no queue: the thread that polls first after unlock() is next, so a thread may be overtaken
-/// any number of times.
-///
-/// Memory promise: everything done before an unlock() is visible after each later lock() and
-/// successful try_lock().
-///
-/// No allocation, no exceptions, constant-initialised. The caller must not destroy a held lock.
-///
-/// Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiters poll a shared
-/// copy of the line and try to write it only when they have seen the lock free.
-///
-/// Invariant: `locked_` is true exactly while some thread is between lock() and unlock().
-/// Edge: E1 hand-over: unlock() (release store) -> the exchange that finds false (acquire).
-///
-/// Tests: tests/unit/base/spin_lock_test.cpp.
-///
-/// `Backoff`: the waits of a thread that polls.
-template <class Platform = StdPlatform, template <class> class Backoff = BasicBackoff>
+/// Thread safety: any thread may call lock() and try_lock(); only the lock holder may call
+/// unlock(). The lock is not recursive. A preempted holder blocks all others. There is no queue, so
+/// a waiter may be overtaken any number of times. A lock may be destroyed as soon as the caller has
+/// locked and unlocked it and no other thread will lock it.
+template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:
     constexpr BasicSpinLock() noexcept = default;
@@ -58,8 +109,8 @@ public:
     }
 
     [[nodiscard]] bool try_lock() noexcept {
-        // Relaxed: only decides whether the exchange, which invalidates the holder's line, is worth
-        // a try.
+        // Relaxed: only decides whether the exchange, which takes the cache line from the holder,
+        // is worth a try.
         return !locked_.load(std::memory_order_relaxed) &&
                !locked_.exchange(true, std::memory_order_acquire);  // E1
     }
@@ -72,8 +123,16 @@ public:
     }
 
 private:
+    // Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiters poll a
+    // shared copy of the line, and write it only when they have seen the lock free.
+    //
+    // Invariant: locked_ is true exactly while some thread is between lock() and unlock().
+    // Edge: E1 hand-over  unlock() release .. acquire by the exchange that finds false
+
+    static constexpr std::chrono::microseconds longestNap{50};
+
     [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
-        Backoff<Platform> backoff;
+        BasicBackoff<Platform> backoff(longestNap);
         do {
             // Relaxed: a hint, as in try_lock().
             while (locked_.load(std::memory_order_relaxed)) {

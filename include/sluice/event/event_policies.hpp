@@ -37,7 +37,8 @@ struct TagHeterEventQueue : TagHeter {};
 /// Park.
 ///
 /// The critical sections of this module are a few instructions long and call no code of the user.
-/// Its locks are PriorityMutexes, so threads of different real-time priorities may share an object.
+/// Its locks are SpinLocks, so a real-time thread may wait for milliseconds. If that is too long,
+/// use GeneralThreading with a mutex that has priority inheritance.
 struct MultipleThreading {
     using Mutex = std::mutex;
     using SharedMutex = std::shared_timed_mutex;

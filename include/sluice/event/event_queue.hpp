@@ -40,10 +40,6 @@ namespace sluice {
 /// events have been processed. The destructor of the queue destroys the events that are left. After
 /// drain() the queue may be destroyed, even if the last process() has not returned yet.
 ///
-/// fork(): the child may use the queue. Events that other threads were adding or handling belong to
-/// the parent. The child counts events that were being handled as discarded. See
-/// docs/guide/events.md.
-///
 /// `Policies`: as for EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>,

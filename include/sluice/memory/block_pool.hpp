@@ -2,8 +2,8 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/detail/exact_blocks.hpp>
@@ -47,10 +47,9 @@ struct BlockPoolTraits {
 /// Progress:
 /// - Most calls use the calling thread's cache only. One call of `magazineRounds` exchanges a
 ///   magazine with the shared depot, which is lock-free.
-/// - Some calls lock a PriorityMutex for a few instructions: growth, trim(), an allocation that
+/// - Some calls lock a SpinLock for a few instructions: growth, trim(), an allocation that
 ///   finds the depot empty, and the calls of a thread that is ending or whose cache is closed.
 ///   Growth holds the mutex while it hands out the new slab's blocks. Other calls are not delayed.
-///   A holder runs with the priority of the threads that wait.
 /// - An allocation that finds the capacity reached empties the caches of idle threads. It waits for
 ///   a trim() of another thread, and sleeps while another thread adds a slab.
 ///
@@ -71,8 +70,8 @@ struct BlockPoolTraits {
 /// and cannot grow, because the capacity is reached or the memory resource has refused. Then
 /// tryAllocate() returns null and counts this. It does not use the heap instead.
 ///
-/// Shutdown: all blocks must have been freed, see ~BasicBlockPool. fork(): the child may use the
-/// pool. A few blocks that other threads were allocating or freeing are lost there.
+/// Shutdown: all blocks must have been freed, see ~BasicBlockPool. A forked child must not use the
+/// pool.
 ///
 /// Double frees: release builds end the program if a thread frees the block that it freed last, or
 /// the block on top of its magazine. An exact pool finds each double free of a free block. Debug
@@ -162,7 +161,7 @@ public:
         // In floating point: the longest durations overflow as integers of the clock's unit.
         using Seconds = std::chrono::duration<double>;
         const auto start = Clock::now();
-        BasicNappingBackoff<typename Traits::Platform> backoff;
+        BasicBackoff<typename Traits::Platform> backoff;
         for (;;) {
             void* const block = find();
             if (block != nullptr) {
@@ -265,7 +264,7 @@ private:
         }
         Cache* const cache = this->cache();
         void* block = core_->take(cache);
-        BasicNappingBackoff<typename Traits::Platform> backoff;
+        BasicBackoff<typename Traits::Platform> backoff;
         while (block == nullptr && grow()) {
             block = core_->take(cache);
             if (block == nullptr) {

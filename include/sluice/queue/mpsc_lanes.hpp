@@ -37,7 +37,7 @@ namespace sluice {
 /// lane is lock-free: it announces the lane. A producer that is stopped or dead delays no other
 /// producer, not even in the middle of a push. Consuming is wait-free, except for the removal of a
 /// lane whose producer has gone. producer(), this removal, and the members for any thread share a
-/// lock with priority inheritance. A stopped consumer lets each lane become full.
+/// lock. A stopped consumer lets each lane become full.
 ///
 /// Cost: a harvest visits the lanes that have had messages lately. With 16 lanes or more, the
 /// consumer stops visiting empty lanes after 4,096 visits to them. This takes one heavy fence, some

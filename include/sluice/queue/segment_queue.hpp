@@ -1,10 +1,10 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/detail/segment_chain.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -44,7 +44,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// pass the role on by a synchronised hand-over. Debug builds notice overlapping calls of
 /// consumers. Any thread may consume a Batch, one thread at a time.
 ///
-/// Progress: producers claim one after the other under a lock with priority inheritance, for a few
+/// Progress: producers claim one after the other under a lock, for a few
 /// instructions each. A producer that is stopped there stops the others. User code never runs under
 /// the lock. Constructors run after the claim, so a producer that is stopped in one delays only the
 /// delivery of later messages. The consumer takes the lock once for each segment and each
@@ -79,15 +79,14 @@ struct SegmentQueueTraits : QueueTraits {
 /// written. E3 close: closed is written and read under the lock. E4 link: segment set up -> next
 /// release .. next acquire -> read.
 ///
-/// Tests: tests/unit/queue/segment_queue_test.cpp,
-/// tests/unit/queue/segment_queue_real_time_test.cpp, tests/conformance, tests/stress.
+/// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
     using Positions = sluice::RingPositions<Index>;
     using RoleCheck = sluice::RoleCheck<Platform>;
-    using Lock = detail::PlatformLock<Platform>;
+    using Lock = BasicSpinLock<Platform>;
     using Guard = std::lock_guard<Lock>;
     using Segment = detail::Segment<T, Traits>;
     using Slot = typename Segment::Slot;

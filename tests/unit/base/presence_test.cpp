@@ -15,11 +15,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__unix__)
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
-
 namespace sluice {
 namespace {
 
@@ -236,33 +231,6 @@ TYPED_TEST(PresenceTest, PlacesAreUsedAgain) {
     EXPECT_EQ(one.next, nullptr) << "one hundred threads, one after the other, need one place";
     this->presence.release(one);
 }
-
-#if defined(__unix__) && !SLUICE_TEST_TSAN
-TYPED_TEST(PresenceTest, ChildOfAForkForgetsThreadsThatAreGone) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    std::atomic<int> step{0};
-    std::thread other([&] {
-        const auto section = this->presence.enter(&this->places[0]);
-        step = 1;
-        test::awaitThat([&] { return step == 2; });
-    });
-    test::awaitThat([&] { return step == 1; });
-    const auto section = this->presence.enter(&this->places[1]);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        this->presence.forgetOtherThreads();
-        this->presence.waitForOthers(&this->places[0]);
-        const bool isRight = this->presence.isInside(&this->places[1]) && this->presence.isAlone();
-        ::_exit(isRight ? 0 : 1);
-    }
-    int status = 1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
-    step = 2;
-    other.join();
-}
-#endif
 
 #if !defined(NDEBUG) && !SLUICE_TEST_TSAN
 TYPED_TEST(PresenceTest, TwoThreadsThatWaitForEachOtherAreTold) {

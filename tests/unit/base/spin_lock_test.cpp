@@ -1,44 +1,83 @@
-#include <sluice/base/pause.hpp>
+#include "support/crew.hpp"
+#include "support/watchdog.hpp"
+
 #include <sluice/base/spin_lock.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#endif
+
 namespace sluice {
 namespace {
+
+struct CountingPlatform : StdPlatform {
+    static void pause() noexcept { ++pauses; }
+    static void yield() noexcept { ++yields; }
+
+    inline static unsigned pauses = 0;
+    inline static unsigned yields = 0;
+};
+
+class BackoffTest : public testing::Test {
+protected:
+    void SetUp() override {
+        CountingPlatform::pauses = 0;
+        CountingPlatform::yields = 0;
+    }
+
+    BasicBackoff<CountingPlatform> backoff;
+};
+
+TEST_F(BackoffTest, PausesDoubleFromOneToTheLimit) {
+    std::vector<unsigned> steps;
+    while (!backoff.isLong()) {
+        const unsigned before = CountingPlatform::pauses;
+        backoff.wait();
+        steps.push_back(CountingPlatform::pauses - before);
+    }
+    EXPECT_EQ(steps, (std::vector<unsigned>{1, 2, 4, 8, 16, 32, 64}));
+    EXPECT_EQ(CountingPlatform::yields, 0U);
+}
+
+TEST_F(BackoffTest, YieldsAfterThePausesAndThenSleeps) {
+    while (!backoff.isLong()) {
+        backoff.wait();
+    }
+    for (unsigned yields = 1; yields <= 16; ++yields) {
+        backoff.wait();
+        EXPECT_EQ(CountingPlatform::yields, yields);
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 10; ++i) {
+        backoff.wait();
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::microseconds(200));
+    EXPECT_EQ(CountingPlatform::pauses, 127U);
+    EXPECT_EQ(CountingPlatform::yields, 16U);
+    EXPECT_TRUE(backoff.isLong());
+}
 
 static_assert(sizeof(SpinLock) == 1);
 static_assert(!std::is_copy_constructible_v<SpinLock> && !std::is_move_constructible_v<SpinLock>);
 
-// Compiles only when the lock is usable before any dynamic initialisation.
+// Compiles only if the lock is usable before any dynamic initialisation.
 struct ConstantInitialised {
     constexpr ConstantInitialised() noexcept = default;
     SpinLock lock;
 };
 static_assert(std::is_nothrow_default_constructible_v<ConstantInitialised>);
-
-TEST(SpinLockTest, TryLockTakesAFreeLockOnly) {
-    SpinLock lock;
-    ASSERT_TRUE(lock.try_lock());
-    EXPECT_FALSE(lock.try_lock());
-    lock.unlock();
-    EXPECT_TRUE(lock.try_lock());
-    lock.unlock();
-}
-
-TEST(SpinLockTest, LockExcludesTryLock) {
-    SpinLock lock;
-    lock.lock();
-    EXPECT_FALSE(lock.try_lock());
-    lock.unlock();
-    EXPECT_TRUE(lock.try_lock());
-    lock.unlock();
-}
 
 TEST(SpinLockTest, WorksWithTheStandardGuards) {
     SpinLock first;
@@ -50,6 +89,7 @@ TEST(SpinLockTest, WorksWithTheStandardGuards) {
     }
     std::unique_lock<SpinLock> guard(first, std::try_to_lock);
     EXPECT_TRUE(guard.owns_lock());
+    EXPECT_FALSE(first.try_lock());
 }
 
 TEST(SpinLockTest, SectionsOfSeveralThreadsNeverOverlap) {
@@ -57,63 +97,28 @@ TEST(SpinLockTest, SectionsOfSeveralThreadsNeverOverlap) {
     constexpr int rounds = 50000;
     SpinLock lock;
     int counter = 0;
-    std::atomic<int> ready{0};
-    std::vector<std::thread> crew;
-    for (int i = 0; i < threads; ++i) {
-        crew.emplace_back([&, useTryLock = i % 2 == 1] {
-            ready.fetch_add(1);
-            while (ready.load() != threads) {
-                std::this_thread::yield();
-            }
-            for (int round = 0; round < rounds; ++round) {
-                if (useTryLock) {
-                    while (!lock.try_lock()) {
-                        std::this_thread::yield();
+    {
+        test::Crew crew;
+        for (int i = 0; i < threads; ++i) {
+            crew.add([&, useTryLock = i % 2 == 1] {
+                for (int round = 0; round < rounds; ++round) {
+                    if (useTryLock) {
+                        test::awaitThat([&] { return lock.try_lock(); });
+                    } else {
+                        lock.lock();
                     }
-                } else {
-                    lock.lock();
-                }
-                const int seen = counter;
-                cpuPause();
-                counter = seen + 1;
-                lock.unlock();
-                for (int outside = round % 16; outside > 0; --outside) {
+                    const int seen = counter;
                     cpuPause();
+                    counter = seen + 1;
+                    lock.unlock();
+                    for (int outside = round % 16; outside > 0; --outside) {
+                        cpuPause();
+                    }
                 }
-            }
-        });
-    }
-    for (std::thread& thread : crew) {
-        thread.join();
-    }
-    EXPECT_EQ(counter, threads * rounds);
-}
-
-// The holder is "preempted": it unlocks only when the waiter gives its processor away.
-struct PreemptedHolder : StdPlatform {
-    static void pause() noexcept { ++pauses; }
-    static void yield() noexcept {
-        if (++yields == 3) {
-            held->unlock();
+            });
         }
     }
-
-    inline static BasicSpinLock<PreemptedHolder>* held = nullptr;
-    inline static unsigned pauses = 0;
-    inline static unsigned yields = 0;
-};
-
-TEST(SpinLockTest, WaiterBacksOffAndThenYields) {
-    BasicSpinLock<PreemptedHolder> lock;
-    PreemptedHolder::held = &lock;
-    lock.lock();
-    EXPECT_EQ(PreemptedHolder::pauses, 0u) << "a free lock costs no pause";
-
-    lock.lock();
-    EXPECT_EQ(PreemptedHolder::pauses, 127u);
-    EXPECT_EQ(PreemptedHolder::yields, 3u);
-    EXPECT_FALSE(lock.try_lock());
-    lock.unlock();
+    EXPECT_EQ(counter, threads * rounds);
 }
 
 // Another thread takes the lock just after it was seen free, and unlocks when the loser yields.
@@ -138,7 +143,7 @@ struct OvertakingPlatform : StdPlatform {
     inline static int overtakes = 0;
 };
 
-TEST(SpinLockTest, LosesToAThreadThatComesBetweenLookAndTake) {
+TEST(SpinLockTest, LosesToAThreadThatArrivesBetweenLoadAndExchange) {
     BasicSpinLock<OvertakingPlatform> lock;
     OvertakingPlatform::held = &lock;
 
@@ -153,6 +158,61 @@ TEST(SpinLockTest, LosesToAThreadThatComesBetweenLookAndTake) {
     EXPECT_FALSE(lock.try_lock());
     lock.unlock();
 }
+
+#if defined(__linux__)
+bool stayOnFirstProcessor() {
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    return pthread_setaffinity_np(pthread_self(), sizeof first, &first) == 0;
+}
+
+bool becomeRealTime() {
+    sched_param parameters{};
+    parameters.sched_priority = 1;
+    return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0 &&
+           stayOnFirstProcessor();
+}
+
+// The holder shares a processor with a real-time thread, and runs only while this thread sleeps.
+TEST(SpinLockTest, RealTimeWaiterLetsThePreemptedHolderRun) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    SpinLock lock;
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isRefused{false};
+    std::atomic<bool> isUnlocked{false};
+    long sleeps = 0;
+    {
+        test::Crew crew;
+        crew.add([&] {
+            isRefused = !stayOnFirstProcessor();
+            const std::lock_guard<SpinLock> guard(lock);
+            isHeld = true;
+            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+            while (std::chrono::steady_clock::now() < end && !isRefused) {
+            }
+            isUnlocked = true;
+        });
+        crew.add([&] {
+            test::awaitThat([&] { return isHeld.load(); });
+            if (!becomeRealTime()) {
+                isRefused = true;
+            }
+            rusage before{};
+            ::getrusage(RUSAGE_THREAD, &before);
+            const std::lock_guard<SpinLock> guard(lock);
+            EXPECT_TRUE(isUnlocked);
+            rusage after{};
+            ::getrusage(RUSAGE_THREAD, &after);
+            sleeps = after.ru_nvcsw - before.ru_nvcsw;
+        });
+    }
+    if (isRefused) {
+        GTEST_SKIP() << "no real-time priorities here";
+    }
+    EXPECT_GT(sleeps, 0) << "the holder ran only by the system's limit for real-time threads";
+}
+#endif
 
 #ifndef NDEBUG
 TEST(SpinLockDeathTest, UnlockWithoutLockAsserts) {

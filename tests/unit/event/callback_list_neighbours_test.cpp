@@ -20,10 +20,6 @@
 #if defined(__cpp_exceptions)
 #include <stdexcept>
 #endif
-#if defined(__unix__)
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
 
 // Lists that share nothing do not disturb each other, whatever their callbacks do.
 
@@ -300,24 +296,6 @@ TEST_F(CallbackListNeighboursTest, ExceptionEndsTheCallForRemovalsToo) {
     EXPECT_THROW(list(), std::runtime_error);
     EXPECT_EQ(owned(), 0);
     EXPECT_TRUE(list.removeAndWait(appendOwner(list)));
-}
-#endif
-
-#if defined(__unix__) && !SLUICE_TEST_TSAN
-TEST_F(CallbackListNeighboursTest, ChildOfAForkDestroysWhatItRemoves) {
-    List list;
-    const BlockedCall call(list);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(20);
-        const bool isRemoved = list.remove(appendOwner(list));
-        const bool isGone = owned() == 0;
-        const bool isWaitedFor = list.removeAndWait(appendOwner(list));
-        ::_exit(isRemoved && isGone && isWaitedFor ? 0 : 1);
-    }
-    int status = 1;
-    EXPECT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
 }
 #endif
 

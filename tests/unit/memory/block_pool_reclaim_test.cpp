@@ -1,7 +1,6 @@
 #include "support/counted_memory.hpp"
 #include "support/crew.hpp"
 #include "support/jitter_platform.hpp"
-#include "support/real_time.hpp"
 #include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
@@ -179,21 +178,6 @@ TEST(BlockPoolReclaimTest, WaitingThreadGetsTheBlockOfALivingThread) {
     EXPECT_NE(block, nullptr);
     pool.deallocate(block);
 }
-
-#if defined(__linux__)
-// A thread may be preempted while it holds the lock.
-TEST(BlockPoolRealTimeTest, ExhaustedPoolAnswersAThreadOfHighPriority) {
-    const Watchdog watchdog([](std::FILE*) {});
-    BlockPool pool(optionsFor(1, 1));
-    void* const block = pool.allocate();
-    const bool isAllowed =
-        callAtThreePriorities(scaled(2'000), [&] { EXPECT_EQ(pool.tryAllocate(), nullptr); });
-    pool.deallocate(block);
-    if (!isAllowed) {
-        GTEST_SKIP() << "no real-time priorities here, or a sanitizer";
-    }
-}
-#endif
 
 #if !SLUICE_TEST_ASAN
 // In release builds, too: such a block would be given out twice.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_function.hpp>
@@ -49,7 +49,7 @@ class HandlerTable;
 template <class... Args, class Traits>
 class HandlerTable<void(Args...), Traits> {
     using Platform = typename Traits::Platform;
-    using Lock = PlatformLock<Platform>;
+    using Lock = BasicSpinLock<Platform>;
     using Consumer = ConsumerState<Platform, typename Traits::Wait>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/memory/detail/memory_checkers.hpp>
 #include <sluice/memory/detail/sharded_free_list.hpp>
 

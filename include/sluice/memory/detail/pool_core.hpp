@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/memory_checkers.hpp>
@@ -37,7 +37,7 @@ class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> 
     using Atomic = typename Platform::template Atomic<U>;
     using Depot = PoolDepot<Traits>;
     using Cache = typename Depot::Cache;
-    using Lock = PriorityMutex;
+    using Lock = SpinLock;
     using Guard = std::lock_guard<Lock>;
     using Magazine = typename Depot::Magazine;
     using Refill = typename Depot::Refill;
@@ -158,7 +158,6 @@ public:
     /// Adds a slab of `most` blocks, or of as many as the capacity allows. If it allows none,
     /// returns whether another thread is about to add a slab. If it throws, nothing has changed.
     bool grow(std::size_t most) {
-        [[maybe_unused]] const ForkDelay delay;  // a forked child could not end the reservation
         const std::size_t count = reserve(most);
         if (count == 0) {
             // Under the lock: a thread that gets the answer "no" finds the blocks of all earlier

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/magazine.hpp>
@@ -41,7 +41,7 @@ class PoolDepot {
 public:
     using Magazine = detail::Magazine<Platform, rounds>;
     /// Proves that the caller holds the lock of the pool.
-    using Guard = std::lock_guard<PriorityMutex>;
+    using Guard = std::lock_guard<SpinLock>;
 
     using Cache = ThreadCache<Platform, rounds>;
 

@@ -13,7 +13,6 @@ namespace sluice::detail {
 template <class Traits>
 struct PoolCore<Traits>::TrimLock {
     explicit TrimLock(Lock& lock) noexcept : guard(lock) {}
-    const ForkDelay delay{};
     const Guard guard;
 };
 

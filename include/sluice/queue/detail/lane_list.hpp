@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/detail/lane.hpp>
 
 #include <cstddef>
@@ -16,7 +16,7 @@ template <class T, class Traits>
 class LaneList {
     using Lane = detail::Lane<T, Traits>;
     using Announced = AnnouncedLanes<T, Traits>;
-    using Lock = PlatformLock<typename Traits::Platform>;
+    using Lock = BasicSpinLock<typename Traits::Platform>;
     using Guard = std::lock_guard<Lock>;
     template <class U>
     using Atomic = typename Traits::Platform::template Atomic<U>;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/segment_queue.hpp>
 
 #include <cstddef>
@@ -78,7 +78,7 @@ private:
 
     /// Waits for the producer of the slot. Returns false if the constructor of the message threw.
     bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
-        BasicNappingBackoff<Platform> backoff;
+        BasicBackoff<Platform> backoff;
         for (;;) {
             const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
             if (reader_.isFilled(state) || reader_.isSkipped(state)) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/actor/executor.hpp>
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <atomic>
@@ -23,7 +23,7 @@ class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
 public:
-    using Guard = std::lock_guard<PriorityMutex>;
+    using Guard = std::lock_guard<SpinLock>;
 
     /// The earliest alarm. TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
@@ -61,7 +61,7 @@ public:
     /// Sleeps until isOver(), until the earliest alarm, or until a timekeeper is needed. Then calls
     /// leave(guard).
     template <class IsOver, class Leave>
-    void sleep(PriorityMutex& lock, IsOver isOver, Leave leave) {
+    void sleep(SpinLock& lock, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
         TimePoint alarm{};
         {

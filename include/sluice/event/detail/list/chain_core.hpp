@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/event/detail/list/callback_handle.hpp>
 #include <sluice/event/detail/list/list_lifetime.hpp>
 
@@ -210,15 +210,12 @@ private:
     /// Waits until a callback that another call has removed is destroyed. Within its destructor it
     /// does not wait.
     void awaitEnd(const Node& node) noexcept {
-        BasicNappingBackoff<typename Base::Platform> backoff;
+        BasicBackoff<typename Base::Platform> backoff;
         // Acquire: the destructor's writes come before.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
                !Reclaimer::isFreeing(node)) {
             this->collect(Effort::full);
             Reclaimer::freeDeferred();
-            if (this->users.hasForked() && !this->removals.hasAny()) {
-                return;  // the thread that frees it may exist in the parent only
-            }
             backoff.wait();
         }
     }

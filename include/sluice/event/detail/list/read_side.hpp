@@ -1,17 +1,11 @@
 #pragma once
 
-#include <sluice/base/at_start.hpp>
 #include <sluice/base/presence.hpp>
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/event/detail/list/policy_traits.hpp>
 
-#include <cstdint>
 #include <mutex>
 #include <type_traits>
-
-#if defined(__unix__)
-#include <pthread.h>
-#endif
 
 // Lets calls read a list without a lock while other threads change it. Each call tells which list
 // it is in, so a removal waits only for calls of its own list.
@@ -31,7 +25,7 @@ using PlatformMember = typename T::Platform;
 
 /// The lock of a list: see MultipleThreading.
 template <class Threading>
-using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, PriorityMutex,
+using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, SpinLock,
                                   typename Threading::Mutex>;
 
 /// The registry for the calls of new lists. It is never destroyed, because static objects may use
@@ -39,19 +33,7 @@ using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, 
 /// unloaded.
 template <class Platform>
 BasicPresence<Platform>& sharedPresence() noexcept {
-    // Makes the registry at the start of the program. If a thread forked while another one makes
-    // it, the child would find it unfinished for ever.
-    (void)&AtStart<&sharedPresence<Platform>>::call;
-    static BasicPresence<Platform>& shared = []() -> BasicPresence<Platform>& {
-        BasicPresence<Platform>& registry = BasicPresence<Platform>::makeForGood();
-#if defined(__unix__)
-        // If this fails for lack of memory, a forked child keeps some removed callbacks for ever:
-        // those of lists that another thread was calling.
-        (void)::pthread_atfork(nullptr, nullptr,
-                               [] { sharedPresence<Platform>().forgetOtherThreads(); });
-#endif
-        return registry;
-    }();
+    static BasicPresence<Platform>& shared = BasicPresence<Platform>::makeForGood();
     return shared;
 }
 
@@ -79,9 +61,6 @@ public:
             return registry_.hasPassed(period, this);
         }
         void waitForOthers() const noexcept { registry_.waitForOthers(this); }
-        /// Never 0. In the child of a fork it differs from the parent's.
-        std::uint32_t process() const noexcept { return registry_.process(); }
-        bool hasForked() const noexcept { return registry_.process() != 1; }
 
     private:
         friend class ReadSide;
@@ -130,8 +109,6 @@ public:
         GracePeriod beginGrace() const noexcept { return {}; }
         bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
         void waitForOthers() const noexcept {}
-        std::uint32_t process() const noexcept { return 1; }
-        bool hasForked() const noexcept { return false; }
 
     private:
         friend class SingleThreadReadSide;

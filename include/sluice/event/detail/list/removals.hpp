@@ -50,9 +50,8 @@ private:
 ///
 /// Invariants, under the lock: `newest_` and `batch_` link all removals, each in reverse order;
 /// `count_` is their number. The removals of `batch_` came before `period_` began. `hasAny_` is
-/// true while there are removals or the owner has ended. While `collectedIn_` is this process, the
-/// thread that set it owns `period_`. In the child of a fork this thread is gone, and the next
-/// thread begins the period again.
+/// true while there are removals or the owner has ended. While `isCollecting_`, the thread that set it
+/// owns `period_`.
 ///
 /// Edges:
 /// - E1 begin: removals and hasAny_ stored, heavy() | section over, light(), hasAny_ loaded. Either
@@ -120,13 +119,9 @@ public:
         Freed freed;
         {
             const Guard guard(lock);
-            const std::uint32_t before = std::exchange(collectedIn_, users.process());
-            isAskedAgain_ = before == collectedIn_;
+            isAskedAgain_ = std::exchange(isCollecting_, true);
             if (isAskedAgain_) {
                 return;
-            }
-            if (before != nobody) {
-                period_ = users.beginGrace();
             }
         }
         while (isBatchReady(users, lock, effort) && takePassed(users, lock, freed)) {
@@ -149,7 +144,6 @@ public:
 
 private:
     static constexpr std::size_t many = 256;
-    static constexpr std::uint32_t nobody = 0;
 
     struct Freed {
         /// Appends a list that is in reverse order.
@@ -187,7 +181,7 @@ private:
                 !(isUrgent || users.isAlone() ||
                   FenceBudget<typename ReadSide::Platform::Clock>::take())) {
                 hasAny_.store(newest != nullptr, std::memory_order_relaxed);  // relaxed: E1
-                collectedIn_ = nobody;
+                isCollecting_ = false;
                 return false;
             }
             batch_ = std::exchange(newest_, nullptr);
@@ -218,7 +212,7 @@ private:
                 }
             } else {
                 goesOn = std::exchange(isAskedAgain_, false);
-                collectedIn_ = goesOn ? collectedIn_ : nobody;
+                isCollecting_ = goesOn;
             }
         }
         freed.append(passed);
@@ -231,7 +225,7 @@ private:
     Removed* batch_ = nullptr;               ///< removals that wait for period_, the newest first
     std::size_t batchSize_ = 0;              ///< removals in batch_
     typename ReadSide::GracePeriod period_;  ///< used by the collecting thread alone
-    std::uint32_t collectedIn_ = nobody;     ///< the process of the collecting thread, or nobody
+    bool isCollecting_ = false;      ///< whether a thread is in collect()
     bool isAskedAgain_ = false;      ///< another thread asks the collecting thread to look again
     bool isMany_ = false;            ///< count_ has passed a multiple of `many`
     bool isOwnerWaiting_ = false;    ///< whether the owner's deletion waits for period_

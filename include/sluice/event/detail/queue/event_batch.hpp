@@ -200,18 +200,6 @@ private:
     bool isDiscarding_ = false;     ///< whether destroyed events count as discarded
 };
 
-template <class Event, class EventList, class Threading, class Counts>
-void EventStore<Event, EventList, Threading, Counts>::forgetOtherThreads() noexcept {
-    reserved_ = 0;
-    isPeeked_ = false;
-    for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
-        if (batch->thread_ != ReadSide::thisThread()) {
-            batch->unlink();  // the child has no other thread
-            discarded_ += batch->taken_;
-        }
-    }
-}
-
 /// Holds the first event: no consumer takes it out during the lifetime of this object.
 template <class Event, class EventList, class Threading, class Counts>
 struct EventStore<Event, EventList, Threading, Counts>::Peek {

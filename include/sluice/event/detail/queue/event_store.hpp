@@ -8,7 +8,6 @@
 #include <sluice/event/detail/queue/event_counts.hpp>
 #include <sluice/event/detail/queue/event_lists.hpp>
 #include <sluice/event/detail/queue/event_waiters.hpp>
-#include <sluice/event/detail/queue/fork_member.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/wait/notify.hpp>
 
@@ -48,13 +47,10 @@ namespace sluice::detail {
 ///
 /// `Counts`: an EventCounts. It is a base class, so that it takes no room if statistics are off.
 template <class Event, class EventList, class Threading, class Counts = EventCounts<false>>
-class EventStore
-    : private Counts,
-      private std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember> {
+class EventStore : private Counts {
     using ReadSide = ReadSideOf<Threading>;
     using Lock = LockOf<Threading>;
     using Guard = std::lock_guard<Lock>;
-    using Member = std::conditional_t<isSingleThreading<Threading>, NoForkMember, ForkMember>;
     template <class T>
     using Atomic = typename ReadSide::Platform::template Atomic<T>;
 
@@ -62,9 +58,7 @@ public:
     class Batch;
 
     explicit EventStore(const EventQueueOptions& options = {})
-        : Member(
-              [](auto& member) noexcept { static_cast<EventStore&>(member).forgetOtherThreads(); }),
-          options_(options) {
+        : options_(options) {
         requireAtLeast("limit of an EventQueue is too small", options.limit, 1);
     }
 
@@ -72,12 +66,9 @@ public:
     EventStore& operator=(const EventStore&) = delete;
 
     /// A handler may destroy the store: its batch then destroys the rest of its events. A thread
-    /// that waits for the end of a batch may destroy the store at once, because awaitUnlocks()
-    /// waits for the unlock of this batch.
+    /// that waits for the end of a batch may destroy the store immediately, because the unlock of
+    /// this batch is its last access.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
-        if constexpr (std::is_same_v<Lock, PriorityMutex>) {
-            lock_.awaitUnlocks();
-        }
         for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
             batch->store_ = nullptr;
             if (batch->older_ == nullptr) {
@@ -241,10 +232,6 @@ private:
     bool hasEnded(const Guard& guard) const noexcept {
         return isClosed_.load(std::memory_order_relaxed) && !isBusy(guard);
     }
-
-    /// Called in the child of a fork. Events that other threads were adding or handling belong to
-    /// the parent.
-    void forgetOtherThreads() noexcept;
 
     void notifyEverybody() noexcept {
         arrived_.notifyAll();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/napping_backoff.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/log/detail/lanes/record_lane.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
@@ -23,7 +23,7 @@ namespace sluice::log::detail {
 /// tries to lock the shared lane for a short time only.
 ///
 /// Threads: one thread at a time calls the members under "Back end". Any thread may call the
-/// others. A mutex with priority inheritance guards the list. A thread that holds the mutex runs no
+/// others. A SpinLock guards the list. A thread that holds the mutex runs no
 /// user code and allocates nothing. Its signal handlers post into the shared lane.
 ///
 /// Lifetime: the queue is one user of the registry, and each thread with a lane is another. The
@@ -114,7 +114,7 @@ public:
     /// null after 1,000 attempts, or after 16 with `mayNotWait`.
     [[nodiscard]] SharedGuard lockShared(bool mayNotWait) noexcept {
         const void* const me = Threads::mark();
-        BasicNappingBackoff<Platform> backoff;
+        BasicBackoff<Platform> backoff;
         for (unsigned left = mayNotWait ? 16 : 1000; left != 0; --left) {
             const void* holder = nullptr;
             if (sharedHolder_.compare_exchange_strong(holder, me, std::memory_order_acquire,
@@ -276,7 +276,8 @@ public:
         leavers_.store(left, std::memory_order_relaxed);  // relaxed: there is one thread
         unlockInChild();
     }
-    void unlockInChild() noexcept { lock_.forgetHolder(); }
+    /// The forking thread has locked the list, so the child's thread holds the lock.
+    void unlockInChild() noexcept { lock_.unlock(); }
 
 private:
     /// Locks the list. Meanwhile signal handlers of this thread post into the shared lane.

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <sluice/base/asymmetric_fence.hpp>
-#include <sluice/base/backoff.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/napping_backoff.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lanes/lane_parts.hpp>
 #include <sluice/log/detail/lanes/record.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -174,7 +173,7 @@ public:
                    (reserve(size) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
         };
         BasicBackoff<Platform> backoff;
-        while (!backoff.isYielding()) {
+        while (!backoff.isLong()) {
             if (ready()) {
                 return;
             }
@@ -216,7 +215,7 @@ public:
     /// Waits for the right to release records. Returns null if the back end is reading records in
     /// the lane.
     EvictionGuard lockEviction(EvictionState wanted) noexcept {
-        BasicNappingBackoff<Platform> backoff;
+        BasicBackoff<Platform> backoff;
         EvictionState found = EvictionState::free;
         while (!evictionLock_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
                                                     std::memory_order_relaxed)) {  // E4

@@ -5,9 +5,9 @@
 
 #include <sluice/base/overflow.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/priority_mutex.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 #include <sluice/wait/event_count.hpp>
 
@@ -64,7 +64,7 @@ struct RecordQueueTraits {
     using Clock = StampClock;
     using FullFence = PortableFence;  ///< if two threads both call heavy(), it orders them
     using Parker = DefaultParker;     ///< puts the threads of the queue to sleep
-    using Lock = PriorityMutex;       ///< guards the list of lanes
+    using Lock = SpinLock;       ///< guards the list of lanes
 };
 
 }  // namespace sluice::log::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/priority_mutex.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/bridge/nats/bridge_observer.hpp>
 
 #include <array>
@@ -44,7 +44,7 @@ private:
 
     BridgeObserver* const observer_;
     const std::string prefix_;
-    PriorityMutex mutex_;           ///< guards the following; nothing foreign runs under it
+    SpinLock mutex_;           ///< guards the following; nothing foreign runs under it
     std::array<Line, 32> lines_{};  ///< the lines that the observer was told
 };
 

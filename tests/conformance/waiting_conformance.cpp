@@ -4,8 +4,8 @@
 #include "support/queue_shapes.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_then_yield.hpp>
 

@@ -1,6 +1,5 @@
 #include <sluice/actor/coroutine.hpp>
-#include <sluice/actor/detail/replies/awaited_posting.hpp>
-#include <sluice/actor/detail/replies/room_waiters.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
 #include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/request.hpp>

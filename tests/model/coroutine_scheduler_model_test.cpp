@@ -1,8 +1,8 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
-#include <sluice/actor/detail/replies/room_waiters.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
 #include <sluice/actor/request.hpp>
 
 #include <gtest/gtest.h>

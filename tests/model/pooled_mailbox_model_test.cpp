@@ -1,7 +1,7 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
+#include <sluice/actor/detail/pooled_mailbox.hpp>
 
 #include <gtest/gtest.h>
 

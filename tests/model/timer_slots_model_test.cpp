@@ -1,7 +1,7 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/actor/detail/timers/timer_slots.hpp>
+#include <sluice/actor/detail/timer_slots.hpp>
 
 #include <gtest/gtest.h>
 

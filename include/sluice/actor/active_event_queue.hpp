@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/threads/thread_lifecycle.hpp>
+#include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>

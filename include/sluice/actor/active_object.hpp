@@ -1,12 +1,12 @@
 #pragma once
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/failure/handler_checks.hpp>
-#include <sluice/actor/detail/failure/restart_budget.hpp>
-#include <sluice/actor/detail/mailbox/posting.hpp>
-#include <sluice/actor/detail/replies/coroutines.hpp>
-#include <sluice/actor/detail/threads/thread_lifecycle.hpp>
-#include <sluice/actor/detail/timers/timing.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
+#include <sluice/actor/detail/handler_checks.hpp>
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/own_thread.hpp>
+#include <sluice/actor/detail/posting.hpp>
+#include <sluice/actor/detail/restart_budget.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>

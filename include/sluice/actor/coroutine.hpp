@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/actor/detail/replies/awaited_posting.hpp>
-#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/send_result.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/threads/alarms.hpp>
+#include <sluice/actor/detail/alarms.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/wait/deadline.hpp>
 

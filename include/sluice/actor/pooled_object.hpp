@@ -1,11 +1,11 @@
 #pragma once
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/failure/handler_checks.hpp>
-#include <sluice/actor/detail/mailbox/pooled_mailbox.hpp>
-#include <sluice/actor/detail/mailbox/pooled_posting.hpp>
-#include <sluice/actor/detail/replies/coroutines.hpp>
-#include <sluice/actor/detail/timers/timing.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
+#include <sluice/actor/detail/handler_checks.hpp>
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/pooled_mailbox.hpp>
+#include <sluice/actor/detail/pooled_posting.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/base/assert.hpp>

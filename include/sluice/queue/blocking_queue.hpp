@@ -4,8 +4,8 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
-#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/notify.hpp>
 #include <sluice/wait/park.hpp>
 

@@ -1,4 +1,4 @@
-#include <sluice/actor/detail/replies/coroutine_scheduler.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>

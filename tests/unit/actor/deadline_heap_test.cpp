@@ -1,6 +1,6 @@
 #include "support/dice.hpp"
 
-#include <sluice/actor/detail/timers/deadline_heap.hpp>
+#include <sluice/actor/detail/object_timers.hpp>
 
 #include <gtest/gtest.h>
 

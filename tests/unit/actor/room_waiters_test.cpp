@@ -1,4 +1,4 @@
-#include <sluice/actor/detail/replies/room_waiters.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
 #include <sluice/actor/request.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include <sluice/actor/detail/threads/task_queue.hpp>
+#include <sluice/actor/thread_pool.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/actor/detail/timers/timer_slots.hpp>
+#include <sluice/actor/detail/timer_slots.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
+#include <sluice/actor/detail/machine_table.hpp>
 #include <sluice/actor/state_machine.hpp>
-#include <sluice/actor/transitions.hpp>
 
 #include <gtest/gtest.h>
 

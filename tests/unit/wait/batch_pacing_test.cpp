@@ -17,8 +17,7 @@ using Pacing = BasicBatchPacing<test::ScriptedPlatform>;
 
 // One object of each can be a constant: no state is shared and nothing is set up at run time.
 constexpr BatchPacing constantPacing;
-[[maybe_unused]] constexpr BatchPacing constantPacingWithOptions{
-    BatchPacing::Options{8, 100ns}};
+[[maybe_unused]] constexpr BatchPacing constantPacingWithOptions{BatchPacing::Options{8, 100ns}};
 static_assert(std::is_nothrow_default_constructible_v<BatchPacing>);
 static_assert(noexcept(constantPacing.polled(1)) && noexcept(constantPacing.full()));
 static_assert(

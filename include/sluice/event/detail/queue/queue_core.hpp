@@ -2,8 +2,8 @@
 
 #include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/detail/queue/event_batch.hpp>
-#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/deadline.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sluice/actor/detail/mailbox/in_flight_limits.hpp>
-#include <sluice/actor/detail/replies/awaited_posting.hpp>
-#include <sluice/actor/detail/replies/requesting.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
+#include <sluice/actor/detail/in_flight_limits.hpp>
+#include <sluice/actor/request.hpp>
 #include <sluice/base/handler_thread.hpp>
 #include <sluice/bus/bus.hpp>
 

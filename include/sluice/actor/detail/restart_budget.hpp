@@ -1,13 +1,48 @@
 #pragma once
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/failure/restart_budget.hpp>
 #include <sluice/base/single_writer_counter.hpp>
 #include <sluice/wait/deadline.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace sluice::detail {
+
+/// Counts the restarts that the traits of an active object still allow. Only the object's thread
+/// uses it.
+template <class Traits>
+class RestartBudget {
+    using Clock = typename Traits::Platform::Clock;
+    static_assert(Traits::restartBackOff >= std::chrono::nanoseconds::zero() &&
+                      Traits::maxRestartBackOff >= Traits::restartBackOff,
+                  "restartBackOff must be at least 0 and at most maxRestartBackOff");
+
+public:
+    /// Counts one restart. Returns the time to wait before it. Empty if the limit of restarts is
+    /// reached.
+    std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
+        if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
+            begin_ = now;
+            used_ = 0;
+            backOff_ = Traits::restartBackOff;
+        }
+        if (used_ >= Traits::restartLimit) {
+            return std::nullopt;
+        }
+        ++used_;
+        const auto wait = backOff_;
+        // Compares with the half, because doubling a very long duration would overflow.
+        backOff_ = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
+        return wait;
+    }
+
+private:
+    typename Clock::time_point begin_{};  ///< time of the first restart in the present period
+    unsigned used_ = 0;                   ///< restarts in the present period
+    std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
+};
 
 /// The time at which an object on an executor restarts. Until then the object handles no message,
 /// and blocks no thread. The thread that runs the object uses this class; any thread may call

@@ -5,6 +5,7 @@
 
 #include <type_traits>
 #include <utility>
+
 #if defined(__cpp_exceptions)
 #include <exception>
 #endif

@@ -1,0 +1,413 @@
+#pragma once
+
+#include <sluice/actor/detail/posted_message.hpp>
+#include <sluice/actor/detail/timer_slots.hpp>
+#include <sluice/actor/timer.hpp>
+#include <sluice/base/assert.hpp>
+#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/bus/message_header.hpp>
+#include <sluice/wait/deadline.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+/// A heap of indices from 0 to Count - 1, in the order of their deadlines. Equal deadlines keep the
+/// order of insertion. Insertion and removal take O(log n) steps. It never allocates. One thread at
+/// a time uses it.
+template <class TimePoint, std::size_t Count>
+class DeadlineHeap {
+public:
+    using Index = std::uint32_t;
+
+    [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
+    /// The index with the earliest deadline. Call it only if the heap is not empty.
+    [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
+    /// The earliest deadline. Call it only if the heap is not empty.
+    [[nodiscard]] TimePoint earliest() const noexcept { return nodes_[0].deadline; }
+    [[nodiscard]] bool contains(Index index) const noexcept { return position_[index] != 0; }
+
+    /// Inserts an index that is not in the heap.
+    void insert(Index index, TimePoint deadline) noexcept {
+        rise(size_++, Node{deadline, ++insertions_, index});
+    }
+
+    /// Removes an index that is in the heap.
+    void remove(Index index) noexcept {
+        const std::size_t hole = position_[index] - 1U;
+        position_[index] = 0;
+        const Node last = nodes_[--size_];
+        if (hole == size_) {
+            return;
+        }
+        if (hole != 0 && last.isBefore(nodes_[parentOf(hole)])) {
+            rise(hole, last);
+        } else {
+            sink(hole, last);
+        }
+    }
+
+private:
+    struct Node {
+        TimePoint deadline{};
+        std::uint64_t insertion = 0;  ///< number of the insertion: smaller for earlier ones
+        Index index = 0;
+
+        [[nodiscard]] bool isBefore(const Node& other) const noexcept {
+            return deadline != other.deadline ? deadline < other.deadline
+                                              : insertion < other.insertion;
+        }
+    };
+
+    /// Children of a node. With four, the tree is half as deep as a binary one, and the children of
+    /// a node lie in two cache lines.
+    static constexpr std::size_t width = 4;
+    static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
+
+    void put(std::size_t node, const Node& value) noexcept {
+        nodes_[node] = value;
+        position_[value.index] = static_cast<Index>(node + 1);
+    }
+
+    void rise(std::size_t hole, const Node& value) noexcept {
+        while (hole != 0 && value.isBefore(nodes_[parentOf(hole)])) {
+            put(hole, nodes_[parentOf(hole)]);
+            hole = parentOf(hole);
+        }
+        put(hole, value);
+    }
+
+    void sink(std::size_t hole, const Node& value) noexcept {
+        for (std::size_t child = earliestChild(hole);
+             child < size_ && nodes_[child].isBefore(value); child = earliestChild(hole)) {
+            put(hole, nodes_[child]);
+            hole = child;
+        }
+        put(hole, value);
+    }
+
+    /// Returns the child with the earliest deadline. If the node has no child, returns size_ or
+    /// more.
+    [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
+        std::size_t earliest = node * width + 1;
+        for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
+             ++child) {
+            if (nodes_[child].isBefore(nodes_[earliest])) {
+                earliest = child;
+            }
+        }
+        return earliest;
+    }
+
+    std::array<Node, Count> nodes_{};
+    /// For each index, its node + 1; 0 if it is not in the heap.
+    std::array<Index, Count> position_{};
+    std::size_t size_ = 0;
+    std::uint64_t insertions_ = 0;
+};
+
+/// The timers of one object, with their messages. Any thread may call arm(), cancel() and fired().
+/// The object's thread calls the other functions.
+template <class MessageList, class Traits>
+class ObjectTimers {
+    using Platform = typename Traits::Platform;
+    using Clock = typename Platform::Clock;
+    using TimePoint = typename Clock::time_point;
+    using Duration = typename Clock::duration;
+    using Header = MessageHeader<Traits>;
+    /// After this many handlers of timers, the object handles messages.
+    static constexpr std::size_t batch = 32;
+
+    /// Earlier deadlines become this one, because their difference from the present time could
+    /// overflow.
+    static constexpr TimePoint longAgo{Duration::min() / 2};
+
+    struct Entry {
+        template <class T>
+        Entry(TimePoint first, Duration every, const PublishOptions& options, T&& value)
+            : deadline(std::max(first, longAgo)),
+              period(every),
+              message(std::in_place_type<std::decay_t<T>>, options, std::forward<T>(value)) {}
+
+        TimePoint deadline;
+        Duration period;  ///< zero: it fires once
+        PostedMessage<MessageList, Traits> message;
+    };
+    using Slots = TimerSlots<Platform, Entry, Traits::maxTimers>;
+    using Index = typename Slots::Index;
+
+public:
+    /// Starts a timer. Empty if there is no free timer. Afterwards the caller must wake the
+    /// object's thread.
+    template <class T>
+    Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
+        return slots_.arm(first, period, options, std::forward<T>(message));
+    }
+    bool cancel(Timer timer) noexcept { return slots_.cancel(timer); }
+    [[nodiscard]] std::uint64_t fired() const noexcept { return fired_.get(); }
+
+    // ---- The object's thread
+
+    [[nodiscard]] bool hasNews() const noexcept { return slots_.hasNews(); }
+
+    /// Takes over the timers that were started and cancelled.
+    void takeNews() noexcept {
+        slots_.takeNews([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
+                        [this](Index index) {
+                            if (queue_.contains(index)) {
+                                queue_.remove(index);
+                            }
+                        });
+    }
+
+    [[nodiscard]] TimePoint nextDeadline() const noexcept {
+        return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
+    }
+
+    /// Calls receive(message, header) for timers that are due at readClock(): at most `max` of
+    /// them, and until isOver(). A periodic timer fires at most once in a call. Returns the number
+    /// of timers that fired.
+    template <class ReadClock, class IsOver, class Receive>
+    std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
+                     std::size_t max = batch) {
+        takeNews();
+        if (queue_.isEmpty()) {
+            return 0;  // without reading the clock
+        }
+        const TimePoint now = readClock();
+        std::size_t count = 0;
+        while (count < max && !queue_.isEmpty() && queue_.earliest() <= now && !isOver()) {
+            const Index index = queue_.first();
+            queue_.remove(index);
+            count += slots_.entry(index).period == Duration::zero()
+                         ? fireLast(index, receive)
+                         : fireAgain(index, now, receive);
+        }
+        return count;
+    }
+
+private:
+    template <class Receive>
+    void handle(Entry& entry, const Receive& receive) {
+        if constexpr (Header::hasTimeStamp) {
+            entry.message.header.timeStamp = entry.deadline;
+        }
+        fired_.add(1);
+        entry.message.visit(receive);
+        if constexpr (Header::hasId) {
+            ++entry.message.header.id;
+        }
+    }
+    /// Fires a timer for the last time. Returns 0 if the timer has been cancelled, otherwise 1.
+    /// takeNews() frees the slot of a cancelled timer.
+    template <class Receive>
+    std::size_t fireLast(Index index, const Receive& receive) {
+        if (!slots_.end(index)) {
+            return 0;
+        }
+        struct DestroyEntry {
+            Slots& slots;
+            Index index;
+            ~DestroyEntry() { slots.destroyEntry(index); }
+        } const atEnd{slots_, index};
+        handle(slots_.entry(index), receive);
+        return 1;
+    }
+
+    template <class Receive>
+    std::size_t fireAgain(Index index, TimePoint now, const Receive& receive) {
+        if (!slots_.begin(index)) {
+            return 0;
+        }
+        struct Rearm {
+            ObjectTimers& timers;
+            Index index;
+            TimePoint next;
+            ~Rearm() {
+                timers.slots_.entry(index).deadline = next;
+                if (timers.slots_.rearm(index)) {
+                    timers.queue_.insert(index, next);
+                }
+            }
+        };
+        Entry& entry = slots_.entry(index);
+        const Rearm rearm{*this, index, following(entry, now)};
+        handle(entry, receive);
+        return 1;
+    }
+
+    /// Returns the next deadline of a periodic timer: the first multiple of the period after `now`,
+    /// counted from the first deadline. So a late handler does not delay later deadlines. Periods
+    /// that have passed are skipped.
+    static TimePoint following(const Entry& entry, TimePoint now) noexcept {
+        const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
+        return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
+    }
+
+    /// Used by the object's thread only. One more than timers, because it is indexed by slots.
+    DeadlineHeap<TimePoint, Traits::maxTimers + 1> queue_;
+    SingleWriterCounter<Platform> fired_;  ///< written by the object's thread
+    Slots slots_;
+};
+
+/// Whether the traits let an object have timers.
+template <class Traits>
+inline constexpr bool hasTimers = Traits::maxTimers != 0;
+
+/// Adds timers to a mailbox: messages that its object gets later. Without timers, which is the
+/// default, it adds nothing to the object. Mailbox is Posting or PooledPosting.
+template <class Mailbox, class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
+class Timing : public Mailbox {
+    template <class... Args>
+    static Timer refuse() {
+        static_assert(sizeof...(Args) == 0,
+                      "this object has no timers: set maxTimers in its traits above 0");
+        return {};
+    }
+
+public:
+    using Clock = typename Traits::Platform::Clock;
+
+    template <class... Args>
+    Timer postAt(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postAfter(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postEvery(Args&&...) {
+        return refuse<Args...>();
+    }
+    template <class... Args>
+    Timer postEveryFrom(Args&&...) {
+        return refuse<Args...>();
+    }
+
+protected:
+    template <class... Args>
+    explicit Timing(Args... args) : Mailbox(args...) {}
+    ~Timing() = default;
+
+    template <class IsOver, class Receive>
+    std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
+        return 0;
+    }
+    /// The earliest deadline of the timers that takeTimers() has taken over.
+    [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
+        return Clock::time_point::max();
+    }
+    [[nodiscard]] static constexpr bool hasTimerNews() noexcept { return false; }
+    void takeTimers() noexcept {}
+};
+
+template <class Mailbox, class MessageList, class Traits>
+class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
+public:
+    using Clock = typename Traits::Platform::Clock;
+
+    /// Makes the object handle a message at this time. If the time has passed, the object handles
+    /// the message at once. The result is empty if the object is closed, or if it has
+    /// Traits::maxTimers timers already.
+    template <class T>
+    [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
+                               const PublishOptions& options = {}) {
+        return arm(time, Clock::duration::zero(), options, std::forward<T>(message));
+    }
+    /// Makes the object handle a message after this delay.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
+                                  const PublishOptions& options = {}) {
+        if (this->isClosed()) {
+            return {};  // an object without an executor has no clock
+        }
+        return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
+    }
+    /// Makes the object handle a message after each period, for the first time one period from now.
+    /// The period must be positive. It is rounded up to ticks of the clock.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
+                                  const PublishOptions& options = {}) {
+        if (this->isClosed()) {
+            return {};
+        }
+        return postEveryFrom(deadlineAfter(this->now(), period), period, std::forward<T>(message),
+                             options);
+    }
+    /// Makes the object handle a message at `first`, and then after each period.
+    template <class Rep, class Period, class T>
+    [[nodiscard]] Timer postEveryFrom(typename Clock::time_point first,
+                                      std::chrono::duration<Rep, Period> period, T&& message,
+                                      const PublishOptions& options = {}) {
+        SLUICE_ASSERT(period > period.zero(), "the period of a timer must be positive");
+        if (!(period > period.zero())) {
+            return {};
+        }
+        using Duration = typename Clock::duration;
+        using Seconds = std::chrono::duration<double>;
+        // Compares as floating point, because the longest durations would overflow in the clock's
+        // ticks.
+        const Duration ticks = Seconds(period) < Seconds(Duration::max())
+                                   ? std::chrono::ceil<Duration>(period)
+                                   : Duration::max();
+        return arm(first, ticks, options, std::forward<T>(message));
+    }
+
+    /// Ends a timer. Returns false if the timer has ended before; a timer that fires once ends
+    /// before its handler is called. After true, no further call of its handler begins. If the
+    /// caller is not a handler of the object, one call may still be running.
+    bool cancel(Timer timer) noexcept {
+        const bool isCancelled = timers_.cancel(timer);
+        if (isCancelled) {
+            this->tell();
+        }
+        return isCancelled;
+    }
+
+    /// The number of messages of timers that were passed to handlers.
+    [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
+
+protected:
+    template <class... Args>
+    explicit Timing(Args... args) : Mailbox(args...) {}
+    ~Timing() = default;
+
+    template <class IsOver, class Receive, class... Max>
+    std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
+        return timers_.fire([this] { return this->now(); }, isOver, receive, max...);
+    }
+    [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
+        return timers_.nextDeadline();
+    }
+    [[nodiscard]] bool hasTimerNews() const noexcept { return timers_.hasNews(); }
+    void takeTimers() noexcept { timers_.takeNews(); }
+
+private:
+    template <class T>
+    Timer arm(typename Clock::time_point first, typename Clock::duration period,
+              const PublishOptions& options, T&& message) {
+        if (!checkListed<MessageList, std::decay_t<T>>() || this->isClosed()) {
+            return {};
+        }
+        Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
+        if (!timer && this->isHere()) {
+            // A handler that cancels and starts timers may use up the slots before its own thread
+            // frees the cancelled ones.
+            timers_.takeNews();
+            timer = timers_.arm(first, period, options, std::forward<T>(message));
+        }
+        this->tell();
+        return timer;
+    }
+
+    ObjectTimers<MessageList, Traits> timers_;
+};
+
+}  // namespace sluice::detail

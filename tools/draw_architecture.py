@@ -159,7 +159,7 @@ def draw(root):
     levels = layering.read_levels(root)
     page = (root / PAGE).read_text(encoding="utf-8")
     holds = read_table(page, "| module | holds |")
-    ways = read_table(page, "| module | intake |")
+    ways = read_table(page, "| module | admission |")
     same_modules(holds, levels, "the table of the layers")
     # A module below `queue` carries nothing, `inspect` only reads counts, `wire` only converts,
     # and `eventpp` is carried by `event`.

@@ -17,7 +17,7 @@ PARTS = (
     ("How to", ("docs/how-to",)),
     ("From other libraries", ("docs/migrating-from-*.md",)),
     ("Measuring", ("docs/comparison.md", "docs/benchmarking.md", "docs/evidence", "docs/published")),
-    ("How it is built", ("docs/architecture.md", "docs/glossary.md", "docs/algorithms", "docs/decisions")),
+    ("How it is built", ("docs/architecture.md", "docs/algorithms", "docs/decisions")),
     ("The project", ("README.zh-CN.md", "docs/platforms.md", "docs/coding-rules.md", "docs/versions.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 )
 

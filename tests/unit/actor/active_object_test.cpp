@@ -62,7 +62,7 @@ TEST(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
     EXPECT_EQ(keeper.postFor(std::chrono::nanoseconds(1), std::move(note)), SendResult::full);
     EXPECT_FALSE(note.text.empty());
     EXPECT_EQ(keeper.pressure(), Pressure::critical);
-    EXPECT_EQ(keeper.statistics().total().refused, 3U);
+    EXPECT_EQ(keeper.statistics().total().full, 3U);
 }
 
 struct DropsOldest : Holds<8> {

@@ -7,7 +7,7 @@
 #include <sluice/bus/bus.hpp>
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/memory/object_pool.hpp>
-#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <array>
 #include <cstddef>

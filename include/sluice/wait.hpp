@@ -3,10 +3,7 @@
 // Everything public of the module wait.
 
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/busy_spin.hpp>
-#include <sluice/wait/deadline.hpp>
 #include <sluice/wait/event_count.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
-#include <sluice/wait/notify.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>

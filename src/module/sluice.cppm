@@ -24,7 +24,6 @@ using sluice::ArgumentPassingIncludeEvent;
 using sluice::AssertionFailure;
 using sluice::AssertionHandler;
 using sluice::AsymmetricFence;
-using sluice::AtStart;
 using sluice::Backoff;
 using sluice::BareBusTraits;
 using sluice::BasicActorTraits;

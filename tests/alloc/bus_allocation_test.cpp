@@ -10,7 +10,7 @@
 #include <sluice/bus/partitioned_bus.hpp>
 #include <sluice/bus/static_component.hpp>
 #include <sluice/inspect/metrics_text.hpp>
-#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

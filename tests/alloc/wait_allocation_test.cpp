@@ -4,10 +4,9 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

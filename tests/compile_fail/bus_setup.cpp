@@ -1,7 +1,7 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/bus_settings.hpp>
-#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <array>
 #include <cstddef>

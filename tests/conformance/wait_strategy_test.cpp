@@ -1,9 +1,8 @@
 #include "conformance/wait_strategy_suite.hpp"
 
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 namespace sluice::test {
 namespace {

@@ -5,9 +5,8 @@
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

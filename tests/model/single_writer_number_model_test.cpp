@@ -1,7 +1,7 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/base/single_writer_number.hpp>
+#include <sluice/base/counter.hpp>
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(SingleWriterNumberModelTest, IsReadAsOneNumber) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(SingleWriterNumberModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(
-        survive({}, surveyOrders("single_writer_number.hpp", {}, {readerAgainstThreeWrites})));
+        survive({}, surveyOrders("counter.hpp", {}, {readerAgainstThreeWrites})));
 }
 #endif
 

@@ -4,7 +4,7 @@
 #include "support/dice.hpp"
 #include "support/record_queue_tools.hpp"
 
-#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <gtest/gtest.h>

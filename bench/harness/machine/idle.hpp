@@ -3,7 +3,7 @@
 /// \file
 /// The way in which every subject waits while its queue is full or empty.
 
-#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <thread>
 

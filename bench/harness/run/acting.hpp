@@ -29,7 +29,7 @@
 #include "harness/run/loaded_latency.hpp"
 #include "harness/statistics/statistics.hpp"
 
-#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <algorithm>
 #include <atomic>

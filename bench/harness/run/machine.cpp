@@ -7,7 +7,7 @@
 #include "harness/run/send_schedule.hpp"
 #include "harness/statistics/statistics.hpp"
 
-#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <algorithm>
 #include <array>

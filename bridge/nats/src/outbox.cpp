@@ -2,7 +2,7 @@
 #include "outbox_sender.hpp"
 #include "streams.hpp"
 
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <cstdint>

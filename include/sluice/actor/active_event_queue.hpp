@@ -4,7 +4,7 @@
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/wait/park.hpp>
 

@@ -11,10 +11,10 @@
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/static_component.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/handler_thread.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 
 #include <chrono>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>
 

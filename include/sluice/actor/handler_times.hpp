@@ -1,7 +1,6 @@
 #pragma once
 
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/base/single_writer_number.hpp>
+#include <sluice/base/counter.hpp>
 
 #include <algorithm>
 #include <chrono>

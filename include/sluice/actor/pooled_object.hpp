@@ -9,8 +9,8 @@
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/base/assert.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/bus/bus_traits.hpp>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 
 #include <cstddef>
 #include <cstdint>

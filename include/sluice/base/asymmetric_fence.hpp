@@ -3,45 +3,39 @@
 /// \file
 /// Store-load fences that are cheap for the frequent side and expensive for the rare side.
 ///
-/// Purpose: two threads each store to their own variable and then load the other's. At least one of
-/// them must see the other's store:
-///
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// (x and y are atomic, the accesses are relaxed or stronger.) For example, readers announce
-/// themselves, and a reclaimer reads the announcements. Or a producer looks for sleepers, and a
-/// consumer is about to sleep.
+/// (x and y are atomic; the accesses are relaxed or stronger.) For example, readers announce
+/// themselves, and a reclaimer reads the announcements.
 ///
-/// Use these fences if one side runs far more often than the other. Use a plain seq_cst fence
-/// (PortableFence) if both sides run equally often, because heavy() costs a system call and
-/// interrupts every processor that runs a thread of this process.
+/// Use these fences if one side runs far more often than the other. Use PortableFence if both sides
+/// run equally often.
 ///
-/// Threads: any thread at any time, also during static initialisation, in a signal handler and in
-/// the child of a fork. Progress: light() never waits. heavy() waits for other threads in heavy(),
-/// because the kernel lets one thread at a time in, without priority inheritance. The kernel itself
-/// waits until other processors have taken an interrupt.
+/// For a light() in one thread and a heavy() in another thread of the same process, either
+/// everything before the light() is visible after the heavy(), or everything before the heavy() is
+/// visible after the light(). Two calls of heavy() are ordered in the same way; two calls of
+/// light() are not. ThreadSanitizer does not see the edge of a fence, so data that is passed on
+/// still needs a release and an acquire.
 ///
-/// Memory promise: for a light() in one thread and a heavy() in another, either everything before
-/// the light() is visible after the heavy(), or everything before the heavy() is visible after the
-/// light(). Two calls of heavy() are ordered in the same way; two calls of light() are not. The
-/// promise covers threads of one process only. ThreadSanitizer does not see the edge of a fence, so
-/// data that is passed on still needs a release and an acquire.
+/// Thread safety: any thread may call any member at any time, also during static initialisation, in
+/// a signal handler and in a forked child. The kernel lets one thread at a time into heavy(),
+/// without priority inheritance.
 ///
-/// Cost with membarrier: light() 0.3 ns; heavy() 0.4 us if no other thread of the process runs, and
-/// 2-10 us if it must interrupt others. Without membarrier each is a full fence (5-20 ns on x86).
-/// No allocation, no exceptions.
-///
-/// Origin: membarrier(2), made for the user-space RCU library by M. Desnoyers and P. McKenney.
-///
-/// Tests: tests/unit/base/asymmetric_fence_test.cpp (litmus on each fence, scripted kernels, fork).
+/// Performance: with membarrier, light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of
+/// the process runs, and 2-10 us if it must interrupt others. Without membarrier each is a full
+/// fence (5-20 ns on x86).
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/at_start.hpp>
-#include <sluice/base/detail/membarrier_kernel.hpp>
 
 #include <atomic>
 #include <type_traits>
+
+#if defined(__linux__)
+#include <cerrno>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #if defined(__SANITIZE_THREAD__)
 #define SLUICE_FENCE_UNDER_TSAN 1
@@ -75,6 +69,27 @@ inline void fullFence() noexcept {
 #endif
 }
 
+/// The system call behind MembarrierFence; tests replace it by scripted kernels.
+struct MembarrierKernel {
+    // These values belong to the kernel's ABI. Old kernel headers do not define them.
+    static constexpr int commandGlobal = 1 << 0;
+    static constexpr int commandPrivateExpedited = 1 << 3;
+    static constexpr int commandRegisterPrivateExpedited = 1 << 4;
+
+    /// Returns true if the kernel carried out the command. It does not change errno. Not inlined,
+    /// because its size would keep functions of the callers from being inlined.
+    [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
+#if defined(__linux__) && defined(SYS_membarrier)
+        const int savedErrno = errno;
+        const bool done = ::syscall(SYS_membarrier, command, 0U, 0) == 0;
+        errno = savedErrno;
+        return done;
+#else
+        return false;
+#endif
+    }
+};
+
 }  // namespace detail
 
 /// Makes both sides full fences, for kernels without membarrier or if both sides run equally often.
@@ -83,19 +98,17 @@ public:
     static void light() noexcept { detail::fullFence(); }
     static void heavy() noexcept { detail::fullFence(); }
 
-    /// Whether light() is cheaper than a full fence.
+    /// Returns true if light() is cheaper than a full fence.
     static bool isAsymmetric() noexcept { return false; }
 };
 
-/// The fences of Linux's membarrier: light() is a compiler barrier. heavy() makes the kernel run a
-/// full barrier on every processor that executes a thread of this process. A thread that is not
-/// executing has passed a full barrier in the context switch.
+/// The fences of Linux's membarrier(2): light() is a compiler barrier. heavy() makes the kernel run
+/// a full barrier on every processor that executes a thread of this process. Other threads have
+/// passed a full barrier in the context switch.
 ///
-/// For programs that know their kernel. If the kernel refuses each barrier, heavy() ends the
-/// program: a fence on one side alone cannot keep the promise. AsymmetricFence chooses at run time.
-///
-/// A sandbox must not begin to forbid membarrier after its first use, because heavy() would end the
-/// program. Install the sandbox before the first use, or let it allow membarrier (flags 0).
+/// For programs that know their kernel; AsymmetricFence chooses at run time. If the kernel refuses
+/// every barrier, heavy() ends the program, because a fence on one side alone cannot keep the
+/// promise. So a sandbox must allow membarrier (flags 0), or be installed before the first use.
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:
@@ -119,8 +132,7 @@ public:
 
 private:
     /// The process may have no registration: registers it and retries. If this fails, uses the
-    /// non-expedited barrier, which needs no registration and takes milliseconds. If the kernel
-    /// refuses this barrier too, the program ends: without a barrier it would have a data race.
+    /// non-expedited barrier, which needs no registration and takes milliseconds.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!available() && !Kernel::call(Kernel::commandGlobal)) {
             failAssertion(
@@ -134,12 +146,8 @@ private:
 
 using MembarrierFence = BasicMembarrierFence<>;
 
-/// Uses membarrier if the kernel has it, otherwise full fences. The first call of any member
-/// decides for all threads, and the decision never changes. AsymmetricFence makes this call when
-/// the program starts.
-///
-/// Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. One
-/// compare-exchange from `undecided` makes the choice. Before it, light() is a full fence.
+/// Uses membarrier if the kernel has it, otherwise full fences. The choice is made once, while the
+/// program starts or by the first call of any member.
 template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
@@ -163,7 +171,14 @@ public:
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
+    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. One
+    // compare-exchange from `undecided` makes the choice. Before it, light() is a full fence.
+
     enum class Choice : unsigned char { undecided, membarrier, portable };
+
+    /// Runs before main(), while the process has one thread. Later the kernel takes some 15 ms to
+    /// register the process, and the first thread that needs a fence would wait.
+    [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
         (void)decide();  // so that the next call is cheap
@@ -172,9 +187,7 @@ private:
 
     static Choice decide() noexcept {
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
-            // Decides while the process has one thread. Later the kernel takes some 15 ms to
-            // register the process, and the first thread that needs a fence would wait.
-            (void)&AtStart<&isAsymmetric>::call;
+            (void)&decideAtStart;  // a program that uses the fence has code for this call
         }
         Choice choice = choice_.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {

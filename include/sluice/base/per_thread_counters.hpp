@@ -1,10 +1,10 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 

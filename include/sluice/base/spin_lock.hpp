@@ -2,7 +2,6 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/thread_support.hpp>
 
 #include <algorithm>
 #include <atomic>

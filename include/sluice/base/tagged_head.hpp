@@ -1,14 +1,15 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 namespace sluice {
 
-/// The top of a stack of numbered nodes, in one atomic word. Any number of threads and interrupts
-/// push and pop nodes without a lock. The nodes belong to the caller. Each node has a word for its
-/// successor.
+/// The top of a lock-free stack of numbered nodes, in one atomic word. The nodes belong to the
+/// caller; each has a word for its successor.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -17,38 +18,11 @@ namespace sluice {
 ///         use(nodes[top.number()]);
 ///     }
 ///
-/// Threads: any thread calls all functions. A node must not be pushed twice without a pop. A node
-/// must stay readable as long as any thread may be in pop().
+/// Use SlotStack if the nodes are the slots of one array.
 ///
-/// Progress: lock-free. A compare-exchange that fails means that another thread succeeded. A
-/// stopped thread delays no other thread.
-///
-/// Memory promise: the thread that pops a node sees each write to the node before its push.
-///
-/// Edges: E1 free: node pushed release .. head read by pop() acquire. E2 order: head exchanged
-/// release .. head read by pop() acquire, also by a pop() that finds no node. So a thread that has
-/// seen a change of a head sees all that the changing thread had seen, also of other heads.
-///
-/// Invariant: the tag counts the changes of the head. pop() reads the head, then the successor of
-/// the top node, then exchanges the head. Between the reading and the exchange, other threads may
-/// pop this node and push it again with another successor. So the exchange compares the tag, too.
-/// It accepts an old successor only if the same node is on top again after a multiple of 2^tagBits
-/// changes (ABA).
-///
-/// How long so many changes take:
-/// - A word of 64 bits has a tag of 48 bits if the numbers fit 16 bits, otherwise of 32 bits. In
-///   practice no thread is stopped for exactly a multiple of so many changes.
-/// - A word of 32 bits gives the number as many bits as `MostNumber` needs. The tag has all other
-///   bits. The compiler checks that these are at least 16.
-/// - On one processor a pop() that an interrupt has stopped goes on when all interrupts have
-///   returned. So interrupts would have to make 2^tagBits changes without a pause, while the main
-///   program stands still. With 4,095 nodes these are 1,048,576 changes; at 20 cycles each, 125 ms
-///   at 168 MHz. In a real-time system this bound does not hold: a task may stop another for any
-///   time.
-///
-/// Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
-///
-/// Tests: tests/unit/base/tagged_head_test.cpp, tests/model/tagged_head_model_test.cpp.
+/// Thread safety: any thread or interrupt may call any member. A node must not be pushed twice
+/// without a pop, and must stay readable as long as any thread may be in pop(). The thread that
+/// pops a node sees all writes to the node before its push.
 ///
 /// `MostNumber` is the largest number that the head stores. `None` is a number up to `MostNumber`
 /// that means: no node.
@@ -94,7 +68,7 @@ public:
         Word word_;
     };
 
-    /// Does nothing: for callers that do not count lost exchanges.
+    /// For callers that do not count lost exchanges.
     struct Ignore {
         void operator()() const noexcept {}
     };
@@ -137,10 +111,30 @@ public:
         }
     }
 
-    /// The node on top, or `None`. Use it to walk the stack while no thread pops. Acquire: E1 free.
-    Number peek() const noexcept { return Top(word_.load(std::memory_order_acquire)).number(); }
+    /// The node on top, or `None`, for walks along the stack while no thread pops.
+    Number peek() const noexcept {
+        return Top(word_.load(std::memory_order_acquire)).number();  // E1 free
+    }
 
 private:
+    // Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
+    //
+    // Invariant: the tag counts the changes of the head. pop() reads the head, then the successor
+    // of the top node, then exchanges the head. In between, other threads may pop this node and
+    // push it again with another successor, so the exchange compares the tag, too. It accepts an
+    // outdated successor only if the same node is on top again after a multiple of 2^tagBits
+    // changes (ABA). A word of 64 bits has a tag of 48 or 32 bits. With a word of 32 bits the tag
+    // has all bits that the number leaves, at least 16: on one processor, interrupts would have to
+    // make 2^tagBits changes while the main program stands still (with 4,095 nodes 1,048,576
+    // changes, 125 ms at 168 MHz and 20 cycles each). Between tasks of a real-time system this
+    // bound does not hold.
+    //
+    // Edges:
+    //   E1 free   node pushed release .. head read by pop() acquire
+    //   E2 order  head exchanged release .. head read by pop() acquire, also by a pop() that finds
+    //             no node: a thread that has seen a change of a head sees all that the changing
+    //             thread had seen, also of other heads
+
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 
     static Word changed(Word word, Number number) noexcept {
@@ -148,6 +142,59 @@ private:
     }
 
     typename Platform::template Atomic<Word> word_;
+};
+
+/// Hands out the numbers of free slots to any number of threads, without a lock and without a heap.
+///
+///     SlotStack<StdPlatform, 8> free;  // the slots 0 to 7, all free
+///     std::uint16_t slot = 0;
+///     if (free.tryTake(slot)) {
+///         use(cells[slot]);
+///         free.giveBack(slot);
+///     }
+///
+/// Thread safety: any thread may call any member; lock-free. Give a slot back once for each time it
+/// was taken. The thread that takes a slot sees all writes to it before it was given back.
+template <class Platform, std::size_t Count>
+class SlotStack {
+    // The number `Count` means: no slot.
+    static constexpr auto none = static_cast<std::uint32_t>(Count);
+    static_assert(Count == none, "a SlotStack has fewer than 2^32 slots");
+    using Head = TaggedHead<Platform, typename Platform::WideWord, none, none>;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    using Slot = typename Head::Number;
+
+    SlotStack() noexcept {
+        for (std::size_t i = 0; i < Count; ++i) {
+            // Relaxed: not shared yet. `none` follows the last slot.
+            next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);
+        }
+    }
+
+    /// Takes a free slot. Returns false if there is none.
+    bool tryTake(Slot& slot) noexcept {
+        const auto top = top_.pop(nextOf());
+        slot = top.number();
+        return !top.isEmpty();
+    }
+    /// Takes all free slots, so that tryTake() returns false until one is given back.
+    void takeAll() noexcept {
+        for (Slot slot{}; tryTake(slot);) {
+        }
+    }
+
+    void giveBack(Slot slot) noexcept { top_.push(slot, nextOf()); }
+
+private:
+    auto nextOf() noexcept {
+        return [this](Slot slot) -> Atomic<Slot>& { return next_[slot]; };
+    }
+
+    Head top_{0};
+    std::array<Atomic<Slot>, Count> next_;
 };
 
 }  // namespace sluice

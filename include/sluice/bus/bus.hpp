@@ -15,7 +15,7 @@
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
 #include <sluice/fixed/fixed_function.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>

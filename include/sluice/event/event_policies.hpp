@@ -7,7 +7,7 @@
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
 /// `Mixins`. The names and their meaning are eventpp's.
 
-#include <sluice/base/thread_support.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <atomic>
 #include <condition_variable>

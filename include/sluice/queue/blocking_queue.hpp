@@ -5,8 +5,7 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/deadline.hpp>
-#include <sluice/wait/notify.hpp>
+#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>

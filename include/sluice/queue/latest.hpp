@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/role_check.hpp>
-#include <sluice/base/slot_stack.hpp>
+#include <sluice/base/tagged_head.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>

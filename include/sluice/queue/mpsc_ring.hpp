@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/prefetch.hpp>
+#include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/queue/detail/ring_intake.hpp>

@@ -1,11 +1,185 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
-#include <sluice/wait/detail/parker.hpp>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 
+#if SLUICE_HAS_THREADS
+#include <condition_variable>
+#include <mutex>
+#endif
+
+#if defined(__linux__)
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace sluice {
+
+/// The deadline of a timed operation: the moment `now` plus the duration. A duration beyond the
+/// range of the clock, or within a millionth of it, gives the last moment of the clock. A negative
+/// duration gives `now`.
+template <class Clock, class Ticks, class Rep, class Period>
+std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
+                                                    std::chrono::duration<Rep, Period> atMost) {
+    if (!(atMost > atMost.zero())) {
+        return now;
+    }
+    // Compared in floating point: the longest durations overflow as integers of the clock's unit.
+    using Seconds = std::chrono::duration<double>;
+    using TimePoint = std::chrono::time_point<Clock, Ticks>;
+    constexpr auto last = TimePoint::max();
+    // Before the epoch, `last - now` overflows. Close to the end, a float is rounded beyond it.
+    const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
+    return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
+}
+
+/// The deadline of a timed operation that begins now, on this clock.
+template <class Clock, class Rep, class Period>
+typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
+    return deadlineAfter(Clock::now(), atMost);
+}
+
+namespace detail {
+
+// A parker lets a thread sleep until the high half of an event count's word changes. It has
+// park(word, stillWaiting) and parkFor(word, stillWaiting, atMost). The calling thread sleeps only
+// if stillWaiting(value) is true for the word's value. Both functions may return at any time. To
+// end the sleep, another thread changes the high half so that stillWaiting(value) becomes false,
+// and then calls unparkAll(word), or unparkOne(word) for one of the sleeping threads.
+
+/// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
+template <class Duration>
+std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
+    constexpr std::chrono::hours day{24};
+    return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
+}
+
+#if SLUICE_HAS_THREADS
+class CondVarParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
+            changed_.wait(lock);
+        }
+    }
+
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
+            changed_.wait_for(lock, atMostADay(atMost));
+        }
+    }
+
+    template <class Word>
+    void unparkAll(const Word&) {
+        passThroughMutex();
+        changed_.notify_all();
+    }
+
+    template <class Word>
+    void unparkOne(const Word&) {
+        passThroughMutex();
+        changed_.notify_one();
+    }
+
+private:
+    /// Afterwards each sleeper has either seen the change of the word, or begun its wait.
+    void passThroughMutex() { const std::lock_guard<std::mutex> lock(mutex_); }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+};
+#endif
+
+/// Returns immediately: without threads the waiter polls.
+class NoParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word&, StillWaiting) noexcept {}
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word&, StillWaiting, Duration) noexcept {}
+    template <class Word>
+    void unparkAll(const Word&) noexcept {}
+    template <class Word>
+    void unparkOne(const Word&) noexcept {}
+};
+
+#if defined(__linux__)
+
+/// Sleeps on the high half of a 64-bit atomic; no state of its own.
+class FutexParker {
+public:
+    template <class StillWaiting>
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting) noexcept {
+        sleep(word, stillWaiting, nullptr);
+    }
+
+    template <class StillWaiting, class Duration>
+    void parkFor(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+                 Duration atMost) noexcept {
+        using namespace std::chrono;
+        const nanoseconds limit = atMostADay(atMost);
+        const auto whole = duration_cast<seconds>(limit);
+        timespec timeout{};
+        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());
+        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>((limit - whole).count());
+        sleep(word, stillWaiting, &timeout);
+    }
+
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept { wake(word, INT32_MAX); }
+    void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
+
+private:
+    // A 32-bit program may have times of 64 bits. SYS_futex would read such a time as two words.
+#if defined(SYS_futex_time64)
+    static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
+                                                                        : SYS_futex;
+#else
+    static constexpr long waitCall = SYS_futex;
+#endif
+
+    static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
+        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+    }
+
+    template <class StillWaiting>
+    static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
+                      const timespec* timeout) noexcept {
+        // The kernel compares the high half again, so no change after this check is missed.
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        const auto high = static_cast<std::uint32_t>(seen >> 32U);
+        if (stillWaiting(seen)) {
+            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
+        }
+    }
+
+    static const void* highHalf(const std::atomic<std::uint64_t>& word) noexcept {
+        static_assert(sizeof(word) == 8, "the futex needs the bare word");
+        const auto* bytes = reinterpret_cast<const unsigned char*>(&word);
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes + 4 : bytes;
+    }
+};
+
+#endif
+
+}  // namespace detail
+
+#if defined(__linux__)
+using DefaultParker = detail::FutexParker;
+#elif SLUICE_HAS_THREADS
+using DefaultParker = detail::CondVarParker;
+#else
+using DefaultParker = detail::NoParker;
+#endif
 
 /// Lets a thread sleep until a condition on lock-free data of other threads becomes true: the
 /// condition variable of algorithms without a mutex.
@@ -15,49 +189,19 @@ namespace sluice {
 ///     if (condition) cancelWait(key);         notifyAll();
 ///     else wait(key);
 ///
-/// Use it to let a thread sleep until a queue is no longer empty. Use Park, which spins first,
-/// unless you need the single steps. Use a condition variable if the data has a mutex.
+/// Use Park, which spins first, unless you need the single steps. Use a condition variable if the
+/// data has a mutex.
 ///
-/// Threads: any thread calls any member. Several threads may wait at once. notifyAll() wakes all of
-/// them. notifyOne() wakes one that no notification has woken yet. Use notifyOne() if all waiters
-/// wait for the same thing, and each change serves one of them. A thread whose wait() has returned
-/// checks the condition. If the thread leaves something for another waiter, it calls notifyOne().
+/// Thread safety: any thread may call any member; no thread may wait when the event count is
+/// destroyed. notifyAll() wakes all waiters. notifyOne() wakes one that no notification has woken
+/// yet: use it if all waiters wait for the same thing and each change serves one of them. A thread
+/// whose wait has returned checks the condition, and calls notifyOne() if it leaves something for
+/// another waiter. A notifier preempted mid-call delays the waiters that it was about to wake until
+/// the next notification. A waiter whose condition sees a notifier's change also sees all its
+/// earlier writes.
 ///
-/// Progress: a notifier never waits for a waiter. A stopped waiter delays no other thread. A
-/// stopped notifier delays the waiters that it was about to wake, until the next notifier wakes all
-/// of them. (With CondVarParker a notifier takes a mutex if a thread sleeps.)
-///
-/// Memory promise: if a waiter's condition sees the change of a notifier, the waiter sees all
-/// earlier writes of the notifier. The event count itself guarantees only one of two things: either
-/// the waiter's check sees the change, or the notifier sees the waiter.
-///
-/// No allocation; nothing throws. Shutdown: no thread may wait when the event count is destroyed.
-///
-/// Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-/// folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
-/// waiter of an epoch.
-///
-/// Invariants: waiters(state) is the number of threads that announced themselves in the current
-/// epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state). A
-/// notification of all begins an epoch without waiters and permits. While isWaking(state), one
-/// notifier of this epoch has yet to call the kernel. Another notifier then begins a new epoch and
-/// wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has
-/// followed the last moment without waiters. A thread between prepareWait and its first look at the
-/// epoch would take exactly 2^20 notifications of all for none.
-///
-/// The first waiter that looks takes a permit; this may be another waiter than the kernel woke. No
-/// permit is lost: a waiter leaves without a permit only if each permit has another waiter.
-///
-/// Edges: E1 announce: fetch_add in prepareWait, heavy fence, condition read -- against --
-/// condition written, light fence, load in the notifier: at least one of the two reads sees the
-/// other's write. A waiter that joins announced waiters needs no fence (E3 join). If the notifier
-/// read an older state, the fence of the announced waiters has made the notifier's change visible:
-/// mark release .. fetch_add acquire. If the notifier changes the state, either change release ..
-/// fetch_add acquire, or the waiter is notified. E2 wake: the change of epoch or permits by the
-/// notifier -> the look in wait.
-///
-/// Tests: tests/unit/wait/event_count_test.cpp, tests/unit/wait/notify_test.cpp,
-/// tests/model/event_count_model_test.cpp, tests/stress/park_stress_test.cpp.
+/// Performance: a notification without waiters is a load and a light fence. The first waiter pays a
+/// heavy fence. Nothing allocates or throws.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicEventCount {
 public:
@@ -98,7 +242,7 @@ public:
         }
     }
 
-    /// As wait(), with a limit. Returns false if `deadline` passed without a notification.
+    /// Like wait(), but returns false if `deadline` passed without a notification.
     [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
         while (!leave(key, Leaving::withPermit)) {
             const auto now = Clock::now();
@@ -119,7 +263,7 @@ public:
         }
     }
 
-    /// As await(), with a limit. Returns false if `deadline` passed first. It calls `ready` at
+    /// Like await(), but returns false if `deadline` passed first. It calls `ready` at
     /// least once.
     template <class Ready>
     [[nodiscard]] bool awaitUntil(Ready&& ready, typename Clock::time_point deadline) {
@@ -150,6 +294,32 @@ public:
     }
 
 private:
+    // Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
+    // folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
+    // waiter of an epoch.
+    //
+    // Invariants: waiters(state) is the number of threads that announced themselves in the current
+    // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state). A
+    // notification of all begins an epoch without waiters and permits. While isWaking(state), one
+    // notifier of this epoch has yet to call the kernel; another notifier then begins a new epoch
+    // and wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence
+    // has followed the last moment without waiters. A thread between prepareWait and its first load
+    // of the epoch would take exactly 2^20 notifications of all for none.
+    //
+    // The first waiter that checks takes a permit, which may be another waiter than the kernel
+    // woke. No permit is lost: a waiter leaves without a permit only if each permit has another
+    // waiter.
+    //
+    // Edges:
+    //   E1 announce  fetch_add in prepareWait, heavy fence, condition read -- against -- condition
+    //                written, light fence, load in the notifier: at least one of the two reads sees
+    //                the other's write
+    //   E2 wake      the change of epoch or permits by the notifier .. the load in leave()
+    //   E3 join      a waiter that joins announced waiters needs no fence. If the notifier read an
+    //                older state, the fence of the announced waiters has made the notifier's change
+    //                visible: mark release .. fetch_add acquire. If the notifier changes the state,
+    //                either change release .. fetch_add acquire, or the waiter is notified.
+
     // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
     // last two are the high half, on which waiters sleep.
     using State = std::uint64_t;

@@ -49,12 +49,12 @@ private:
 
 }  // namespace detail
 
-/// The wait strategy of a consumer in an event loop (Linux). It has a file descriptor that becomes
-/// readable when a message has come. So a bus or a queue can wake a thread that sleeps on sockets
-/// and timers in epoll, poll, select or asio.
+/// A wait strategy for a consumer in an event loop (Linux). It has a file descriptor that becomes
+/// readable when a message has arrived, so a bus or a queue can wake a thread that sleeps on
+/// sockets and timers in epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
-///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, to be read
+///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
 ///     ...
 ///     void onReadable() {  // and once before the loop begins
 ///         do {
@@ -64,39 +64,16 @@ private:
 ///     }
 ///
 /// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
-/// readable, and it stays readable until the next wait that reaches its deadline. A wait that ends
-/// before its deadline does not use the descriptor. So publishers make no system call while the
-/// consumer finds messages. Each wait that reaches its deadline costs one system call, which clears
-/// the descriptor. Each arming costs one notifier one system call. The descriptor may become
-/// readable without a message. Then the consumer's next wait returns false. Both level-triggered
-/// and edge-triggered loops work.
+/// readable, until the next wait that reaches its deadline. The descriptor may become readable
+/// without a message. Level-triggered and edge-triggered loops work. Until descriptor() has been
+/// called, this strategy is a Park.
 ///
-/// Use it for a consumer that also waits for sockets or timers. Use Park otherwise. Until
-/// descriptor() has been called there is no descriptor, and this strategy is a Park.
+/// Thread safety: any thread may call notifyAll() and wait(). Once descriptor() has been called,
+/// only the thread with the loop calls descriptor() and waitUntil(). Remove the descriptor from the
+/// loop before the strategy is destroyed.
 ///
-/// Threads: any thread may call notifyAll() and wait(). Once descriptor() has been called, only the
-/// thread with the loop calls descriptor() and waitUntil().
-///
-/// Progress: notifyAll() never waits. A notifier that is stopped before it has written to the
-/// descriptor delays the loop until the next notifier writes.
-///
-/// Nothing is allocated. Exceptions of `ready` pass through; then the descriptor may stay armed.
-/// Shutdown: no thread may wait when the strategy is destroyed. Remove the descriptor from the loop
-/// first, because the destructor closes it.
-///
-/// Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or the
-/// waiter has ended the arming. Each arming has its own number, so a late notifier ends no other
-/// arming.
-///
-/// Edges: E1 arm: descriptor cleared and arming written, heavy fence, condition read -- against --
-/// condition written, light fence, arming read: either the waiter's check sees the change, or the
-/// notifier sees the arming, and its write comes after the clearing. E2 cleared: a notifier's write
-/// to the descriptor -> the waiter's read that clears it. The kernel orders the two. So the
-/// waiter's next check sees the change that the cleared signal announced. E3 descriptor: its
-/// creation -> arming release .. arming acquire -> the write.
-///
-/// Tests: tests/unit/wait/event_fd_wait_test.cpp, tests/unit/bus/event_loop_test.cpp,
-/// tests/conformance/wait_strategy_test.cpp, tests/model/event_fd_wait_model_test.cpp.
+/// Performance: publishers make no system call while the consumer finds messages. Each wait that
+/// reaches its deadline costs one, and each arming costs one notifier one.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
@@ -140,6 +117,19 @@ public:
     }
 
 private:
+    // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
+    // the waiter has ended the arming. Each arming has its own number, so a late notifier ends no
+    // other arming.
+    //
+    // Edges:
+    //   E1 arm         descriptor cleared and arming written, heavy fence, condition read --
+    //                  against -- condition written, light fence, arming read: either the waiter's
+    //                  check sees the change, or the notifier sees the arming, and its write
+    //                  follows the clearing
+    //   E2 cleared     a notifier's write to the descriptor .. the waiter's read that clears it,
+    //                  ordered by the kernel: the waiter's next check sees the change
+    //   E3 descriptor  its creation -> arming release .. arming acquire -> the write
+
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared

@@ -5,34 +5,54 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace sluice {
 
-/// Waits in three stages: a short spin, a few yields, and a sleep in the kernel until notified.
+namespace detail {
+
+template <class Wait, class = void>
+inline constexpr bool canNotifyOne = false;
+template <class Wait>
+inline constexpr bool canNotifyOne<Wait, std::void_t<decltype(std::declval<Wait&>().notifyOne())>> =
+    true;
+
+}  // namespace detail
+
+/// Wakes one of the threads that wait for the same thing. A wait strategy without notifyOne() wakes
+/// all of them.
+template <class Wait>
+void notifyOneOf(Wait& wait) noexcept {
+    if constexpr (detail::canNotifyOne<Wait>) {
+        wait.notifyOne();
+    } else {
+        wait.notifyAll();
+    }
+}
+
+/// Waits in three stages: a short spin, a few yields, and a sleep in the kernel until notified. The
+/// default wait strategy.
 ///
 ///     sluice::Park park;
 ///     park.wait([&] { return isReady.load(); });  // one thread
 ///     isReady.store(true);                        // another thread
 ///     park.notifyAll();
 ///
-/// Use it by default: short waits cost no system call, long waits no processor time. Use BusySpin
-/// or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow.
+/// Short waits make no system call, and long waits take no processor time. Use BusySpin or
+/// SpinThenYield if a wake-up through the kernel (some microseconds) is too slow.
 ///
-/// Threads: any number of threads may wait and notify on one object.
+/// Thread safety: any number of threads may wait and notify on one object. The thread that changes
+/// what `ready` checks calls notifyAll() afterwards. All sleepers then check their own conditions
+/// again. notifyOne() wakes one sleeper: use it if all threads wait for the same thing and each
+/// change serves one of them. A thread that has waited, and leaves something for another one, calls
+/// notifyOne() itself.
 ///
-/// Rule: after each change that `ready` checks, the thread that made the change calls notifyAll().
-/// So no wake-up is lost. notifyAll() is cheap: a load, and a fence that is a compiler barrier on
-/// Linux. It makes no system call while no thread sleeps. It wakes all sleepers, and each checks
-/// its own condition again.
+/// Errors: an exception of `ready` ends the wait and propagates.
 ///
-/// notifyOne() wakes one sleeper. Use it instead of notifyAll() if all threads wait for the same
-/// thing and each change serves one of them. A thread that has waited, and leaves something for
-/// another one, calls notifyOne() itself.
-///
-/// Exceptions: if `ready` throws, the wait ends and the exception passes through.
-///
-/// Cost: the polls before a sleep take microseconds of processor time. After 8 waits in a row whose
-/// polls found nothing, only one of 16 waits polls, until polls succeed again.
+/// Performance: a notification without sleepers is a load and a light fence. The polls before a
+/// sleep take microseconds of processor time; after 8 waits in a row whose polls found nothing,
+/// only one of 16 waits polls, until polls succeed again.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -55,8 +75,8 @@ public:
         }
     }
 
-    /// Returns false if `deadline` passed first. It calls `ready` at least once, and exactly once
-    /// if `deadline` has passed already.
+    /// Returns false if `deadline` passed first. Calls `ready` at least once, and exactly once if
+    /// `deadline` has passed already.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (Clock::now() >= deadline) {
@@ -69,21 +89,20 @@ public:
     void notifyOne() noexcept { eventCount_.notifyOne(); }
 
 private:
-    /// Polls are useless if waits are long. After `patience` waits in a row whose polls found
-    /// nothing, only one of `interval` waits polls.
+    // Polls are useless if waits are long.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
     template <class Ready>
     bool readyAwake(Ready& ready) {
-        const std::uint64_t looks = std::uint64_t{options_.spins} + options_.yields;
-        if (looks == 0) {
+        const std::uint64_t polls = std::uint64_t{options_.spins} + options_.yields;
+        if (polls == 0) {
             return false;
         }
         // Relaxed, all: a guess. When several threads count at once, a count may be lost.
         const std::uint32_t inVain = inVain_.load(std::memory_order_relaxed);
         const bool isPolling = inVain < patience || inVain % interval == 0;
-        for (std::uint64_t i = 0; i < looks; ++i) {
+        for (std::uint64_t i = 0; i < polls; ++i) {
             if (ready()) {
                 if (i != 0 && inVain != 0) {
                     inVain_.store(0, std::memory_order_relaxed);
@@ -105,7 +124,6 @@ private:
     BasicEventCount<Platform, Parker> eventCount_;
 };
 
-/// The default wait strategy.
 using Park = BasicPark<>;
 
 }  // namespace sluice

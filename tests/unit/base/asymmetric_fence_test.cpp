@@ -1,7 +1,7 @@
 #include "support/rendezvous.hpp"
 
 #include <sluice/base/asymmetric_fence.hpp>
-#include <sluice/base/pause.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 

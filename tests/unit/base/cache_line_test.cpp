@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -15,17 +18,26 @@ static_assert(cacheLineSize == 64);
 static_assert(cacheLineSize == 128);
 #endif
 
-struct Apart {
-    alignas(cacheLineSize) std::uint32_t first;
-    alignas(cacheLineSize) std::uint32_t second;
-};
+TEST(PrefetchTest, LeavesTheMemoryAlone) {
+    const std::vector<int> untouched(4096, 7);
+    std::vector<int> data = untouched;
+    for (const int& value : data) {
+        prefetchForWrite(&value);
+    }
+    EXPECT_EQ(data, untouched);
+}
 
-TEST(CacheLineTest, KeepsNeighboursApart) {
-    Apart apart{};
-    const auto distance =
-        reinterpret_cast<std::uintptr_t>(&apart.second) - reinterpret_cast<std::uintptr_t>(&apart);
-    EXPECT_EQ(distance, cacheLineSize);
-    EXPECT_EQ(sizeof(Apart), 2 * cacheLineSize);
+TEST(PrefetchTest, TakesAnyAddress) {
+    prefetchForWrite(nullptr);
+    for (const std::uintptr_t anywhere : {std::uintptr_t{1}, ~std::uintptr_t{0}}) {
+        const void* address = nullptr;
+        std::memcpy(&address, &anywhere, sizeof address);
+        prefetchForWrite(address);
+        prefetchForRead(address);
+    }
+    static const int constant = 7;
+    prefetchForWrite(&constant);
+    EXPECT_EQ(constant, 7);
 }
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include <sluice/base/platform.hpp>
+#include <sluice/base/single_core_platform.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <thread>
 #include <type_traits>
 
 namespace sluice {
@@ -50,6 +53,62 @@ TEST(PlatformTest, DerivedPlatformReplacesWhatItRedeclares) {
     EXPECT_EQ(CountingPlatform::pauses, 3);
     EXPECT_EQ(CountingPlatform::yields, 3);
     EXPECT_EQ(CountingPlatform::fences, 3);
+}
+
+static_assert(noexcept(cpuPause()));
+
+TEST(PauseTest, PollingLoopSeesWhatAnotherThreadStores) {
+    std::atomic<int> turn{0};
+    std::thread other([&] {
+        while (turn.load(std::memory_order_relaxed) != 1) {
+            cpuPause();
+        }
+        turn.store(2, std::memory_order_relaxed);
+    });
+    turn.store(1, std::memory_order_relaxed);
+    while (turn.load(std::memory_order_relaxed) != 2) {
+        cpuPause();
+    }
+    other.join();
+    EXPECT_EQ(turn.load(), 2);
+}
+
+SLUICE_THREAD_LOCAL int perThread = 1;
+
+TEST(ThreadSupportTest, EachThreadHasVariablesOfItsOwn) {
+    static_assert(SLUICE_HAS_THREADS == 1);
+    int seen = 0;
+    perThread = 2;
+    std::thread([&seen] { seen = perThread; }).join();
+    EXPECT_EQ(seen, 1);
+}
+
+using SingleCore = SingleCorePlatform<ThisProgramRunsOnOneCore>;
+using Number = SingleCore::Atomic<std::uint32_t>;
+
+static_assert(sizeof(Number) == sizeof(std::uint32_t));
+static_assert(!std::is_copy_constructible_v<Number> && !std::is_copy_assignable_v<Number>);
+static_assert(!SingleCore::hasThreads && StdPlatform::hasThreads);
+
+TEST(SingleCorePlatformTest, AtomicDoesWhatStdAtomicDoes) {
+    constexpr auto order = std::memory_order_seq_cst;
+    Number number{5};
+    EXPECT_EQ(number.load(order), 5U);
+    number.store(6, order);
+    EXPECT_EQ(number.exchange(8, order), 6U);
+    EXPECT_EQ(number.fetch_add(2, order), 8U);
+    EXPECT_EQ(number.fetch_sub(6, order), 10U);
+    EXPECT_EQ(number.fetch_or(3, order), 4U);
+    std::uint32_t expected = 0;
+    EXPECT_FALSE(number.compare_exchange_strong(expected, 1, order));
+    EXPECT_EQ(expected, 7U);
+    EXPECT_TRUE(number.compare_exchange_strong(expected, 1, order));
+    EXPECT_EQ(number.load(order), 1U);
+}
+
+TEST(SingleCorePlatformTest, ThereIsOneThread) {
+    EXPECT_NE(SingleCore::thisThread(), nullptr);
+    EXPECT_EQ(SingleCore::thisThread(), SingleCore::thisThread());
 }
 
 }  // namespace

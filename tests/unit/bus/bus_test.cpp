@@ -2,9 +2,8 @@
 #include "support/scale.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/base/single_core_platform.hpp>
-#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

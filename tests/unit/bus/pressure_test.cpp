@@ -1,7 +1,7 @@
 #include "support/interrupting_platform.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/wait/busy_spin.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

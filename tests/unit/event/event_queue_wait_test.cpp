@@ -5,7 +5,7 @@
 
 #include <sluice/event/event_queue.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <gtest/gtest.h>
 

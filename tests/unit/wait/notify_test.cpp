@@ -1,10 +1,8 @@
 #include "unit/wait/scripted_platform.hpp"
 
-#include <sluice/wait/busy_spin.hpp>
 #include <sluice/wait/event_count.hpp>
-#include <sluice/wait/notify.hpp>
 #include <sluice/wait/park.hpp>
-#include <sluice/wait/spin_then_yield.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 

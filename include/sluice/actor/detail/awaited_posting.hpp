@@ -1,11 +1,11 @@
 #pragma once
 
 #include <sluice/actor/request.hpp>
-#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <atomic>
 #include <chrono>

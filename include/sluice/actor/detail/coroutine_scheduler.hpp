@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -4,9 +4,9 @@
 #include <sluice/actor/detail/timer_slots.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/assert.hpp>
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include <sluice/actor/detail/awaited_posting.hpp>
 #include <sluice/actor/detail/in_flight_limits.hpp>
 #include <sluice/actor/request.hpp>
-#include <sluice/base/handler_thread.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus.hpp>
 
 #include <atomic>

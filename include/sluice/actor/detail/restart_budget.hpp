@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/base/counter.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstdint>

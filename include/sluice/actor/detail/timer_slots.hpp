@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/actor/timer.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/base/slot_stack.hpp>
+#include <sluice/base/counter.hpp>
+#include <sluice/base/tagged_head.hpp>
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sluice/base/call_check.hpp>
-#include <sluice/base/handler_thread.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_checks.hpp>

@@ -1,14 +1,12 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/base/single_writer_number.hpp>
-#include <sluice/base/store_max.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/detail/rooms.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
 #include <array>

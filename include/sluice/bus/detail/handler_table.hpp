@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/subscription.hpp>

@@ -3,7 +3,7 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>

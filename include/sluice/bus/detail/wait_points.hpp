@@ -2,8 +2,8 @@
 
 #include <sluice/bus/detail/rooms.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/wait/deadline.hpp>
-#include <sluice/wait/notify.hpp>
+#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <array>

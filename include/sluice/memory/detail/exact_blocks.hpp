@@ -1,9 +1,8 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/base/single_writer_counter.hpp>
-#include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/sharded_free_list.hpp>
 

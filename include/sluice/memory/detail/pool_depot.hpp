@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/base/counter.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/base/store_max.hpp>
 #include <sluice/memory/detail/block_options.hpp>
 #include <sluice/memory/detail/magazine.hpp>
 #include <sluice/memory/detail/owner_gate.hpp>

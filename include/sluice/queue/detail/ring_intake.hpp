@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/prefetch.hpp>
+#include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/send_result.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/thread_support.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/event/detail/list/policy_traits.hpp>
 
 #include <type_traits>

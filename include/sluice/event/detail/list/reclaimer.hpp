@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/thread_support.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <utility>
 

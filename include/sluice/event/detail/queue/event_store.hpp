@@ -9,7 +9,7 @@
 #include <sluice/event/detail/queue/event_lists.hpp>
 #include <sluice/event/detail/queue/event_waiters.hpp>
 #include <sluice/event/event_queue_options.hpp>
-#include <sluice/wait/notify.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <cstddef>
 #include <cstdint>

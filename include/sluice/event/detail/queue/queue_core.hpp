@@ -3,7 +3,7 @@
 #include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/detail/queue/event_batch.hpp>
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -11,7 +11,7 @@
 #include <sluice/log/detail/backend/idle_pacing.hpp>
 #include <sluice/log/detail/backend/manual_harvests.hpp>
 #include <sluice/log/detail/backend/worker_thread.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/store_max.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/log/detail/backend/logger_list.hpp>
 #include <sluice/log/detail/backend/sink_writer.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>

@@ -2,7 +2,7 @@
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <future>

@@ -3,7 +3,7 @@
 /// \file
 /// The small types of a RecordLane.
 
-#include <sluice/base/single_writer_number.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/log/statistics.hpp>
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/base/counter.hpp>
 #include <sluice/base/role_check.hpp>
-#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/log/detail/lanes/lane_merge.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/record.hpp>

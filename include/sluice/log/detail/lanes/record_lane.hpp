@@ -2,8 +2,8 @@
 
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/base/single_writer_counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lanes/lane_parts.hpp>
 #include <sluice/log/detail/lanes/record.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/single_writer_counter.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/log/detail/lanes/lane_reader.hpp>
 #include <sluice/log/detail/lanes/lane_registry.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>

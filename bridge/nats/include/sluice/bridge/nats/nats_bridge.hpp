@@ -12,7 +12,7 @@
 #include <sluice/bridge/nats/send_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/wait/deadline.hpp>
+#include <sluice/wait/event_count.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 

@@ -1,18 +1,53 @@
+#include "support/crew.hpp"
 #include "support/interrupting_platform.hpp"
 
+#include <sluice/base/counter.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/single_writer_number.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <thread>
 #include <type_traits>
 
 namespace sluice {
 namespace {
+
+TEST(SingleWriterCounterTest, CountsFromZero) {
+    SingleWriterCounter<> counter;
+    EXPECT_EQ(counter.get(), 0U);
+    counter.add(3);
+    counter.add(4);
+    EXPECT_EQ(counter.get(), 7U);
+}
+
+TEST(SingleWriterCounterTest, StartsAgainAtZeroAfterItsLargestValue) {
+    SingleWriterCounter<> counter;
+    counter.add(std::numeric_limits<CounterWord>::max());
+    counter.add(2);
+    EXPECT_EQ(counter.get(), 1U);
+}
+
+TEST(SingleWriterCounterTest, IsReadWhileItIsWritten) {
+    constexpr std::uint64_t rounds = 10000;
+    SingleWriterCounter<> counter;
+    std::thread writer([&] {
+        for (std::uint64_t i = 0; i < rounds; ++i) {
+            counter.add(1);
+        }
+    });
+    std::uint64_t last = 0;
+    while (last != rounds) {
+        const std::uint64_t now = counter.get();
+        ASSERT_GE(now, last);
+        last = now;
+    }
+    writer.join();
+}
 
 using namespace test;
 
@@ -68,6 +103,33 @@ TEST(SingleWriterNumberInterruptTest, WhoIsInterruptedByTheWriterReadsOneOfItsNu
                             },
                             [](Halved& number) { EXPECT_EQ(number.get(), 0x3'0000'0003U); });
     EXPECT_EQ(accesses, 4U);
+}
+
+TEST(StoreMaxTest, RaisesAndNeverLowers) {
+    std::atomic<std::size_t> maximum{3};
+    storeMax(maximum, std::size_t{2});
+    EXPECT_EQ(maximum.load(), 3U);
+    storeMax(maximum, std::size_t{7});
+    EXPECT_EQ(maximum.load(), 7U);
+    storeMax(maximum, std::size_t{7});
+    EXPECT_EQ(maximum.load(), 7U);
+}
+
+TEST(StoreMaxTest, TheHighestOfAllThreadsStays) {
+    constexpr std::size_t threads = 4;
+    constexpr std::size_t each = 10'000;
+    std::atomic<std::size_t> maximum{0};
+    test::Crew crew;
+    for (std::size_t t = 0; t < threads; ++t) {
+        crew.add([&maximum, t] {
+            for (std::size_t i = 0; i < each; ++i) {
+                storeMax(maximum, i * threads + t);
+            }
+        });
+    }
+    crew.start();
+    crew.join();
+    EXPECT_EQ(maximum.load(), each * threads - 1);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@ namespace sluice {
 ///
 /// Use it if there may be more threads than cores, and a core at full load is acceptable. Use
 /// BusySpin if the thread has a core of its own. Use Park if the wait may be long, because this
-/// strategy never sleeps. Any number of threads may wait on one object. Exceptions of `ready` pass
-/// through. notifyAll() costs nothing.
+/// strategy never sleeps.
+///
+/// Any number of threads may wait on one object. `ready` may do the awaited work itself, for
+/// example tryPop(); its exceptions propagate. A notification costs nothing.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:
@@ -31,7 +33,7 @@ public:
         }
     }
 
-    /// Returns false if `deadline` passed first. It calls `ready` at least once.
+    /// Returns false if `deadline` passed first. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         for (std::uint32_t polls = 0; !ready(); step(polls)) {
@@ -59,5 +61,37 @@ private:
 };
 
 using SpinThenYield = BasicSpinThenYield<>;
+
+/// Waits by polling, and never gives up the processor, so it has the shortest wake-up. Use it if
+/// the waiting thread has a core of its own. The object has no state.
+template <class Platform = StdPlatform>
+class BasicBusySpin {
+public:
+    using Clock = typename Platform::Clock;
+
+    template <class Ready>
+    void wait(Ready&& ready) {
+        while (!ready()) {
+            Platform::pause();
+        }
+    }
+
+    /// Returns false if `deadline` passed first. Calls `ready` at least once.
+    template <class Ready>
+    [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
+        while (!ready()) {
+            if (Clock::now() >= deadline) {
+                return false;
+            }
+            Platform::pause();
+        }
+        return true;
+    }
+
+    void notifyAll() noexcept {}
+    void notifyOne() noexcept {}
+};
+
+using BusySpin = BasicBusySpin<>;
 
 }  // namespace sluice

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <sluice/base/platform.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace sluice {
+
+/// The type of a counter that several threads use: 64 bits, or 32 bits if 64 would need a lock. A
+/// counter of 32 bits starts again at 0 after 4 billion.
+using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
+                                       std::uint64_t, std::uint32_t>;
+
+/// A counter that one thread writes and any thread reads.
+///
+///     sluice::SingleWriterCounter<> handled;
+///     handled.add(1);                             // the writer
+///     const std::uint64_t count = handled.get();  // any thread
+///
+/// A thread that reads a count sees all that the writer saw before it counted. For example, the
+/// writer adds to `accepted`, and later to `handled`: a thread that reads `handled` first never
+/// finds it larger than `accepted`.
+///
+/// Performance: add() is a load and a store, without an atomic read-modify-write.
+template <class Platform = StdPlatform>
+class SingleWriterCounter {
+public:
+    [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
+        // Relaxed: no other thread writes.
+        const CounterWord count = count_.load(std::memory_order_relaxed);
+        count_.store(static_cast<CounterWord>(count + n), std::memory_order_release);  // E1
+    }
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        return count_.load(std::memory_order_acquire);  // E1
+    }
+
+private:
+    // Edge: E1 count  count release .. acquire
+    typename Platform::template Atomic<CounterWord> count_{0};
+};
+
+/// A number of 64 bits that one thread writes and any thread reads. It publishes no other data.
+///
+///     sluice::SingleWriterNumber<> latest;
+///     latest.set(17);                             // the writer
+///     const std::uint64_t number = latest.get();  // any thread
+template <class Platform = StdPlatform,
+          bool AsOneWord = std::atomic<std::uint64_t>::is_always_lock_free>
+class SingleWriterNumber {
+public:
+    void set(std::uint64_t value) noexcept {
+        value_.store(value, std::memory_order_relaxed);  // it publishes no other data
+    }
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+private:
+    typename Platform::template Atomic<std::uint64_t> value_{0};
+};
+
+/// SingleWriterNumber for a processor that exchanges no 64 bits without a lock. The writer never
+/// waits. A reader that has interrupted the writer reads the earlier number; another reader retries
+/// if the number changed.
+template <class Platform>
+class SingleWriterNumber<Platform, false> {
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+public:
+    void set(std::uint64_t value) noexcept {
+        const std::uint32_t next = version_.load(std::memory_order_relaxed) + 1;  // its own
+        Halves& halves = copies_[next % 2];
+        halves.low.store(static_cast<std::uint32_t>(value), std::memory_order_release);  // E2 reuse
+        halves.high.store(static_cast<std::uint32_t>(value >> 32U), std::memory_order_release);
+        version_.store(next, std::memory_order_release);  // E1 value
+    }
+
+    [[nodiscard]] std::uint64_t get() const noexcept {
+        std::uint32_t version = version_.load(std::memory_order_acquire);  // E1 value
+        for (;;) {
+            const Halves& halves = copies_[version % 2];
+            const std::uint64_t low = halves.low.load(std::memory_order_acquire);  // E2 reuse
+            const std::uint64_t high = halves.high.load(std::memory_order_acquire);
+            const std::uint32_t last = version_.load(std::memory_order_acquire);
+            if (last == version) {
+                return high << 32U | low;
+            }
+            version = last;
+        }
+    }
+
+private:
+    // Origin: Linux's seqcount_latch, but a write fills one of the two copies instead of both.
+    //
+    // Edges:
+    //   E1 value  halves written -> version release .. acquire -> halves read
+    //   E2 reuse  half release .. acquire: a reader that has read a half of a later number sees a
+    //             later version
+
+    struct Halves {
+        Atomic<std::uint32_t> low{0};
+        Atomic<std::uint32_t> high{0};
+    };
+
+    std::array<Halves, 2> copies_;  // version_ % 2 names the valid one
+    Atomic<std::uint32_t> version_{0};
+};
+
+/// Raises `maximum` to `value` if it is lower. For statistics of several writers: it orders
+/// nothing. Lock-free; only a load if there is nothing to raise.
+template <class Atomic, class T>
+void storeMax(Atomic& maximum, T value) noexcept {
+    T seen = maximum.load(std::memory_order_relaxed);
+    while (seen < value && !maximum.compare_exchange_weak(seen, value, std::memory_order_relaxed,
+                                                          std::memory_order_relaxed)) {
+    }
+}
+
+}  // namespace sluice

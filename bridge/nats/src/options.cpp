@@ -75,7 +75,6 @@ const NatsOptions& checked(const NatsOptions& options) {
     requireTime(0, options.reconnectJitter, "reconnectJitter");
     requireAtLeast(1, options.reconnectBuffer, "reconnectBuffer");
     requireAtLeast(1, options.importBacklog, "importBacklog");
-    requireAtLeast(1, int{options.maxHops}, "maxHops");
     requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
     if (!options.durable.stream.empty()) {
         requireDurable(options.durable);

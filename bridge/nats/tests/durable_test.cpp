@@ -24,7 +24,7 @@ constexpr Priority priorities[] = {Priority::low, Priority::medium, Priority::hi
 void expectBalanced(const NatsStatistics& s) {
     EXPECT_EQ(s.accepted, s.acknowledged + s.undeliverable + s.abandoned + s.held);
     EXPECT_EQ(s.received, s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
-                              s.tooManyHops + s.late + s.duplicates);
+                              s.late + s.duplicates);
 }
 
 std::vector<int> numbers(int end) {
@@ -416,18 +416,6 @@ TEST(DurableTest, ASenderThatRestartsWithItsOriginIsHeard) {
 TEST(DurableTest, TheGuideWorks) {
     const NatsServer server(NatsServer::withStreams);
     EXPECT_TRUE(runDurableGuide(server.url()));
-}
-
-TEST(DurableTest, AMessageThatPassedTooManyBridgesIsCounted) {
-    const NatsServer server(NatsServer::withStreams);
-    Station receiver(durableOptionsFor(server, "receiver"));
-    receiver.bridge.importType<Position>(durable);
-    detail::Link stranger(optionsFor(server), "stranger");
-    for (const auto& bytes : {message(1, durable, 42, 2), message(1, durable)}) {
-        ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
-    }
-    receiver.consume(1);
-    EXPECT_EQ(receiver.bridge.statistics().tooManyHops, 1U);
 }
 
 }  // namespace

@@ -60,7 +60,6 @@ TEST(OptionsTest, EachWrongSettingIsOneLineWithItsValueAndItsLimit) {
          own(&NatsOptions::connectTimeout, std::chrono::milliseconds(2147483648))},
         {"writeTimeout is 2147483648; it must be at most 2147483647",
          own(&NatsOptions::writeTimeout, std::chrono::milliseconds(2147483648))},
-        {"maxHops is 0; it must be at least 1", own(&NatsOptions::maxHops, std::uint8_t{0})},
         {"reconnectWait is -1; it must be at least 0", own(&NatsOptions::reconnectWait, -1ms)},
         {"reconnectJitter is -1; it must be at least 0", own(&NatsOptions::reconnectJitter, -1ms)},
         {"reconnectBuffer is 0; it must be at least 1", own(&NatsOptions::reconnectBuffer, 0)},

@@ -47,13 +47,11 @@ inline nats::NatsOptions durableOptionsFor(const NatsServer& server, const std::
 /// A message as a bridge of the origin 42 would send it.
 inline std::vector<unsigned char> message(std::uint64_t sequence,
                                           const nats::NatsRoute& route = {"position"},
-                                          std::uint64_t origin = 42, std::uint8_t hops = 1,
-                                          std::int64_t time = 0) {
+                                          std::uint64_t origin = 42, std::int64_t time = 0) {
     const Position position{static_cast<int>(sequence), 1.0};
     wire::Envelope envelope;
     envelope.type = nats::detail::typeOf(route);
     envelope.priority = static_cast<std::uint8_t>(Priority::medium);
-    envelope.hopCount = hops;
     envelope.origin = origin;
     envelope.sequence = sequence;
     envelope.time = time;

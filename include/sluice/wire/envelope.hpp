@@ -52,7 +52,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset  0  magic, 4 bytes: "SLUW"    offset 24  origin, 8 bytes
 ///     offset  4  version, 2 bytes: 1       offset 32  sequence, 8 bytes
 ///     offset  6  priority, 1 byte          offset 40  time, 8 bytes
-///     offset  7  hop count, 1 byte         offset 48  trace id, 8 bytes
+///     offset  7  reserved, 1 byte: 0       offset 48  trace id, 8 bytes
 ///     offset  8  schema hash, 8 bytes      offset 56  incarnation, 4 bytes
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
@@ -69,8 +69,6 @@ struct Envelope {
     std::uint32_t type = 0;
     /// 0 is low, 1 is medium, 2 is high. decodeEnvelope() refuses other values.
     std::uint8_t priority = 0;
-    /// The number of bridges that the message has passed.
-    std::uint8_t hopCount = 0;
     /// The number of the program that published the message. Unique in the fleet.
     std::uint64_t origin = 0;
     /// A number that differs for each start of that program. Each start counts its messages from 1.
@@ -123,7 +121,7 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<4>(message, envelopeMagic);
     detail::putLittle<2>(message + 4, envelopeVersion);
     message[6] = envelope.priority;
-    message[7] = envelope.hopCount;
+    message[7] = 0;
     detail::putLittle<8>(message + 8, envelope.schemaHash);
     detail::putLittle<4>(message + 16, envelope.type);
     detail::putLittle<4>(message + 20, payloadSize);
@@ -159,7 +157,6 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
         return EnvelopeError::wrongChecksum;
     }
     envelope.priority = message[6];
-    envelope.hopCount = message[7];
     envelope.schemaHash = detail::getLittle<8>(message + 8);
     envelope.type = static_cast<std::uint32_t>(detail::getLittle<4>(message + 16));
     envelope.length = static_cast<std::uint32_t>(detail::getLittle<4>(message + 20));

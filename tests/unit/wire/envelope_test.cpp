@@ -19,7 +19,6 @@ Envelope sample() {
     envelope.schemaHash = 0x0102030405060708U;
     envelope.type = 0xA1A2A3A4U;
     envelope.priority = 2;
-    envelope.hopCount = 3;
     envelope.origin = 0x1112131415161718U;
     envelope.incarnation = 0x31323334U;
     envelope.sequence = std::numeric_limits<std::uint64_t>::max();
@@ -74,7 +73,6 @@ TEST(WireEnvelope, KeepsEveryField) {
     EXPECT_EQ(read.schemaHash, written.schemaHash);
     EXPECT_EQ(read.type, written.type);
     EXPECT_EQ(read.priority, written.priority);
-    EXPECT_EQ(read.hopCount, written.hopCount);
     EXPECT_EQ(read.origin, written.origin);
     EXPECT_EQ(read.incarnation, written.incarnation);
     EXPECT_EQ(read.sequence, written.sequence);

@@ -6,7 +6,7 @@
 #include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/bridge/nats/detail/pull.hpp>
 #include <sluice/bridge/nats/detail/subject.hpp>
-#include <sluice/bridge/nats/detail/wall_time.hpp>
+#include <sluice/bridge/nats/detail/wall_clock.hpp>
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/route.hpp>
 #include <sluice/bridge/nats/send_result.hpp>
@@ -169,13 +169,8 @@ public:
     template <class T>
     void importType(const NatsRoute& route) {
         requireImport<T>(route);
-        const detail::ImportContext<AnyBus> context{bus_,
-                                                    counters_,
-                                                    isClosing_,
-                                                    options_.origin,
-                                                    options_.maxOrigins,
-                                                    options_.maxHops,
-                                                    options_.observer};
+        const detail::ImportContext<AnyBus> context{
+            bus_, counters_, isClosing_, options_.origin, options_.maxOrigins, options_.observer};
         std::array<detail::Importer<T, AnyBus>*, priorityCount> made{};
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             const detail::ImportNumber number =
@@ -239,11 +234,11 @@ public:
         s.notOnDisk = c.notOnDisk;
         s.delivered = c.delivered, s.refused = c.refused;
         s.looped = c.looped, s.malformed = c.malformed, s.otherSchema = c.otherSchema;
-        s.tooManyHops = c.tooManyHops, s.late = c.late, s.duplicates = c.duplicates;
-        s.received = s.delivered + s.refused + s.looped + s.malformed + s.otherSchema +
-                     s.tooManyHops + s.late + s.duplicates;
+        s.late = c.late, s.duplicates = c.duplicates;
+        s.received = s.delivered + s.refused + s.looped + s.malformed + s.otherSchema + s.late +
+                     s.duplicates;
         s.gaps = c.gaps, s.untracked = c.untracked;
-        s.clockSetBack = c.clockSetBack, s.overrun = rest_.dropped() + high_.dropped();
+        s.overrun = rest_.dropped() + high_.dropped();
         s.highLink = high_.state();
         s.restLink = rest_.state();
         if (outbox_ != nullptr) {
@@ -372,7 +367,7 @@ private:
         }
         std::int64_t time = 0;
         if constexpr (Header::hasTimeStamp) {
-            time = wallTime_.of(header.timeStamp);
+            time = wallTimeOf(header.timeStamp);
         } else {
             time = detail::wallClock();
         }
@@ -383,6 +378,12 @@ private:
         }
     }
 
+    /// A time stamp of the bus in nanoseconds since 1970-01-01 UTC.
+    template <class Stamp>
+    std::int64_t wallTimeOf(Stamp stamp) const noexcept {
+        return (wallOffset_ + std::chrono::nanoseconds(stamp.time_since_epoch())).count();
+    }
+
     detail::Link& linkOf(Priority priority) noexcept {
         return priority == Priority::high ? high_ : rest_;
     }
@@ -391,7 +392,10 @@ private:
     NatsOptions options_;
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
-    detail::WallTime<typename AnyBus::Clock> wallTime_;  ///< used by the bus' consumer only
+    /// The wall clock's distance from the bus' clock when the bridge was made.
+    const std::chrono::nanoseconds wallOffset_{
+        detail::wallClock() -
+        std::chrono::nanoseconds(AnyBus::Clock::now().time_since_epoch()).count()};
     std::atomic<bool> isClosing_{false};
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject

@@ -115,8 +115,6 @@ struct NatsOptions : LinkOptions {
     /// Core profile: the most messages of one import and priority that wait for the importer: at
     /// least 1. More messages are dropped and counted in `overrun`.
     int importBacklog = 65'536;
-    /// The most bridges that a message may have passed: 1 to 255.
-    std::uint8_t maxHops = 1;
     DurableOptions durable;
 };
 

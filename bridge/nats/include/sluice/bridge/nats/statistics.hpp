@@ -12,7 +12,7 @@ namespace sluice::nats {
 ///
 ///     exported messages = sent + unsent + congested + notOnDisk + notAgain
 ///     accepted = acknowledged + undeliverable + abandoned + held
-///     received = delivered + refused + looped + malformed + otherSchema + tooManyHops + late
+///     received = delivered + refused + looped + malformed + otherSchema + late
 ///              + duplicates
 struct NatsStatistics {
     std::uint64_t sent = 0;  ///< libnats or the outbox accepted the message
@@ -40,15 +40,12 @@ struct NatsStatistics {
     /// Dropped: without an envelope, damaged, or with unreadable fields.
     std::uint64_t malformed = 0;
     std::uint64_t otherSchema = 0;  ///< dropped: of another version, subject or type
-    std::uint64_t tooManyHops = 0;  ///< dropped: it has passed more bridges than maxHops
     std::uint64_t late = 0;         ///< core profile: dropped, because a later one had arrived
     std::uint64_t duplicates = 0;   ///< durable profile: dropped, because it was delivered before
     std::uint64_t gaps = 0;         ///< sequences that are missing now
     /// Delivered without a check for duplicates: an origin beyond maxOrigins.
     std::uint64_t untracked = 0;
     std::uint64_t overrun = 0;  ///< core profile: dropped, because the importer was too slow
-    /// Arrived after its sender's clock was set back by 1 s or more.
-    std::uint64_t clockSetBack = 0;
 
     LinkState highLink = LinkState::closed;  ///< the connection of high messages
     LinkState restLink = LinkState::closed;  ///< the connection of the other messages
@@ -63,9 +60,9 @@ struct NatsStatistics {
         f("replayed", replayed), f("not_on_disk", notOnDisk);
         f("resent", resent), f("received", received), f("delivered", delivered);
         f("refused", refused), f("looped", looped), f("malformed", malformed);
-        f("other_schema", otherSchema), f("too_many_hops", tooManyHops), f("late", late);
+        f("other_schema", otherSchema), f("late", late);
         f("duplicates", duplicates), f("gaps", gaps), f("untracked", untracked);
-        f("overrun", overrun), f("clock_set_back", clockSetBack);
+        f("overrun", overrun);
         f("link_high", static_cast<std::uint64_t>(highLink));
         f("link_rest", static_cast<std::uint64_t>(restLink));
     }
@@ -83,8 +80,8 @@ inline void add(Count& count, std::uint64_t n = 1) noexcept {
 /// The counts that the exporting and the importing threads write.
 struct Counters {
     Count sent{0}, unsent{0}, notAgain{0}, congested{0}, notOnDisk{0};
-    Count delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0}, tooManyHops{0},
-        late{0}, duplicates{0}, gaps{0}, untracked{0}, clockSetBack{0};
+    Count delivered{0}, refused{0}, looped{0}, malformed{0}, otherSchema{0}, late{0}, duplicates{0},
+        gaps{0}, untracked{0};
 };
 
 }  // namespace detail

@@ -169,7 +169,6 @@ private:
         envelope.schemaHash = schema_;
         envelope.type = type_;
         envelope.priority = static_cast<std::uint8_t>(priority);
-        envelope.hopCount = 1;
         envelope.origin = context_.origin;
         envelope.incarnation = context_.incarnation;
         envelope.sequence = sequence;

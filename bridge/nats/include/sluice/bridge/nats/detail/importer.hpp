@@ -37,7 +37,6 @@ struct ImportContext {
     const std::atomic<bool>& isClosing;
     std::uint64_t origin;
     std::size_t maxOrigins;
-    std::uint8_t maxHops;
     BridgeObserver* observer;  ///< may be null
 };
 
@@ -150,10 +149,6 @@ public:
         if (envelope.origin == context_.origin) {
             return countedAs(counters.looped, Verdict::taken);
         }
-        if (envelope.hopCount > context_.maxHops) {
-            reporter_.tell({"messages have passed more bridges than maxHops"});
-            return countedAs(counters.tooManyHops, Verdict::never);
-        }
         std::optional<T> message;
         const Reading reading = read(data, size, message);
         if (reading == Reading::noMemory) {
@@ -162,8 +157,8 @@ public:
         if (reading == Reading::unreadable) {
             return isOfOurSchema ? refuseGarbage() : refuseSchema();
         }
-        SenderRun* const run = runOf(envelope);
-        if (run != nullptr && !run->duplicates.isFresh(envelope.sequence)) {
+        DuplicateFilter* const run = runOf(envelope);
+        if (run != nullptr && !run->isFresh(envelope.sequence)) {
             // The first copy may still wait for its handlers. So the server must keep the message
             // until they have returned.
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
@@ -182,16 +177,7 @@ public:
     }
 
 private:
-    /// The sequences and the clock of one run of a sending program.
-    struct SenderRun {
-        DuplicateFilter duplicates;
-        std::int64_t newestTime;  ///< time of its newest message, by the sender's clock
-    };
     using RunId = std::pair<std::uint64_t, std::uint32_t>;  ///< origin and incarnation of the run
-
-    /// Nanoseconds. Two threads of a sender may stamp and count in different orders, so a small
-    /// step back is no clock that was set.
-    static constexpr std::uint64_t clockTolerance = 1'000'000'000;
 
     static Verdict countedAs(Count& count, Verdict verdict) noexcept {
         add(count);
@@ -225,7 +211,7 @@ private:
     /// Returns the run of the sender, and makes it if it is new. Null if there are
     /// maxOrigins entries or no memory. It is called before the bus gets the message, so that no
     /// allocation can fail after the bus has accepted the message.
-    SenderRun* runOf(const wire::Envelope& envelope) noexcept {
+    DuplicateFilter* runOf(const wire::Envelope& envelope) noexcept {
         const RunId id(envelope.origin, envelope.incarnation);
         const auto known = runs_.find(id);
         if (known != runs_.end()) {
@@ -233,8 +219,8 @@ private:
         }
         try {
             if (runs_.size() < context_.maxOrigins) {
-                SenderRun made{DuplicateFilter(profile_ == Profile::durable), envelope.time};
-                return &runs_.emplace(id, std::move(made)).first->second;
+                return &runs_.emplace(id, DuplicateFilter(profile_ == Profile::durable))
+                            .first->second;
             }
         } catch (const std::bad_alloc&) {
             // Treated as if there were maxOrigins entries.
@@ -243,10 +229,9 @@ private:
         return nullptr;
     }
 
-    /// Notes the sequence and the time of an accepted message.
-    void note(SenderRun& run, const wire::Envelope& envelope) noexcept {
-        const bool isNewest = run.duplicates.isBeyondNewest(envelope.sequence);
-        const std::int64_t change = run.duplicates.add(envelope.sequence);
+    /// Notes the sequence of an accepted message.
+    void note(DuplicateFilter& run, const wire::Envelope& envelope) noexcept {
+        const std::int64_t change = run.add(envelope.sequence);
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {
@@ -258,17 +243,6 @@ private:
                 {", the first ones of origin ",
                  std::string_view(origin.data(), static_cast<std::size_t>(end - origin.data()))});
         }
-        if (!isNewest) {
-            return;
-        }
-        // Unsigned, because the difference of two arbitrary times may overflow a signed number.
-        const auto back =
-            static_cast<std::uint64_t>(run.newestTime) - static_cast<std::uint64_t>(envelope.time);
-        if (envelope.time < run.newestTime && back >= clockTolerance) {
-            add(context_.counters.clockSetBack);
-            reporter_.tell({"the clock of a sender has been set back by 1 s or more"});
-        }
-        run.newestTime = envelope.time;
     }
 
     /// Publishes the message into the bus. In the durable profile it waits for room until the
@@ -310,7 +284,7 @@ private:
     const Priority priority_;
     std::atomic<std::uint64_t> accepted_{0};  ///< number of messages that the bus has accepted
     std::atomic<std::uint64_t> handled_{0};   ///< number of the last message that was handled
-    std::map<RunId, SenderRun> runs_;
+    std::map<RunId, DuplicateFilter> runs_;
     TroubleReporter reporter_;
 };
 

@@ -88,13 +88,13 @@ Round storeRound(const RoundPlan& plan) {
     const std::uint64_t last = plan.runIn + plan.messages - 1;
     return timedCalls(plan, [&](std::uint64_t number) {
         const std::chrono::nanoseconds stall(static_cast<std::int64_t>(plan.stallNs));
-        const nats::SendResult result = outlet.sendFor(stall, message, Priority::high);
+        const nats::OutletResult result = outlet.sendFor(stall, message, Priority::high);
         const Nanoseconds giveUp = now() + Nanoseconds(plan.stallNs);
         const bool isLast = number + 1 == plan.runIn || number == last;
         while (isLast && bridge.statistics().held != 0 && now() < giveUp) {
             std::this_thread::sleep_for(50us);
         }
-        return result == nats::SendResult::ok && (!isLast || bridge.statistics().held == 0);
+        return result == nats::OutletResult::ok && (!isLast || bridge.statistics().held == 0);
     });
 }
 

@@ -65,12 +65,12 @@ bool runDurableGuide(const std::string& url) {
     bridge.importType<Alarm>(alarms);
     auto outlet = bridge.outlet<Alarm>(alarms);
     const auto result = outlet.send(Alarm{7}, sluice::Priority::high);
-    if (result == sluice::nats::SendResult::congested) {
+    if (result == sluice::nats::OutletResult::congested) {
         std::puts("the server is slow or away: send it again later");
     }
 
     const auto later = outlet.sendFor(std::chrono::seconds(5), Alarm{8}, sluice::Priority::high);
 
-    return later == sluice::nats::SendResult::ok && bridge.close(std::chrono::seconds(5)) &&
+    return later == sluice::nats::OutletResult::ok && bridge.close(std::chrono::seconds(5)) &&
            bridge.statistics().acknowledged == 2;
 }

@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
         const auto result =
             outlet.sendFor(std::chrono::seconds(5), Alarm{7}, sluice::Priority::high);
         const bool isStored = bridge.close(std::chrono::seconds(5));
-        return result == sluice::nats::SendResult::ok && isStored ? 0 : 1;
+        return result == sluice::nats::OutletResult::ok && isStored ? 0 : 1;
     }
 
     const auto handler =

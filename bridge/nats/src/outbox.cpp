@@ -60,7 +60,7 @@ void Outbox::replay(Priority priority) {
         wire::Envelope envelope;
         // Reserved as high messages, which may use the whole outbox, because a former process may
         // have filled it.
-        if (reserve(Priority::high, reservation) != SendResult::ok ||
+        if (reserve(Priority::high, reservation) != OutletResult::ok ||
             size > reservation.capacity() ||
             wire::decodeEnvelope(bytes, size, envelope) != wire::EnvelopeError::none) {
             throw std::runtime_error("nats: the outbox has no room for a message of its folder: "
@@ -89,15 +89,15 @@ void Outbox::tellDisk() noexcept {
 
 Outbox::~Outbox() = default;
 
-SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept {
+OutletResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept {
     if (isClosedFor(priority)) {
-        return SendResult::closed;
+        return OutletResult::closed;
     }
     // Relaxed: only a count. The pool orders the memory.
     std::uint64_t held = counts_.held.load(std::memory_order_relaxed);
     do {
         if (held >= roomOf(priority)) {
-            return SendResult::congested;
+            return OutletResult::congested;
         }
     } while (!counts_.held.compare_exchange_weak(held, held + 1));
     reservation = Reservation();
@@ -105,23 +105,23 @@ SendResult Outbox::reserve(Priority priority, Reservation& reservation) noexcept
     reservation.buffer_ = pool_.tryAcquire();  // the pool has a buffer for each reservation
     if (isClosedFor(priority)) {  // close() may have begun without seeing this reservation
         reservation = Reservation();
-        return SendResult::closed;
+        return OutletResult::closed;
     }
-    return SendResult::ok;
+    return OutletResult::ok;
 }
 
-SendResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
-                                Reservation& reservation) noexcept {
+OutletResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+                                  Reservation& reservation) noexcept {
     // Sleeps until there is room for several messages. Otherwise it would sleep again for each.
     // `enough` is a multiple of `step`, because the end of a reservation notifies at multiples of
     // `step`.
     const std::size_t enough = (roomOf(priority) - 1) / counts_.step * counts_.step;
     const auto ready = [&] { return isClosedFor(priority) || counts_.held.load() <= enough; };
-    SendResult result = reserve(priority, reservation);
-    while (result == SendResult::congested && counts_.freed.awaitUntil(ready, deadline)) {
+    OutletResult result = reserve(priority, reservation);
+    while (result == OutletResult::congested && counts_.freed.awaitUntil(ready, deadline)) {
         result = reserve(priority, reservation);
     }
-    return result == SendResult::congested ? reserve(priority, reservation) : result;
+    return result == OutletResult::congested ? reserve(priority, reservation) : result;
 }
 
 bool Outbox::isClosedFor(Priority priority) const noexcept {
@@ -142,8 +142,8 @@ bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
     return senders_[static_cast<std::size_t>(priority)]->fits(size);
 }
 
-SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
-                          const Message& message) noexcept {
+OutletResult Outbox::commit(Reservation&& reservation, std::size_t size,
+                            const Message& message) noexcept {
     const auto i = static_cast<std::size_t>(message.priority);
     const unsigned char* const bytes = reservation.data();
     auto push = [&] {
@@ -152,13 +152,13 @@ SendResult Outbox::commit(Reservation&& reservation, std::size_t size,
     };
     if (folders_[i] == nullptr) {
         push();
-        return SendResult::ok;
+        return OutletResult::ok;
     }
     if (folders_[i]->append(message.subject, bytes, size, push)) {
-        return SendResult::ok;
+        return OutletResult::ok;
     }
     tellDisk();
-    return SendResult::notOnDisk;
+    return OutletResult::notOnDisk;
 }
 
 void Outbox::fill(NatsStatistics& statistics) const noexcept {

@@ -46,7 +46,7 @@ TEST(BridgeAllocationTest, TheOutboxAllocatesNothing) {
     const AllocationCount count;
     for (int i = 1; i <= 100; ++i) {
         sender.send(i);
-        EXPECT_EQ(outlet.send(Position{i, 0.0}, Priority::high), SendResult::ok);
+        EXPECT_EQ(outlet.send(Position{i, 0.0}, Priority::high), OutletResult::ok);
     }
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_TRUE(sender.bridge.close(patience));
@@ -138,11 +138,11 @@ TEST(BridgeAllocationTest, AFullDiskIsToldWithoutMemory) {
     server.stop();
     {
         const Shortage shortage;
-        SendResult result = SendResult::ok;
-        while (result == SendResult::ok) {
+        OutletResult result = OutletResult::ok;
+        while (result == OutletResult::ok) {
             result = outlet.send(Position{}, Priority::high);
         }
-        EXPECT_EQ(result, SendResult::notOnDisk);
+        EXPECT_EQ(result, OutletResult::notOnDisk);
     }
     EXPECT_EQ(observer.lines, 1);
     server.resume();
@@ -159,11 +159,11 @@ TEST(BridgeAllocationTest, ASegmentOfTheFolderBeginsWithoutMemory) {
     {
         const Shortage shortage;
         for (std::size_t i = 0; i < perSegment; ++i) {
-            SendResult result = SendResult::congested;
-            while (result == SendResult::congested) {
+            OutletResult result = OutletResult::congested;
+            while (result == OutletResult::congested) {
                 result = outlet.send(picture, Priority::high);
             }
-            ASSERT_EQ(result, SendResult::ok);
+            ASSERT_EQ(result, OutletResult::ok);
         }
     }
     EXPECT_TRUE(std::filesystem::exists(folder / "outbox/high/2.outbox"));

@@ -95,7 +95,7 @@ int sendForEver(const char* url, const char* path, const char* folder) {
     auto outlet = bridge.outlet<test::Position>(route);
     // Each start has numbers of its own.
     for (int i = static_cast<int>(getpid() % 1'000'000) * 1000;; ++i) {
-        while (outlet.send({i, 0.0}, Priority::high) != nats::SendResult::ok) {
+        while (outlet.send({i, 0.0}, Priority::high) != nats::OutletResult::ok) {
             std::this_thread::sleep_for(1ms);
         }
         accepted.add(i);

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 using nats::LinkState;
 using nats::NatsOptions;
 using nats::NatsRoute;
-using nats::SendResult;
+using nats::OutletResult;
 
 std::string onlyFor(const std::string& password) {
     return "authorization { user: robot, password: " + password + " }\n" + NatsServer::withStreams;
@@ -56,29 +56,29 @@ struct RefusedStation {
 
 TEST(BrokenLinkTest, AClosedLinkAcceptsNothing) {
     RefusedStation refused;
-    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), OutletResult::ok);
     refused.refuse();
-    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), SendResult::closed);
+    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), OutletResult::closed);
     EXPECT_FALSE(refused.station.bridge.close(10ms));
     EXPECT_EQ(refused.station.bridge.statistics().abandoned, 1U);
 }
 
 TEST(BrokenLinkTest, AClosedLinkEndsTheWaitForRoom) {
     RefusedStation refused;
-    while (refused.outlet.send(Position{}, Priority::high) == SendResult::ok) {
+    while (refused.outlet.send(Position{}, Priority::high) == OutletResult::ok) {
     }
-    SendResult result = SendResult::ok;
+    OutletResult result = OutletResult::ok;
     std::thread waiting([&] {
         result = refused.outlet.sendFor(std::chrono::hours::max(), Position{}, Priority::high);
     });
     refused.refuse();
     waiting.join();
-    EXPECT_EQ(result, SendResult::closed);
+    EXPECT_EQ(result, OutletResult::closed);
 }
 
 TEST(BrokenLinkTest, CloseDoesNotWaitForClosedLinks) {
     RefusedStation refused;
-    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(refused.outlet.send(Position{}, Priority::high), OutletResult::ok);
     refused.refuse();
     await([&] { return refused.station.bridge.state(Priority::low) == LinkState::closed; });
     EXPECT_FALSE(refused.station.bridge.close(std::chrono::milliseconds::max()));
@@ -108,14 +108,14 @@ TEST(BrokenLinkTest, ACoreOutletMaySendBesideClose) {
         auto outlet = sender.bridge.outlet<Position>({"position"});
         std::atomic<bool> hasBegun{false};
         std::thread sending([&] {
-            while (outlet.send(Position{}) == SendResult::ok) {
+            while (outlet.send(Position{}) == OutletResult::ok) {
                 hasBegun = true;
             }
         });
         await([&] { return hasBegun.load(); });
         (void)sender.bridge.close(1ms);
         sending.join();
-        EXPECT_EQ(outlet.send(Position{}), SendResult::closed);
+        EXPECT_EQ(outlet.send(Position{}), OutletResult::closed);
     }
 }
 
@@ -131,7 +131,7 @@ TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleToASender) {
         auto outlet = sender.bridge.outlet<Position>({"position"});
         std::atomic<bool> hasBegun{false};
         std::thread sending([&] {
-            while (outlet.send(Position{}) != SendResult::closed) {
+            while (outlet.send(Position{}) != OutletResult::closed) {
                 hasBegun = true;
             }
         });
@@ -251,7 +251,7 @@ TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
             server.resume();
         });
         while (alarms.sent() < 75) {
-            EXPECT_EQ(outlet.send(Picture{}), SendResult::ok);
+            EXPECT_EQ(outlet.send(Picture{}), OutletResult::ok);
         }
         resume.join();
     }
@@ -280,7 +280,7 @@ TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
     for (int i = 0; i < 1500; ++i) {  // less than the socket takes, and then to its limit
         (void)outlet.send(Picture{});
     }
-    while (outlet.send(Picture{}) == SendResult::ok) {
+    while (outlet.send(Picture{}) == OutletResult::ok) {
         EXPECT_FALSE(unread.sender.bridge.flush(1ms));
     }
 }
@@ -289,11 +289,11 @@ TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
 TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
     UnreadStation unread;
     auto outlet = unread.sender.bridge.outlet<Position>({"position"});
-    SendResult result = SendResult::ok;
-    while (result == SendResult::ok) {
+    OutletResult result = OutletResult::ok;
+    while (result == OutletResult::ok) {
         result = outlet.send(Position{});
     }
-    EXPECT_EQ(result, SendResult::congested);
+    EXPECT_EQ(result, OutletResult::congested);
     TestBridge& bridge = unread.sender.bridge;
     await([&] { return bridge.state(Priority::medium) == LinkState::disconnected; });
     EXPECT_FALSE(bridge.close(100ms));

@@ -109,9 +109,9 @@ TEST(CodecTest, ATextThatIsNotUtf8IsRefusedAtOnceAndIsOneLine) {
     Program sender(options);
     for (const Profile profile : {Profile::core, Profile::durable}) {
         auto outlet = sender.bridge.outlet<Note>({"note", 1, profile});
-        EXPECT_EQ(outlet.send({"caf\xE9"}), SendResult::unencodable);
-        EXPECT_EQ(outlet.send({std::string(100'000, 'x')}), SendResult::tooLarge);
-        EXPECT_EQ(outlet.send({"caf\xC3\xA9"}), SendResult::ok);
+        EXPECT_EQ(outlet.send({"caf\xE9"}), OutletResult::unencodable);
+        EXPECT_EQ(outlet.send({std::string(100'000, 'x')}), OutletResult::tooLarge);
+        EXPECT_EQ(outlet.send({"caf\xC3\xA9"}), OutletResult::ok);
     }
     EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
     EXPECT_EQ(notes.count("nats: note: the codec refuses a message; perhaps a text is not UTF-8"),
@@ -124,7 +124,7 @@ TEST(CodecTest, AMessageOfNoBytesArrives) {
     Program receiver(optionsFor(server));
     receiver.bridge.importType<Empty>({"empty"});
     Program sender(optionsFor(server));
-    EXPECT_EQ(sender.bridge.outlet<Empty>({"empty"}).send({}), SendResult::ok);
+    EXPECT_EQ(sender.bridge.outlet<Empty>({"empty"}).send({}), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().received == 1U; });
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
@@ -137,7 +137,7 @@ TEST(CodecTest, AMessageWhoseConstructorThrowsIsCounted) {
     Program sender(optionsFor(server));
     const Reluctant message;
     Reluctant::isReluctant = true;
-    EXPECT_EQ(sender.bridge.outlet<Reluctant>({"reluctant"}).send(message), SendResult::ok);
+    EXPECT_EQ(sender.bridge.outlet<Reluctant>({"reluctant"}).send(message), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().received == 1U; });
     EXPECT_TRUE(receiver.bridge.close(patience));
     Reluctant::isReluctant = false;
@@ -151,8 +151,8 @@ TEST(CodecTest, ATypeWithoutNamesIsRefusedIfItsFieldsDiffer) {
     receiver.bridge.importType<Old>({"speed"});
     Program equal(optionsFor(server));
     Program later(optionsFor(server));
-    EXPECT_EQ(later.bridge.outlet<Later>({"speed"}).send({2, 7, 100}), SendResult::ok);
-    EXPECT_EQ(equal.bridge.outlet<Equal>({"speed"}).send({7, 100}), SendResult::ok);
+    EXPECT_EQ(later.bridge.outlet<Later>({"speed"}).send({2, 7, 100}), OutletResult::ok);
+    EXPECT_EQ(equal.bridge.outlet<Equal>({"speed"}).send({7, 100}), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().received == 2U; });
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
@@ -172,7 +172,7 @@ TEST(CodecTest, AMessageWhoseCopyThrowsIsRefusedAndIsOneLine) {
         const Clumsy message;
         const std::uint64_t before = receiver.bridge.statistics().refused;
         Clumsy::isClumsy = true;
-        EXPECT_EQ(sender.bridge.outlet<Clumsy>(route).send(message), SendResult::ok);
+        EXPECT_EQ(sender.bridge.outlet<Clumsy>(route).send(message), OutletResult::ok);
         await([&] { return receiver.bridge.statistics().refused == before + 1; });
     }
     await([&] { return receiver.bridge.statistics().delivered == 1; });
@@ -195,7 +195,7 @@ TEST(CodecTest, AMessageWithoutMemoryComesAgain) {
     receiver.bridge.importType<Heavy>(route);
     const Heavy heavy;
     Heavy::refusals = 1;
-    EXPECT_EQ(outlet.send(heavy, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send(heavy, Priority::high), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().delivered == 1; });
     EXPECT_EQ(receiver.bridge.statistics().refused, 1U);
     EXPECT_EQ(receiver.bridge.statistics().malformed, 0U);

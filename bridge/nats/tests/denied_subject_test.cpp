@@ -45,8 +45,8 @@ TEST(DeniedSubjectTest, ItsMessageIsUndeliverableAndHoldsBackNoOther) {
     Station sender(options);
     auto secret = sender.bridge.outlet<Position>(secretRoute);
     auto allowed = sender.bridge.outlet<Position>(positionRoute);
-    EXPECT_EQ(secret.send(Position{1, 0.5}, Priority::high), SendResult::ok);
-    EXPECT_EQ(allowed.send(Position{2, 0.5}, Priority::high), SendResult::ok);
+    EXPECT_EQ(secret.send(Position{1, 0.5}, Priority::high), OutletResult::ok);
+    EXPECT_EQ(allowed.send(Position{2, 0.5}, Priority::high), OutletResult::ok);
     EXPECT_TRUE(sender.bridge.close(60s));
     const NatsStatistics sent = sender.bridge.statistics();
     EXPECT_EQ(sent.undeliverable, 1U);
@@ -64,9 +64,9 @@ TEST(DeniedSubjectTest, ManyDenialsAreOneLine) {
     Station sender(options);
     auto one = sender.bridge.outlet<Position>({"one"});
     for (int i = 0; i < 100; ++i) {
-        EXPECT_EQ(one.send(Position{}), SendResult::ok);
+        EXPECT_EQ(one.send(Position{}), OutletResult::ok);
     }
-    EXPECT_EQ(sender.bridge.outlet<Position>({"two"}).send(Position{}), SendResult::ok);
+    EXPECT_EQ(sender.bridge.outlet<Position>({"two"}).send(Position{}), OutletResult::ok);
     await([&] { return notes.has("two.medium"); });
     EXPECT_EQ(notes.count("one.medium"), 1);
 }
@@ -82,7 +82,7 @@ TEST(DeniedSubjectTest, EachOfTwoIsGivenUp) {
         Station sender(options);
         for (const char* const subject : {"one", "two", "position", "position"}) {
             auto outlet = sender.bridge.outlet<Position>({subject, 1, Profile::durable});
-            EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
+            EXPECT_EQ(outlet.send(Position{}, Priority::high), OutletResult::ok);
         }
         EXPECT_TRUE(sender.bridge.close(60s));
         EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
@@ -100,12 +100,12 @@ TEST(DeniedSubjectTest, AnAnswerAfterTheDenialConfirmsNoOtherMessage) {
     OwnStream stream(server, "other:right@");
     auto secret = sender.bridge.outlet<Position>(secretRoute);
     auto allowed = sender.bridge.outlet<Position>(positionRoute);
-    ASSERT_EQ(secret.send(Position{1, 0.5}, Priority::high), SendResult::ok);
+    ASSERT_EQ(secret.send(Position{1, 0.5}, Priority::high), OutletResult::ok);
     const OwnStream::Message first = stream.next();
     server.reload(without("\"fleet.high.secret\""));
-    ASSERT_EQ(secret.send(Position{2, 0.5}, Priority::high), SendResult::ok);
+    ASSERT_EQ(secret.send(Position{2, 0.5}, Priority::high), OutletResult::ok);
     await([&] { return sender.bridge.statistics().undeliverable == 2; });
-    ASSERT_EQ(allowed.send(Position{3, 0.5}, Priority::high), SendResult::ok);
+    ASSERT_EQ(allowed.send(Position{3, 0.5}, Priority::high), OutletResult::ok);
     const OwnStream::Message third = stream.next();
     stream.answer(first.reply);
     // The third message is sent again, so the answer to the first one has not freed it.

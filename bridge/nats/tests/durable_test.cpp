@@ -106,11 +106,11 @@ TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     std::vector<int> accepted;
     for (const Priority priority : priorities) {
         int count = 0;
-        while (outlet.send(Position{count, 0.0}, priority) == SendResult::ok) {
+        while (outlet.send(Position{count, 0.0}, priority) == OutletResult::ok) {
             ++count;
         }
         accepted.push_back(count);
-        EXPECT_EQ(outlet.send(Position{}, priority), SendResult::congested);
+        EXPECT_EQ(outlet.send(Position{}, priority), OutletResult::congested);
     }
     EXPECT_EQ(accepted, (std::vector<int>{12, 4, 4}));
     EXPECT_EQ(sender.bridge.statistics().congested, 6U);
@@ -119,7 +119,7 @@ TEST(DurableTest, AFullOutboxRefusesLowMessagesFirst) {
     server.start();
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 20U);
-    EXPECT_EQ(outlet.send(Position{}, Priority::high), SendResult::closed);
+    EXPECT_EQ(outlet.send(Position{}, Priority::high), OutletResult::closed);
     expectBalanced(sender.bridge.statistics());
 }
 
@@ -286,7 +286,7 @@ TEST(DurableTest, AMessageTooLargeForTheServerIsRefusedAtOnce) {
     const NatsServer server(std::string("max_payload: 2000\n") + NatsServer::withStreams);
     Station sender(durableOptionsFor(server, "sender"));
     auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
-    EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
+    EXPECT_EQ(outlet.send(Picture{}), OutletResult::tooLarge);
     EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
     EXPECT_EQ(sender.bridge.statistics().held, 0U);
 }
@@ -324,7 +324,8 @@ TEST(DurableTest, AFullStreamFillsTheOutboxAndIsOneLine) {
     auto outlet = sender.bridge.outlet<Position>(durable);
     int accepted = 0;
     while (!notes.has("maximum bytes exceeded")) {
-        accepted += outlet.send(Position{accepted, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+        accepted +=
+            outlet.send(Position{accepted, 0.0}, Priority::high) == OutletResult::ok ? 1 : 0;
     }
     receiver.seen.clear();
     receiver.consume(receiver.bus->sizeApprox() + static_cast<std::size_t>(accepted));

@@ -33,7 +33,7 @@ void leaveFive(NatsServer& server, const std::string& folder) {
     auto outlet = sender.bridge.outlet<Position>(durable);
     server.kill();
     for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(outlet.send({i, 0.0}, Priority::high), SendResult::ok);
+        ASSERT_EQ(outlet.send({i, 0.0}, Priority::high), OutletResult::ok);
     }
     EXPECT_FALSE(sender.bridge.close(10ms));
     server.start();
@@ -97,7 +97,7 @@ TEST(FolderTest, DoneSegmentsAreRemoved) {
         Station sender(withFolder(server, folder / "outbox"));
         auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
         for (int i = 0; i < 5000;) {
-            i += outlet.send(Picture{}, Priority::high) == SendResult::ok ? 1 : 0;
+            i += outlet.send(Picture{}, Priority::high) == OutletResult::ok ? 1 : 0;
         }
         await([&] { return sender.bridge.statistics().held == 0; });
         EXPECT_NE(onlyFileIn(folder / "outbox/high"), folder / "outbox/high/1.outbox");
@@ -170,7 +170,7 @@ TEST(FolderTest, MessagesOfAPriorityThatIsNoLongerKeptAreSent) {
         Station sender(options);
         auto outlet = sender.bridge.outlet<Position>(durable);
         server.kill();
-        ASSERT_EQ(outlet.send({7, 0.0}, Priority::medium), SendResult::ok);
+        ASSERT_EQ(outlet.send({7, 0.0}, Priority::medium), OutletResult::ok);
         EXPECT_FALSE(sender.bridge.close(10ms));
         server.start();
     }
@@ -226,14 +226,14 @@ TEST(FolderTest, AFullDiskRefusesAndIsCounted) {
     std::ofstream(filler) << std::string(40 * 1024, 'x');
     server.stop();
     int accepted = 0;
-    SendResult result = SendResult::ok;
-    while ((result = outlet.send({accepted, 0.0}, Priority::high)) == SendResult::ok) {
+    OutletResult result = OutletResult::ok;
+    while ((result = outlet.send({accepted, 0.0}, Priority::high)) == OutletResult::ok) {
         ++accepted;
     }
-    EXPECT_EQ(result, SendResult::notOnDisk);
+    EXPECT_EQ(result, OutletResult::notOnDisk);
     EXPECT_EQ(sender.bridge.statistics().notOnDisk, 1U);
     std::filesystem::remove(filler);
-    EXPECT_EQ(outlet.send({accepted++, 0.0}, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send({accepted++, 0.0}, Priority::high), OutletResult::ok);
     server.resume();
     receiver.consume(static_cast<std::size_t>(accepted));
     EXPECT_EQ(receiver.seen.back(), accepted - 1);
@@ -256,12 +256,12 @@ TEST(FolderTest, AFullDiskAtTheStartIsOneLineAndIsCounted) {
     const std::string line = "nats: the disk of the outbox accepts no more messages";
     EXPECT_EQ(notes.count(line), 1);
     auto outlet = sender.bridge.outlet<Position>(durable);
-    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), SendResult::notOnDisk);
-    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), SendResult::notOnDisk);
+    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), OutletResult::notOnDisk);
+    EXPECT_EQ(outlet.send({1, 0.0}, Priority::high), OutletResult::notOnDisk);
     EXPECT_EQ(sender.bridge.statistics().notOnDisk, 2U);
     EXPECT_EQ(notes.count(line), 1);
     std::filesystem::remove(filler);
-    EXPECT_EQ(outlet.send({2, 0.0}, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send({2, 0.0}, Priority::high), OutletResult::ok);
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().acknowledged, 1U);
 }

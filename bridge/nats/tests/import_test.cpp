@@ -101,7 +101,7 @@ TEST(ImportTest, TheBooksBalanceAtEachMoment) {
     auto outlet = sender.bridge.outlet<Position>({"position"});
     constexpr int count = 5000;
     for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(outlet.send({i, 0.0}), SendResult::ok);
+        ASSERT_EQ(outlet.send({i, 0.0}), OutletResult::ok);
     }
     NatsStatistics s;
     do {

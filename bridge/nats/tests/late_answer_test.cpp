@@ -26,7 +26,7 @@ TEST(LateAnswerTest, AnAnswerToAnEarlierTryCounts) {
     Station sender(oneInFlight(server));
     OwnStream stream(server);
     auto outlet = sender.bridge.outlet<Position>(durable);
-    ASSERT_EQ(outlet.send(Position{1, 0.0}, Priority::high), SendResult::ok);
+    ASSERT_EQ(outlet.send(Position{1, 0.0}, Priority::high), OutletResult::ok);
     const OwnStream::Message first = stream.next();
     EXPECT_EQ(stream.next().id, first.id);
     stream.answer(first.reply);
@@ -39,11 +39,11 @@ TEST(LateAnswerTest, TheSecondAnswerToAMessageDoesNotFreeTheNextOne) {
     Station sender(oneInFlight(server));
     OwnStream stream(server);
     auto outlet = sender.bridge.outlet<Position>(durable);
-    ASSERT_EQ(outlet.send(Position{1, 0.0}, Priority::high), SendResult::ok);
+    ASSERT_EQ(outlet.send(Position{1, 0.0}, Priority::high), OutletResult::ok);
     const OwnStream::Message one = stream.next();
     OwnStream::Message again = stream.next();
     ASSERT_EQ(again.id, one.id);
-    ASSERT_EQ(outlet.send(Position{2, 0.0}, Priority::high), SendResult::ok);
+    ASSERT_EQ(outlet.send(Position{2, 0.0}, Priority::high), OutletResult::ok);
     stream.answer(one.reply);
     OwnStream::Message two = stream.next();
     while (two.id == one.id) {
@@ -71,7 +71,7 @@ TEST(LateAnswerTest, WithoutRepetitionsTheSubjectsOfAnswersReturn) {
     auto outlet = sender.bridge.outlet<Position>(durable);
     std::string subject;
     for (int i = 1; i <= 3; ++i) {
-        ASSERT_EQ(outlet.send(Position{i, 0.0}, Priority::high), SendResult::ok);
+        ASSERT_EQ(outlet.send(Position{i, 0.0}, Priority::high), OutletResult::ok);
         const OwnStream::Message message = stream.next();
         EXPECT_TRUE(subject.empty() || subject == message.reply);
         subject = message.reply;

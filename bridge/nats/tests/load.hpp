@@ -54,7 +54,7 @@ public:
 private:
     void run() {
         while (!isStopped_) {
-            if (outlet_.send({accepted_, 0.0}, Priority::high) == nats::SendResult::ok) {
+            if (outlet_.send({accepted_, 0.0}, Priority::high) == nats::OutletResult::ok) {
                 ++accepted_;
             }
             std::this_thread::sleep_for(

@@ -262,7 +262,7 @@ TEST(NatsBridgeTest, MessagesOfProtobufKeepTheirForm) {
         there.subscribe<Packed>([&](const Packed& packed) { seen = packed.number; });
     receiver.importType<Packed>({"packed"});
     auto outlet = sender.outlet<Packed>({"packed"});
-    EXPECT_EQ(outlet.send({7}), SendResult::ok);
+    EXPECT_EQ(outlet.send({7}), OutletResult::ok);
     await([&] { return receiver.statistics().received == 1U; });
     EXPECT_TRUE(receiver.close(patience));
     (void)there.process();

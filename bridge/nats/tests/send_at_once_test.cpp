@@ -35,7 +35,7 @@ TEST(SendAtOnceTest, MessagesPassTheBridgeInOrder) {
         receiver.bridge.importType<Position>(route);
         auto outlet = sender.bridge.outlet<Position>(route);
         for (int i = 0; i < 3; ++i) {
-            ASSERT_EQ(outlet.send({i, 0.0}, Priority::high), SendResult::ok);
+            ASSERT_EQ(outlet.send({i, 0.0}, Priority::high), OutletResult::ok);
         }
         receiver.consume(3);
         EXPECT_EQ(receiver.seen, std::vector<int>({0, 1, 2}));

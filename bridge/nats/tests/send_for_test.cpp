@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using nats::LinkState;
 using nats::NatsOptions;
 using nats::NatsRoute;
-using nats::SendResult;
+using nats::OutletResult;
 
 const NatsRoute durable{"position", 1, nats::Profile::durable};
 
@@ -28,7 +28,7 @@ protected:
     SendForTest() {
         server.kill();
         await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
-        while (outlet.send(Position{}, Priority::high) == SendResult::ok) {
+        while (outlet.send(Position{}, Priority::high) == OutletResult::ok) {
             ++accepted;
         }
     }
@@ -50,7 +50,8 @@ TEST_F(SendForTest, WaitsForRoom) {
     std::atomic<int> sent{0};
     std::thread waiting([&] {
         for (int i = 0; i < 100; ++i) {
-            sent += outlet.sendFor(1h, Position{i, 0.5}, Priority::high) == SendResult::ok ? 1 : 0;
+            sent +=
+                outlet.sendFor(1h, Position{i, 0.5}, Priority::high) == OutletResult::ok ? 1 : 0;
         }
     });
     server.start();
@@ -73,41 +74,41 @@ TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirReservations) {
     nats::detail::Outbox outbox(rest, high, options);
     std::vector<nats::detail::Outbox::Reservation> others(16);
     for (auto& each : others) {
-        ASSERT_EQ(outbox.reserve(Priority::high, each), SendResult::ok);
+        ASSERT_EQ(outbox.reserve(Priority::high, each), OutletResult::ok);
     }
-    SendResult result = SendResult::closed;
+    OutletResult result = OutletResult::closed;
     std::thread waiting([&] {
         nats::detail::Outbox::Reservation own;
         result = outbox.reserveUntil(EventCount::Clock::time_point::max(), Priority::low, own);
     });
     others.pop_back();
     waiting.join();
-    EXPECT_EQ(result, SendResult::ok);
+    EXPECT_EQ(result, OutletResult::ok);
     (void)rest.close(0ms);
     (void)high.close(0ms);
 }
 
 TEST_F(SendForTest, LooksOnceWithoutTime) {
-    EXPECT_EQ(outlet.sendFor(0s, Position{}, Priority::high), SendResult::congested);
-    EXPECT_EQ(outlet.sendFor(-1s, Position{}, Priority::high), SendResult::congested);
-    EXPECT_EQ(outlet.sendFor(1ms, Position{}, Priority::low), SendResult::congested);
+    EXPECT_EQ(outlet.sendFor(0s, Position{}, Priority::high), OutletResult::congested);
+    EXPECT_EQ(outlet.sendFor(-1s, Position{}, Priority::high), OutletResult::congested);
+    EXPECT_EQ(outlet.sendFor(1ms, Position{}, Priority::low), OutletResult::congested);
     EXPECT_EQ(sender.bridge.statistics().congested, 4U);
 }
 
 TEST_F(SendForTest, EndsWhenTheBridgeIsClosed) {
-    SendResult result = SendResult::ok;
+    OutletResult result = OutletResult::ok;
     std::thread waiting(
         [&] { result = outlet.sendFor(std::chrono::hours::max(), Position{}, Priority::high); });
     EXPECT_FALSE(sender.bridge.close(10ms));
     waiting.join();
-    EXPECT_EQ(result, SendResult::closed);
+    EXPECT_EQ(result, OutletResult::closed);
 }
 
 TEST_F(SendForTest, IsSendInTheCoreProfile) {
     server.start();
     await([&] { return sender.bridge.state(Priority::medium) == LinkState::connected; });
     auto core = sender.bridge.outlet<Position>({"core"});
-    EXPECT_EQ(core.sendFor(1h, Position{}), SendResult::ok);
+    EXPECT_EQ(core.sendFor(1h, Position{}), OutletResult::ok);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ namespace sluice::test {
 namespace {
 
 using nats::NatsRoute;
+using nats::OutletResult;
 using nats::Profile;
-using nats::SendResult;
 
 class SharedRouteTest : public testing::TestWithParam<Profile> {
 protected:
@@ -36,8 +36,8 @@ TEST_P(SharedRouteTest, TwoOutletsAndAnExportLoseNothing) {
     auto first = sender.bridge.outlet<Position>(route);
     auto second = sender.bridge.outlet<Position>(route);
     for (int i = 0; i < 12; i += 3) {
-        ASSERT_EQ(first.send(Position{i, 0.5}, Priority::high), SendResult::ok);
-        ASSERT_EQ(second.send(Position{i + 1, 0.5}, Priority::high), SendResult::ok);
+        ASSERT_EQ(first.send(Position{i, 0.5}, Priority::high), OutletResult::ok);
+        ASSERT_EQ(second.send(Position{i + 1, 0.5}, Priority::high), OutletResult::ok);
         sender.send(i + 2, Priority::high);
     }
     EXPECT_TRUE(sender.bridge.close(std::chrono::seconds(60)));

@@ -73,7 +73,7 @@ TEST(TroubleTest, AnotherTypeOnTheSubjectIsCountedAndNotDelivered) {
     const auto bus = std::make_unique<AlarmBus>();
     NatsBridge<AlarmBus> other(*bus, optionsFor(server));
     auto outlet = other.outlet<Alarm>({"position"});
-    EXPECT_EQ(outlet.send({7}), SendResult::ok);
+    EXPECT_EQ(outlet.send({7}), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().received == 1U; });
     EXPECT_TRUE(receiver.bridge.close(patience));
     EXPECT_EQ(receiver.bridge.statistics().otherSchema, 1U);
@@ -131,7 +131,7 @@ TEST(TroubleTest, GarbageThatLooksLikeAHeartbeatIsCounted) {
     ASSERT_EQ(natsConnection_Flush(stranger), NATS_OK);
     natsConnection_Destroy(stranger);
     Station sender(durableOptionsFor(server, "sender"));
-    EXPECT_EQ(sender.bridge.outlet<Position>(durable).send(Position{}), SendResult::ok);
+    EXPECT_EQ(sender.bridge.outlet<Position>(durable).send(Position{}), OutletResult::ok);
     await([&] { return receiver.bridge.statistics().delivered == 1; });
     EXPECT_EQ(receiver.bridge.statistics().malformed, 5U);
 }
@@ -204,7 +204,7 @@ TEST(TroubleTest, AReceiverGoesOnWhenItsClockIsSetBack) {
     int next = 0;
     const auto sendUntil = [&](std::size_t count) {
         while (numbersIn(handled).size() < count) {
-            next += outlet.send({next, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+            next += outlet.send({next, 0.0}, Priority::high) == OutletResult::ok ? 1 : 0;
             std::this_thread::sleep_for(1ms);
         }
     };
@@ -239,7 +239,7 @@ TEST(TroubleTest, AFullDiskOfTheServerFillsTheOutboxAndLosesNothing) {
     auto outlet = sender.bridge.outlet<Position>(durable);
     int accepted = 0;
     while (!notes.has("does not answer") || sender.bridge.statistics().congested == 0) {
-        accepted += outlet.send({accepted, 0.0}, Priority::high) == SendResult::ok ? 1 : 0;
+        accepted += outlet.send({accepted, 0.0}, Priority::high) == OutletResult::ok ? 1 : 0;
     }
     EXPECT_EQ(notes.count("nats: the server does not answer, and messages are sent again"), 1);
     // After a full disk, the server uses the stream again only after a restart.
@@ -265,8 +265,8 @@ TEST(TroubleTest, AMessageThatIsTooLargeIsOneLine) {
     for (const NatsRoute& route :
          {NatsRoute{"picture"}, NatsRoute{"lasting", 1, Profile::durable}}) {
         auto outlet = sender.bridge.outlet<Picture>(route);
-        EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
-        EXPECT_EQ(outlet.send(Picture{}), SendResult::tooLarge);
+        EXPECT_EQ(outlet.send(Picture{}), OutletResult::tooLarge);
+        EXPECT_EQ(outlet.send(Picture{}), OutletResult::tooLarge);
         EXPECT_EQ(notes.count("nats: " + route.subject + ": a message is larger than"), 1);
     }
     EXPECT_EQ(sender.bridge.statistics().unsent, 4U);
@@ -282,8 +282,8 @@ TEST(TroubleTest, AMessageThatBecameTooLargeIsUndeliverableAndIsOneLine) {
     server.kill();
     await([&] { return sender.bridge.state(Priority::high) == LinkState::disconnected; });
     auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
-    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
-    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), OutletResult::ok);
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), OutletResult::ok);
     server.startWith(std::string("max_payload: 2000\n") + NatsServer::withStreams);
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().undeliverable, 2U);
@@ -299,7 +299,7 @@ TEST(TroubleTest, AMessageTooLargeForItsStreamIsUndeliverableAndIsOneLine) {
     Station sender(options);
     StreamsOfServer(server).limitMessages("fleet_high", 1000);
     auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
-    EXPECT_EQ(outlet.send(Picture{}, Priority::high), SendResult::ok);
+    EXPECT_EQ(outlet.send(Picture{}, Priority::high), OutletResult::ok);
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().undeliverable, 1U);
     EXPECT_EQ(notes.count("nats: the server does not store messages"), 1);

@@ -182,11 +182,11 @@ TEST(UntilHandledCloseTest, MessagesThatAreHandledDuringCloseAreAcknowledged) {
     receiver.bridge.importType<Position>(route);
     auto outlet = receiver.bridge.outlet<Position>(full);
     for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(outlet.send(Position{}, Priority::high), SendResult::ok);
+        ASSERT_EQ(outlet.send(Position{}, Priority::high), OutletResult::ok);
     }
     bool isComplete = true;
     std::thread closing([&] { isComplete = receiver.bridge.close(std::chrono::seconds(4)); });
-    await([&] { return outlet.send(Position{}, Priority::high) == SendResult::closed; });
+    await([&] { return outlet.send(Position{}, Priority::high) == OutletResult::closed; });
     detail::Link stranger(optionsFor(server), "stranger");
     const auto bytes = message(1, route);
     ASSERT_TRUE(stranger.publish("fleet.medium.position", bytes.data(), bytes.size()));
@@ -201,7 +201,7 @@ TEST(UntilHandledImporterTest, AnOldMessageThatIsPublishedAgainAcknowledgesNoOth
     const auto bus = std::make_unique<TestBus>();
     detail::Counters counters;
     std::atomic<bool> isClosing{false};
-    const detail::ImportContext<TestBus> context{*bus, counters, isClosing, 1, 16, 1, nullptr};
+    const detail::ImportContext<TestBus> context{*bus, counters, isClosing, 1, 16, nullptr};
     detail::Importer<Position, TestBus> importer(context, route, Priority::medium,
                                                  detail::ImportNumber::next());
     std::optional<TestBus::Header> first;

@@ -78,7 +78,7 @@ int run(std::uint32_t self, const std::string& url, const std::string& folder) {
         if (!isLastSent) {
             const bool isLast = isAskedToEnd.load();
             const Load load{self, next.get(), busyPercent(), usedMebibytes(), isLast};
-            if (outlet.send(load, sluice::Priority::high) == sluice::nats::SendResult::ok) {
+            if (outlet.send(load, sluice::Priority::high) == sluice::nats::OutletResult::ok) {
                 next.advance();
                 isLastSent = isLast;
             }

@@ -8,8 +8,8 @@
 #include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/bridge/nats/detail/wall_clock.hpp>
 #include <sluice/bridge/nats/options.hpp>
+#include <sluice/bridge/nats/outlet_result.hpp>
 #include <sluice/bridge/nats/route.hpp>
-#include <sluice/bridge/nats/send_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/wait/event_count.hpp>
@@ -35,7 +35,7 @@ namespace sluice::nats {
 /// the connection, so it must outlive the outlet.
 ///
 ///     auto outlet = bridge.outlet<Alarm>({"fleet.alarm"});
-///     const SendResult result = outlet.send(Alarm{7}, Priority::high);
+///     const OutletResult result = outlet.send(Alarm{7}, Priority::high);
 template <class T>
 class Outlet {
 public:
@@ -44,8 +44,8 @@ public:
     /// Threads: in the durable profile any thread may call it. In the core profile one thread at a
     /// time sends on a route. That includes all outlets of the route, and the bus' consumer if the
     /// route is exported.
-    SendResult send(const T& message, Priority priority = Priority::medium,
-                    std::uint64_t trace = 0) noexcept {
+    OutletResult send(const T& message, Priority priority = Priority::medium,
+                      std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock());
     }
 
@@ -54,8 +54,8 @@ public:
     ///
     ///     outlet.sendFor(5s, Alarm{7}, Priority::high);
     template <class Rep, class Period>
-    SendResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
-                       Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
+    OutletResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
+                         Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock(),
                               deadlineAfter<EventCount::Clock>(timeout));
     }
@@ -371,9 +371,9 @@ private:
         } else {
             time = detail::wallClock();
         }
-        const SendResult result = exporter.send(message, priority, trace, time);
+        const OutletResult result = exporter.send(message, priority, trace, time);
         // If the disk has refused the message, its sequence is used already.
-        if (result != SendResult::ok && result != SendResult::notOnDisk) {
+        if (result != OutletResult::ok && result != OutletResult::notOnDisk) {
             exporter.skip(priority);
         }
     }

@@ -71,25 +71,25 @@ public:
 
     /// Sends a message and counts the result. `time` is in nanoseconds since 1970-01-01 UTC. In the
     /// durable profile it waits for room until the deadline; without a deadline it does not wait.
-    SendResult send(const T& message, Priority priority, std::uint64_t trace, std::int64_t time,
-                    std::optional<Deadline> deadline = std::nullopt) noexcept {
-        const SendResult result = profile_ == Profile::durable
-                                      ? sendDurably(message, priority, trace, time, deadline)
-                                      : sendCore(message, priority, trace, time);
+    OutletResult send(const T& message, Priority priority, std::uint64_t trace, std::int64_t time,
+                      std::optional<Deadline> deadline = std::nullopt) noexcept {
+        const OutletResult result = profile_ == Profile::durable
+                                        ? sendDurably(message, priority, trace, time, deadline)
+                                        : sendCore(message, priority, trace, time);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
-        if (result == SendResult::tooLarge) {
+        if (result == OutletResult::tooLarge) {
             reporter_.tell({"a message is larger than maxMessageSize or than the server accepts"});
-        } else if (result == SendResult::congested) {
+        } else if (result == OutletResult::congested) {
             reporter_.tell({"the server is slow or not connected, and "
                             "messages are refused"});
-        } else if (result == SendResult::unencodable) {
+        } else if (result == OutletResult::unencodable) {
             reporter_.tell({"the codec refuses a message; perhaps a text is not UTF-8"});
         }
-        add(result == SendResult::ok                       ? counters.sent
-            : result == SendResult::notOnDisk              ? counters.notOnDisk
-            : result == SendResult::congested && isDurable ? counters.congested
-                                                           : counters.unsent);
+        add(result == OutletResult::ok                       ? counters.sent
+            : result == OutletResult::notOnDisk              ? counters.notOnDisk
+            : result == OutletResult::congested && isDurable ? counters.congested
+                                                             : counters.unsent);
         return result;
     }
 
@@ -103,23 +103,23 @@ private:
         return static_cast<std::size_t>(priority);
     }
 
-    SendResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
-                           std::int64_t time, std::optional<Deadline> deadline) noexcept {
+    OutletResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
+                             std::int64_t time, std::optional<Deadline> deadline) noexcept {
         Outbox::Reservation reservation;
         Outbox& outbox = *context_.outbox;
-        const SendResult room = deadline ? outbox.reserveUntil(*deadline, priority, reservation)
-                                         : outbox.reserve(priority, reservation);
-        if (room != SendResult::ok) {
+        const OutletResult room = deadline ? outbox.reserveUntil(*deadline, priority, reservation)
+                                           : outbox.reserve(priority, reservation);
+        if (room != OutletResult::ok) {
             return room;
         }
         std::size_t body = 0;
-        const SendResult form =
+        const OutletResult form =
             encodeBody(message, reservation.data(), reservation.capacity(), body);
-        if (form != SendResult::ok) {
+        if (form != OutletResult::ok) {
             return form;
         }
         if (!outbox.fits(wire::envelopeSize + body, priority)) {
-            return SendResult::tooLarge;
+            return OutletResult::tooLarge;
         }
         const std::uint64_t sequence = nextSequence(priority);
         encodeHead(reservation.data(), body, priority, trace, time, sequence);
@@ -128,11 +128,11 @@ private:
                               context_.incarnation, type_, sequence});
     }
 
-    SendResult sendCore(const T& message, Priority priority, std::uint64_t trace,
-                        std::int64_t time) noexcept {
+    OutletResult sendCore(const T& message, Priority priority, std::uint64_t trace,
+                          std::int64_t time) noexcept {
         std::size_t body = 0;
-        const SendResult form = encodeBody(message, bytes_.data(), bytes_.size(), body);
-        if (form != SendResult::ok) {
+        const OutletResult form = encodeBody(message, bytes_.data(), bytes_.size(), body);
+        if (form != OutletResult::ok) {
             return form;
         }
         Link& link = priority == Priority::high ? context_.high : context_.rest;
@@ -142,24 +142,24 @@ private:
         encodeHead(bytes_.data(), body, priority, trace, time, sequence);
         const std::size_t size = wire::envelopeSize + body;
         if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(), size)) {
-            return link.state() == LinkState::closed ? SendResult::closed
-                   : size > link.maxPayload()        ? SendResult::tooLarge
-                                                     : SendResult::congested;
+            return link.state() == LinkState::closed ? OutletResult::closed
+                   : size > link.maxPayload()        ? OutletResult::tooLarge
+                                                     : OutletResult::congested;
         }
         last.store(sequence, std::memory_order_relaxed);
-        return SendResult::ok;
+        return OutletResult::ok;
     }
 
     /// Encodes the message behind the room for its envelope. Sets `size` if the result is `ok`.
     /// Otherwise the result is `tooLarge` or `unencodable`.
-    static SendResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
-                                 std::size_t& size) noexcept {
+    static OutletResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
+                                   std::size_t& size) noexcept {
         wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
         if (wire::Codec<T>::encode(message, body)) {
             size = body.size();
-            return SendResult::ok;
+            return OutletResult::ok;
         }
-        return body.hasOverflowed() ? SendResult::tooLarge : SendResult::unencodable;
+        return body.hasOverflowed() ? OutletResult::tooLarge : OutletResult::unencodable;
     }
 
     void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bridge/nats/detail/link.hpp>
-#include <sluice/bridge/nats/send_result.hpp>
+#include <sluice/bridge/nats/outlet_result.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/memory/buffer_pool.hpp>
@@ -42,7 +42,7 @@ struct OutboxCounts {
 /// Keeps messages until JetStream has stored them. NatsBridge owns one.
 ///
 ///     Outbox::Reservation reservation;
-///     if (outbox.reserve(Priority::high, reservation) == SendResult::ok) {
+///     if (outbox.reserve(Priority::high, reservation) == OutletResult::ok) {
 ///         ... write at most reservation.capacity() bytes to reservation.data() ...
 ///         result = outbox.commit(std::move(reservation), size, message);
 ///     }
@@ -128,10 +128,10 @@ public:
     ~Outbox();
 
     /// Reserves room for one message. Does not wait. Returns `ok`, `congested` or `closed`.
-    SendResult reserve(Priority priority, Reservation& reservation) noexcept;
+    OutletResult reserve(Priority priority, Reservation& reservation) noexcept;
     /// The same, but it waits for room until the deadline, or until close().
-    SendResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
-                            Reservation& reservation) noexcept;
+    OutletResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+                              Reservation& reservation) noexcept;
     /// Whether the server answers that it knows no importer of this subject. Waits for the answer
     /// for at most two seconds, or not at all if there is no connection.
     /// After a question without an answer it asks no more. The owner calls it.
@@ -140,7 +140,8 @@ public:
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
     /// they are on the disk before. Returns `ok` or `notOnDisk`.
-    SendResult commit(Reservation&& reservation, std::size_t size, const Message& message) noexcept;
+    OutletResult commit(Reservation&& reservation, std::size_t size,
+                        const Message& message) noexcept;
 
     /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
     /// passed first: then the remaining messages are abandoned.

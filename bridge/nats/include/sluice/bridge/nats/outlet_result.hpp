@@ -3,7 +3,7 @@
 namespace sluice::nats {
 
 /// The result of a send.
-enum class [[nodiscard]] SendResult : unsigned char {
+enum class [[nodiscard]] OutletResult : unsigned char {
     ok,          ///< sent. Durable: the outbox keeps it until the server has stored it
     congested,   ///< refused: no room for its priority, because the server is slow or not connected
     notOnDisk,   ///< refused: the disk of outboxFolder is full or broken

@@ -6,7 +6,7 @@
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/eventpp/mixin_filter.hpp>
-#include <sluice/eventpp/scoped_remover.hpp>
+#include <sluice/eventpp/removers.hpp>
 
 #include <cstdint>
 

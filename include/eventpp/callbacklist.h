@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's callback list: see sluice/event/callback_list.hpp.
-
 #include <eventpp/eventpolicies.h>
 #include <sluice/event/callback_list.hpp>
 

@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's dispatcher: see sluice/event/event_dispatcher.hpp.
-
 #include <eventpp/callbacklist.h>
 #include <sluice/event/event_dispatcher.hpp>
 

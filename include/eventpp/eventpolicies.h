@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's policies: see sluice/event/event_policies.hpp.
-
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>

@@ -4,12 +4,8 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's queue: see sluice/eventpp/void_enqueue.hpp.
-
 #include <eventpp/eventdispatcher.h>
-#include <sluice/eventpp/high_perf_policy.hpp>
-#include <sluice/eventpp/pool_queue_list.hpp>
-#include <sluice/eventpp/void_enqueue.hpp>
+#include <sluice/eventpp/queue_names.hpp>
 
 #include <array>
 #include <chrono>

@@ -4,11 +4,8 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's heterogeneous callback list: see sluice/eventpp/heter_callback_list.hpp.
-
 #include <eventpp/callbacklist.h>
 #include <sluice/eventpp/heter_callback_list.hpp>
-#include <sluice/eventpp/heter_tuple.hpp>
 
 #include <array>
 

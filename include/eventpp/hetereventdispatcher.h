@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's heterogeneous dispatcher: see sluice/eventpp/heter_event_dispatcher.hpp.
-
 #include <eventpp/mixins/mixinheterfilter.h>
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
 

@@ -4,11 +4,9 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's heterogeneous queue: see sluice/eventpp/heter_void_enqueue.hpp.
-
 #include <eventpp/eventqueue.h>
 #include <eventpp/hetereventdispatcher.h>
-#include <sluice/eventpp/heter_void_enqueue.hpp>
+#include <sluice/eventpp/heter_event_queue.hpp>
 
 namespace eventpp {
 

@@ -1,5 +1,4 @@
 #include <sluice/event/event_queue.hpp>
-#include <sluice/eventpp/void_enqueue.hpp>
 
 #include <memory>
 #include <utility>
@@ -37,11 +36,9 @@ bool allThatTheOtherCasesNearlyAre(Pointers& pointers, Queue<int>& numbers,
                                    Queue<int, ExcludingPolicies>& excluding,
                                    Queue<int, IncludingPolicies>& including,
                                    Queue<PointerWithEvent, EventInPointer>& withEvent,
-                                   sluice::EventQueue<int, void(std::unique_ptr<int>)>& values,
-                                   sluice::void_enqueue::EventQueue<int, void(char)>& ofEventpp) {
+                                   sluice::EventQueue<int, void(std::unique_ptr<int>)>& values) {
     Pointers::QueuedEvent pointer;
     Queue<int>::QueuedEvent number;
-    ofEventpp.enqueue(1, 2);
     return pointers.takeEvent(&pointer) && numbers.peekEvent(&number) &&
            counting.statistics().queued == 0 && excluding.enqueue(1, 2) && including.enqueue(1) &&
            pointers.enqueue(1, std::make_unique<int>(2)) && pointers.process() &&
@@ -106,12 +103,6 @@ bool passWhatCannotBeCopied(sluice::EventQueue<int, void(std::unique_ptr<int>)>&
     return queue.process();
 }
 #elif CASE == 12
-// EXPECT ONLY: deleted( member)? function .*enqueue
-void giveTooManyArgumentsToTheQueueOfEventpp(
-    sluice::void_enqueue::EventQueue<int, void(char)>& queue) {
-    return queue.enqueue(1, 2, 3);
-}
-#elif CASE == 13
 // EXPECT ONLY: deleted( member)? function .*enqueue
 bool giveNoEvent(sluice::EventQueue<int, void()>& queue) {
     return queue.enqueue();

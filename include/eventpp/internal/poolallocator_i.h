@@ -1,5 +1,3 @@
 #pragma once
 
-// The fork's allocator: see eventpp/eventqueue.h.
-
 #include <eventpp/eventqueue.h>

@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's filters: see sluice/eventpp/mixin_filter.hpp.
-
 #include <eventpp/callbacklist.h>
 #include <sluice/eventpp/mixin_filter.hpp>
 

@@ -4,9 +4,7 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's argumentAdapter: see sluice/eventpp/argument_adapter.hpp.
-
-#include <sluice/eventpp/argument_adapter.hpp>
+#include <sluice/eventpp/listener_adapters.hpp>
 
 #include <memory>
 

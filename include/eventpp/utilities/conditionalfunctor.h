@@ -4,9 +4,7 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's conditionalFunctor: see sluice/eventpp/conditional_functor.hpp.
-
-#include <sluice/eventpp/conditional_functor.hpp>
+#include <sluice/eventpp/listener_adapters.hpp>
 
 #include <utility>
 

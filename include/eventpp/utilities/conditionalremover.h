@@ -4,10 +4,8 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's ConditionalRemover: see sluice/eventpp/conditional_remover.hpp.
-
 #include <eventpp/eventpolicies.h>
-#include <sluice/eventpp/conditional_remover.hpp>
+#include <sluice/eventpp/removers.hpp>
 
 namespace eventpp {
 

@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's event macros: see sluice/eventpp/event_maker.hpp.
-
 #include <sluice/eventpp/event_maker.hpp>
 
 #endif

@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's functions that look listeners up by value: see sluice/eventpp/event_util.hpp.
-
 #include <sluice/eventpp/event_util.hpp>
 
 namespace eventpp {

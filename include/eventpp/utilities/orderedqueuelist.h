@@ -4,8 +4,6 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-// eventpp's OrderedQueueList: see sluice/eventpp/ordered_queue_list.hpp.
-
 #include <eventpp/eventpolicies.h>
 #include <sluice/eventpp/ordered_queue_list.hpp>
 

@@ -15,8 +15,7 @@ namespace detail {
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
-    void (*moveConstruct)(void* to,
-                          void* from) noexcept;  // null on the heap: a move copies the pointer
+    void (*moveConstruct)(void* to, void* from) noexcept;  // null on the heap: the pointer moves
     void (*destroy)(void* object) noexcept;
 };
 
@@ -33,16 +32,15 @@ constexpr AnyOperations makeAnyOperations() noexcept {
     }
 }
 
-/// The address of the table is also the identity of the type. No thread writes to the table, but it
-/// is not const: a linker may fold identical constants, and so make two types one, but it does not
-/// fold variables.
+/// Its address identifies the type. It is never written, but not const either: a linker may fold
+/// identical constants, which would make two types one, but does not fold variables.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
 }  // namespace detail
 
 /// One value of any type, as the argument of events of unrelated types. A listener takes its own
-/// type, and gets it by implicit conversion.
+/// type and receives it by implicit conversion.
 ///
 ///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
 ///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;
@@ -52,25 +50,14 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 /// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
 /// if every access must be checked.
 ///
-/// Threads: a plain value, not synchronised. A const AnyData gives its object out as mutable, as a
-/// pointer does. So listeners on several threads must not write to the object.
+/// A const AnyData gives its object out as mutable, like a pointer does, so listeners on several
+/// threads must not write to it. Access is not checked: ask isType() first, or know the type from
+/// the event. Debug builds refuse a type larger than the object, and access to an object that was
+/// moved away. A destructor of an object must not assign to the AnyData that holds it. A shared
+/// library with hidden symbols has types of its own.
 ///
-/// Memory: an object of at most MaxSize bytes (at least the size of two pointers) lies inside the
-/// AnyData. Three kinds of objects lie on the heap, correctly aligned: larger ones, those with an
-/// alignment above std::max_align_t, and those whose move may throw. So
-/// `AnyData<maxSizeOf<A, B, C>()>` allocates nothing for A, B and C if their moves do not throw.
-///
-/// Errors: exceptions of the object's constructor pass through. Access is not checked: ask isType()
-/// first, or know the type from the event. Debug builds refuse a type that is larger than the
-/// object, and access to an object that was moved away. The destructor of an object must not assign
-/// to the AnyData that holds the object.
-///
-/// Cost: construction is one construction of the object; access is one branch; moving is one call,
-/// and move assignment three.
-/// No run-time type information is used. Types are distinguished by address, so a shared library
-/// that hides its symbols has types of its own.
-///
-/// Tests: tests/unit/eventpp/any_data_test.cpp.
+/// Performance: an object of up to MaxSize bytes (at least two pointers) lies inside. Larger ones,
+/// those aligned above std::max_align_t, and those whose move may throw lie on the heap.
 template <std::size_t MaxSize>
 class AnyData {
     static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");
@@ -102,8 +89,7 @@ public:
         }
     }
 
-    /// Moves the object. Afterwards `other` has the moved-from object, or nothing if the object
-    /// lies on the heap.
+    /// Afterwards `other` has the moved-from object, or nothing if the object lies on the heap.
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
@@ -119,13 +105,13 @@ public:
     AnyData& operator=(const AnyData&) = delete;
     ~AnyData() { destroy(); }
 
-    /// The object, seen as a T: its own type, or a base class that lies at its beginning.
+    /// The object as its own type, or as a base class that lies at its beginning.
     template <class T>
     [[nodiscard]] const T& get() const noexcept {
         return *object<const T>();
     }
 
-    /// The address of the object. Null if the object lay on the heap and was moved away.
+    /// The address of the object. Null if it was on the heap and has been moved away.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
     /// Whether the object is exactly a T. Const and references are ignored.
@@ -187,7 +173,6 @@ private:
     }
 
     const detail::AnyOperations* operations_ = nullptr;
-    // Mutable, because a const AnyData gives its object out as mutable.
     mutable Storage storage_;
 };
 

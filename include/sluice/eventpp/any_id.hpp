@@ -24,19 +24,16 @@ struct EmptyAnyStorage {
 ///     dispatcher.appendListener(std::string("open"), [] { std::puts("open"); });
 ///     dispatcher.dispatch(Key::enter);
 ///
-/// An AnyId keeps the digest Digester<T>()(value), and a Storage made from the value. It works as a
-/// key of std::unordered_map and std::map.
+/// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
+/// equal if their digests are the same and their Storages are equal; it is a key for
+/// std::unordered_map and std::map. A Storage without == counts as equal, one without < as not
+/// less.
 ///
-/// Two AnyIds are equal if they have the same digest and equal Storages. A Storage without ==
-/// counts as equal, and one without < as not less. So with EmptyAnyStorage, the default, two values
-/// with one digest are one event. This is intended for 3 and 3L, but it also happens to two strings
-/// with the same hash. To prevent this, use AnyValueId (any_value_storage.hpp), which keeps and
-/// compares the values.
+/// With the default EmptyAnyStorage, two values with one digest are therefore one event. That is
+/// intended for 3 and 3L, but also happens to two strings whose hashes collide. If identifiers come
+/// from outside, choose a Storage that compares the values, such as std::variant<int, std::string>.
 ///
-/// Threads: a plain value. Errors: exceptions of the digester or the storage. Cost: one digest at
-/// construction, and no allocation with EmptyAnyStorage. A comparison compares digests first.
-///
-/// Tests: tests/unit/eventpp/any_id_test.cpp.
+/// Performance: one digest at construction. A comparison compares digests first.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
     template <class T>
@@ -56,6 +53,17 @@ public:
     [[nodiscard]] DigestType getDigest() const { return digest_; }
     [[nodiscard]] const Storage& getValue() const noexcept { return value_; }
 
+    [[nodiscard]] friend bool operator==(const AnyId& a, const AnyId& b) {
+        return a.digest_ == b.digest_ && detail::equalIfComparable(a.value_, b.value_);
+    }
+    [[nodiscard]] friend bool operator!=(const AnyId& a, const AnyId& b) { return !(a == b); }
+
+    /// Ordered by digest, then by Storage.
+    [[nodiscard]] friend bool operator<(const AnyId& a, const AnyId& b) {
+        return a.digest_ < b.digest_ ||
+               (a.digest_ == b.digest_ && detail::lessIfComparable(a.value_, b.value_));
+    }
+
 private:
     template <class T>
     static DigestType digestOf(const T& value) {
@@ -71,27 +79,6 @@ private:
     DigestType digest_;
     Storage value_;
 };
-
-template <template <class> class Digester, class Storage>
-[[nodiscard]] bool operator==(const AnyId<Digester, Storage>& a,
-                              const AnyId<Digester, Storage>& b) {
-    return a.getDigest() == b.getDigest() && detail::equalIfComparable(a.getValue(), b.getValue());
-}
-
-template <template <class> class Digester, class Storage>
-[[nodiscard]] bool operator!=(const AnyId<Digester, Storage>& a,
-                              const AnyId<Digester, Storage>& b) {
-    return !(a == b);
-}
-
-/// Ordered by digest, then by Storage.
-template <template <class> class Digester, class Storage>
-[[nodiscard]] bool operator<(const AnyId<Digester, Storage>& a, const AnyId<Digester, Storage>& b) {
-    if (a.getDigest() < b.getDigest()) {
-        return true;
-    }
-    return a.getDigest() == b.getDigest() && detail::lessIfComparable(a.getValue(), b.getValue());
-}
 
 using AnyHashableId = AnyId<>;
 

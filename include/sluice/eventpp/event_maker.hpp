@@ -1,23 +1,19 @@
 #pragma once
 
 /// \file
-/// EVENTPP_MAKE_EVENT and EVENTPP_MAKE_EMPTY_EVENT: they define event classes in one line.
+/// EVENTPP_MAKE_EVENT and EVENTPP_MAKE_EMPTY_EVENT define event classes in one line.
 ///
 ///     EVENTPP_MAKE_EVENT(MoveEvent, Event, EventType::move, (int, getX, setX), (int, getY));
 ///     EVENTPP_MAKE_EMPTY_EVENT(QuitEvent, Event, EventType::quit);
 ///
-/// MoveEvent derives from Event, whose constructor gets EventType::move. It has a default
+/// MoveEvent derives from Event, whose constructor receives EventType::move. It has a default
 /// constructor, one with a value for every field, `const int& getX() const`, `void setX(const
-/// int&)` and `const int& getY() const`. A field is (type, getter) or (type, getter, setter), and
-/// there are 1 to 15 of them.
+/// int&)` and `const int& getY() const`. A field is (type, getter) or (type, getter, setter); an
+/// event has 1 to 15 of them.
 ///
-/// Put an argument that contains a comma into parentheses: a base, `(Base<A, B>)`, a type of a
+/// Put an argument that contains a comma into parentheses: a base, `(Base<A, B>)`, the type of a
 /// field, `((std::map<int, int>), getMap)`, several arguments for the base, `(1, 2)`. A line
 /// `template <class T>` may stand in front.
-///
-/// The classes are plain values. Cost: that of the class written by hand.
-///
-/// Tests: tests/unit/eventpp/event_maker_test.cpp.
 
 #include <utility>
 

@@ -24,15 +24,10 @@ constexpr void requireComparable() noexcept {
 ///     list.append(&onNumber);
 ///     (void)sluice::removeListener(list, &onNumber);
 ///
-/// removeListener, hasListener and hasAnyListener need no handle. They are for programs whose
-/// callbacks have ==, such as function pointers: std::function has none. Each has two forms:
-/// (dispatcher, event, ...) for dispatchers and queues, (list, ...) for callback lists.
-///
-/// Threads: any thread that may use the target, also from a listener. A call may miss a listener
-/// that another thread adds or removes at the same time. Errors: exceptions of ==. Cost: linear in
-/// the listeners of the event.
-///
-/// Tests: tests/unit/eventpp/event_util_test.cpp.
+/// removeListener, hasListener and hasAnyListener need no handle, but callbacks with ==, such as
+/// function pointers: std::function has none. Each has two forms: (dispatcher, event, ...) for
+/// dispatchers and queues, (list, ...) for callback lists. A call may miss a listener that another
+/// thread adds or removes at the same time. It is linear in the listeners of the event.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {

@@ -1,20 +1,172 @@
 #pragma once
 
 #include <sluice/event/callback_list.hpp>
+#include <sluice/event/detail/list/policy_traits.hpp>
 #include <sluice/event/event_policies.hpp>
-#include <sluice/eventpp/detail/heter/heter_handle.hpp>
-#include <sluice/eventpp/detail/heter/prototype_match.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <initializer_list>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sluice {
 
+/// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
+///
+/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
+/// first prototype that accepts them, also by conversions. So write the more special ones first.
+template <class... Prototypes>
+struct HeterTuple {};
+
+/// The number of prototypes: HeterTupleSize<HeterTuple<...>>::value.
+template <class Tuple>
+struct HeterTupleSize;
+template <class... Prototypes>
+struct HeterTupleSize<HeterTuple<Prototypes...>> {
+    static constexpr std::size_t value = sizeof...(Prototypes);
+};
+
 namespace detail {
-template <class Event, class PrototypeList, class Policies, class MixinRoot>
-class HeterDispatcherBase;
+
+template <class Prototype>
+struct PrototypeTraits {
+    static_assert(never<Prototype>,
+                  "the prototypes of a HeterTuple must be function types such as void(int)");
+};
+
+template <class Result, class... Args>
+struct PrototypeTraits<Result(Args...)> {
+    /// The arguments as a queue keeps them.
+    using Arguments = std::tuple<std::decay_t<Args>...>;
+
+    /// Whether such a callable can be a callback.
+    template <class Callable>
+    static constexpr bool isFor = std::is_invocable_r_v<Result, Callable&, Args...>;
+
+    /// The same, for any result.
+    template <class Callable>
+    static constexpr bool canCall = std::is_invocable_v<Callable&, Args...>;
+
+    /// Whether the prototype accepts these arguments.
+    template <class... A>
+    static constexpr bool takes = std::is_invocable_v<Result(Args...), A...>;
+};
+
+/// The position of the first true value; their number if there is none.
+constexpr std::size_t firstTrue(std::initializer_list<bool> values) noexcept {
+    std::size_t position = 0;
+    for (const bool value : values) {
+        if (value) {
+            return position;
+        }
+        ++position;
+    }
+    return position;
+}
+
+/// Finds the prototype that a callable or arguments belong to.
+template <class PrototypeList>
+struct Prototypes {
+    static_assert(never<PrototypeList>,
+                  "the prototypes must be given as a HeterTuple such as HeterTuple<void(int)>");
+};
+
+template <class... P>
+struct Prototypes<HeterTuple<P...>> {
+    static_assert(sizeof...(P) > 0, "a HeterTuple must have a prototype");
+
+    static constexpr std::size_t size = sizeof...(P);
+
+    template <std::size_t I>
+    using At = std::tuple_element_t<I, std::tuple<P...>>;
+
+    template <class Callable>
+    static constexpr std::size_t ofCallable() noexcept {
+        constexpr std::size_t found =
+            firstTrue({PrototypeTraits<P>::template isFor<std::decay_t<Callable>>...});
+        static_assert(found < size, "the callable fits none of the prototypes");
+        return found;
+    }
+
+    template <class... A>
+    static constexpr std::size_t ofArguments() noexcept {
+        constexpr std::size_t found = firstTrue({PrototypeTraits<P>::template takes<A...>...});
+        static_assert(found < size, "the arguments fit none of the prototypes");
+        return found;
+    }
+
+    /// The prototype itself if it is in the list, otherwise the first one with whose arguments a
+    /// function of this type can be called.
+    template <class Prototype>
+    static constexpr std::size_t ofPrototype() noexcept {
+        constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});
+        constexpr std::size_t found =
+            same < size ? same : firstTrue({PrototypeTraits<P>::template canCall<Prototype>...});
+        static_assert(found < size, "there is no such prototype");
+        return found;
+    }
+};
+
+/// The policies of the list for one prototype: all except Callback, which fits one prototype only.
+template <class Policies, class Prototype>
+struct WithoutCallback : Policies {
+    using Callback = std::function<Prototype>;
+};
+template <class Policies, class Prototype>
+using HeterListPolicies = std::conditional_t<isDetected<CallbackMember, Policies>,
+                                             WithoutCallback<Policies, Prototype>, Policies>;
+
+/// Names one callback of one heterogeneous list, like CallbackHandle.
+///
+/// `index` is the position of the callback's prototype, -1 in an empty handle. A handle whose index
+/// was changed names nothing.
+template <class... Handles>
+class HeterHandle {
+public:
+    int index = -1;
+
+    HeterHandle() noexcept = default;
+
+    template <std::size_t I, class Handle>
+    HeterHandle(std::in_place_index_t<I> place, Handle handle) noexcept
+        : index(handle ? static_cast<int>(I) : -1), handle_(place, std::move(handle)) {}
+
+    [[nodiscard]] bool expired() const noexcept {
+        return std::visit([](const auto& handle) { return handle.expired(); }, handle_);
+    }
+    operator bool() const noexcept { return !expired(); }
+
+    /// Returns this handle, or an empty one if the callback has been removed.
+    [[nodiscard]] HeterHandle lock() const noexcept { return expired() ? HeterHandle() : *this; }
+
+    void reset() noexcept { *this = HeterHandle(); }
+
+    /// Removes the callback from its list. See CallbackHandle::remove().
+    bool remove() const {
+        return std::visit([](const auto& handle) { return handle.remove(); }, handle_);
+    }
+
+    /// The handle in the list of prototype I. Null if the callback has another prototype.
+    template <std::size_t I>
+    const auto* of() const noexcept {
+        const auto* const handle = std::get_if<I>(&handle_);
+        return index == static_cast<int>(I) ? handle : nullptr;
+    }
+
+    friend bool operator==(const HeterHandle& a, const HeterHandle& b) noexcept {
+        return a.handle_ == b.handle_;
+    }
+    friend bool operator!=(const HeterHandle& a, const HeterHandle& b) noexcept {
+        return a.handle_ != b.handle_;
+    }
+
+private:
+    std::variant<Handles...> handle_;
+};
+
 }  // namespace detail
 
 /// Holds callback lists of several prototypes, and calls the list that fits the arguments.
@@ -26,14 +178,11 @@ class HeterDispatcherBase;
 ///     list(42);  // calls the second one
 ///
 /// Use it if calls for one kind of event have different arguments. Use CallbackList if there is one
-/// prototype. Use several lists if no part of the program treats them as one.
+/// prototype, and several lists if no part of the program treats them as one.
 ///
-/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
-/// first prototype that accepts them. The compiler finds both. The lists are independent: only
-/// callbacks of one prototype have an order.
-///
-/// Threads, progress, memory, exceptions: as for CallbackList. Copy assignment has the strong
-/// guarantee, too. Cost: the cost of the list for the prototype.
+/// The compiler finds the prototype: see HeterTuple. The lists are independent, so only callbacks
+/// of one prototype have an order. Thread safety, errors and performance are those of CallbackList;
+/// copy assignment gives the strong guarantee, too.
 ///
 /// `Policies`: Threading, canContinueInvoking (for the prototypes that it accepts).
 template <class PrototypeList, class Policies = DefaultPolicies>
@@ -62,7 +211,7 @@ public:
     }
     HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
     ~HeterCallbackList() {
-        // Again: destructors of callbacks may add some, also those of removed callbacks.
+        // Repeats, because destructors of callbacks, also of removed ones, may add some.
         while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);
@@ -153,7 +302,7 @@ public:
         });
     }
 
-    /// As forEach(), but ends when `f` returns false. Then the result is false.
+    /// Like forEach(), but ends when `f` returns false, and then returns false.
     template <class Prototype, class F>
     bool forEachIf(F&& f) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();
@@ -170,17 +319,15 @@ public:
         listAt<Match::template ofArguments<A&&...>()>()(std::forward<A>(args)...);
     }
 
-private:
-    template <class Event, class List, class Other, class MixinRoot>
-    friend class detail::HeterDispatcherBase;
-
-    using Lists = std::tuple<ListFor<P>...>;
-    using Indexes = std::index_sequence_for<P...>;
-
+    /// The list of prototype I, for dispatchers.
     template <std::size_t I>
     const auto& listAt() const noexcept {
         return std::get<I>(lists_);
     }
+
+private:
+    using Lists = std::tuple<ListFor<P>...>;
+    using Indexes = std::index_sequence_for<P...>;
 
     template <std::size_t I, class Inner>
     static Handle handleOf(Inner&& handle) {

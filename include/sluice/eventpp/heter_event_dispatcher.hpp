@@ -1,8 +1,128 @@
 #pragma once
 
-#include <sluice/eventpp/detail/heter/heter_dispatcher_base.hpp>
+#include <sluice/event/detail/dispatch/listener_map.hpp>
+#include <sluice/eventpp/heter_callback_list.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace sluice {
+
+namespace detail {
+
+/// The common base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the
+/// mixins; void means this class.
+template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
+class HeterDispatcherBase
+    : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
+    using Base = ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies>;
+
+protected:
+    using Match = Prototypes<ListOfPrototypes>;
+    using typename Base::List;
+    using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingExcludeEvent>;
+    using MixinRoot = std::conditional_t<std::is_void_v<Root>, HeterDispatcherBase, Root>;
+
+    static_assert(!(ArgumentPassingMode::canIncludeEventType &&
+                    ArgumentPassingMode::canExcludeEventType),
+                  "a heterogeneous class cannot tell by the number of arguments where the event "
+                  "is: choose ArgumentPassingIncludeEvent or ArgumentPassingExcludeEvent");
+    static constexpr bool includesEvent = ArgumentPassingMode::canIncludeEventType != 0;
+
+public:
+    using PrototypeList = ListOfPrototypes;
+    using typename Base::Event;
+    using typename Base::Handle;
+
+    /// Adds a listener for an event at the end, at the beginning, or in front of another listener,
+    /// in the list of its prototype.
+    template <class C>
+    Handle appendListener(const Event& event, C&& callback) {
+        return this->listOf(event).append(std::forward<C>(callback));
+    }
+    template <class C>
+    Handle prependListener(const Event& event, C&& callback) {
+        return this->listOf(event).prepend(std::forward<C>(callback));
+    }
+    template <class C>
+    Handle insertListener(const Event& event, C&& callback, const Handle& before) {
+        return this->listOf(event).insert(std::forward<C>(callback), before);
+    }
+    template <class C>
+    Handle insertListenerByPriority(const Event& event, C&& callback, int priority) {
+        return this->listOf(event).insertByPriority(std::forward<C>(callback), priority);
+    }
+
+    /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event and a prototype.
+    template <class Prototype, class F>
+    void forEach(const Event& event, F&& f) const {
+        if (const List* const list = this->find(event)) {
+            list->template forEach<Prototype>(std::forward<F>(f));
+        }
+    }
+
+    /// Like forEach(), but ends when `f` returns false, and then returns false.
+    template <class Prototype, class F>
+    bool forEachIf(const Event& event, F&& f) const {
+        const List* const list = this->find(event);
+        return list == nullptr || list->template forEachIf<Prototype>(std::forward<F>(f));
+    }
+
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The other
+    /// arguments choose the prototype; with ArgumentPassingIncludeEvent, all arguments do.
+    template <class First, class... A>
+    void dispatch(First&& first, A&&... args) const {
+        if constexpr (includesEvent) {
+            constexpr std::size_t index = Match::template ofArguments<First&&, A&&...>();
+            dispatchIncluded(PrototypeTag<typename Match::template At<index>>(),
+                             std::forward<First>(first), std::forward<A>(args)...);
+        } else {
+            directDispatch(getEvent<Policies, Event>(std::forward<First>(first), args...),
+                           std::forward<A>(args)...);
+        }
+    }
+
+    /// Calls the listeners of this event.
+    template <class... A>
+    void directDispatch(const Event& event, A&&... args) const {
+        constexpr std::size_t index = Match::template ofArguments<A&&...>();
+        dispatchTo(PrototypeTag<typename Match::template At<index>>(), event,
+                   std::forward<A>(args)...);
+    }
+
+protected:
+    template <class T>
+    using Same = std::enable_if_t<true, T>;
+
+    /// Converts the arguments to the types of the prototype, once for all mixins and listeners.
+    template <class Result, class... Args>
+    void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event,
+                    Same<Args>... args) const {
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            callListeners<Result(Args...)>(event, args...);
+        }
+    }
+
+private:
+    /// Finds the event after the mixins, which may change it, because it is an argument.
+    template <class Result, class... Args>
+    void dispatchIncluded(PrototypeTag<Result(Args...)>, Same<Args>... args) const {
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            callListeners<Result(Args...)>(getEvent<Policies, Event>(args...), args...);
+        }
+    }
+
+    template <class Prototype, class... Args>
+    void callListeners(const Event& event, Args&... args) const {
+        constexpr std::size_t index = Match::template ofPrototype<Prototype>();
+        if (const List* const list = this->find(event)) {
+            list->template listAt<index>().callAll(args...);
+        }
+    }
+};
+
+}  // namespace detail
 
 /// Calls the listeners of an event, whose arguments may be of several prototypes.
 ///
@@ -13,15 +133,15 @@ namespace sluice {
 ///     dispatcher.dispatch(3);              // calls the first one
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
-/// Use it if events have different arguments. Use EventDispatcher if all have the same. Use
+/// Use it if events have different arguments. Use EventDispatcher if all have the same, and
 /// TypeDispatcher if each kind of event is a type of its own.
 ///
-/// Listeners and arguments belong to the first prototype that fits: see HeterCallbackList. The
-/// arguments follow the event. With ArgumentPassingIncludeEvent the event is among them.
+/// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The arguments
+/// follow the event; with ArgumentPassingIncludeEvent the event is among them. The rest is like
+/// EventDispatcher, except that no listener that removeAllListeners() removes may be the last owner
+/// of the dispatcher.
 ///
-/// Threads, progress, memory, exceptions: as for EventDispatcher. `Policies`: as for
-/// EventDispatcher, without Callback; getEvent may be overloaded. One exception: no listener that
-/// removeAllListeners() removes may be the last owner of the dispatcher.
+/// `Policies`: as for EventDispatcher, without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,

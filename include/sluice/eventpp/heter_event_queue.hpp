@@ -1,8 +1,142 @@
 #pragma once
 
-#include <sluice/eventpp/detail/heter/heter_queue_base.hpp>
+#include <sluice/event/detail/queue/queue_core.hpp>
+#include <sluice/eventpp/heter_event_dispatcher.hpp>
+#include <sluice/eventpp/queue_names.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 namespace sluice {
+
+namespace detail {
+
+/// An event with the arguments of one of the prototypes. enqueue() has chosen the prototype.
+template <class Event, class PrototypeList>
+struct HeterQueuedEvent;
+
+template <class Event, class... P>
+struct HeterQueuedEvent<Event, HeterTuple<P...>> {
+    std::decay_t<Event> event;
+    std::variant<typename PrototypeTraits<P>::Arguments...> arguments;
+};
+
+template <class... P, class Queued, class F, std::size_t... I>
+void visitOneOf(Queued& queued, F& f, std::index_sequence<I...>) {
+    const auto visit = [&](auto prototype, auto* arguments) {
+        if (arguments != nullptr) {
+            std::apply([&](auto&... args) { f(prototype, queued.event, args...); }, *arguments);
+        }
+        return arguments != nullptr;
+    };
+    (void)(... || visit(PrototypeTag<P>(), std::get_if<I>(&queued.arguments)));
+}
+
+/// Calls f(prototype, event, args...).
+template <class Event, class... P, class F>
+void visitQueued(HeterQueuedEvent<Event, HeterTuple<P...>>& queued, F f) {
+    visitOneOf<P...>(queued, f, std::index_sequence_for<P...>());
+}
+
+/// HeterEventQueue without the mixins.
+template <class EventType, class PrototypeList, class Policies>
+class HeterQueueBase
+    : public QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies,
+                                           HeterQueueBase<EventType, PrototypeList, Policies>>,
+                       HeterQueuedEvent<EventType, PrototypeList>, Policies> {
+    using Queued = HeterQueuedEvent<EventType, PrototypeList>;
+    using Base = QueueCore<HeterDispatcherBase<EventType, PrototypeList, Policies, HeterQueueBase>,
+                           Queued, Policies>;
+    using typename Base::Content;
+    using typename Base::Match;
+
+    template <std::size_t I>
+    using Traits = PrototypeTraits<typename Match::template At<I>>;
+
+public:
+    using Event = EventType;
+
+    using Base::Base;
+
+    /// Queues the event `first`, or the event that getEvent() returns for the arguments. The first
+    /// prototype that accepts the arguments counts; with ArgumentPassingIncludeEvent, `first` is
+    /// one of them. Returns false, and leaves the arguments unchanged, if the queue refuses the
+    /// event, because it is closed or full.
+    template <class First, class... A>
+    bool enqueue(First&& first, A&&... args) {
+        if constexpr (Base::includesEvent) {
+            constexpr std::size_t index = Match::template ofArguments<First&&, A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First&, A&...>;
+            return queue<index, contentOf<index, First, First, A...>(hasGetEvent)>(
+                [&] { return getEvent<Policies, Event>(first, args...); },
+                std::forward<First>(first), std::forward<A>(args)...);
+        } else {
+            constexpr std::size_t index = Match::template ofArguments<A&&...>();
+            constexpr bool hasGetEvent = isDetected<EventResult, Policies, First, A&...>;
+            return queue<index, contentOf<index, First, A...>(hasGetEvent)>(
+                [&]() -> Event {
+                    return getEvent<Policies, Event>(std::forward<First>(first), args...);
+                },
+                std::forward<A>(args)...);
+        }
+    }
+
+    /// Dispatches the events of the first prototype that the predicate can be called with, if
+    /// predicate(args...) is true. The other events stay, in front of later ones. If it dispatches
+    /// none, it tries the next such prototype.
+    template <class Predicate>
+    bool processIf(Predicate&& predicate) {
+        return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
+    }
+
+private:
+    template <std::size_t I, class First, class... A>
+    static constexpr Content contentOf(bool hasGetEvent) noexcept {
+        return Base::template contentOf<typename Traits<I>::Arguments, First, A...>(hasGetEvent);
+    }
+
+    template <std::size_t I, Content How, class FindEvent, class... A>
+    bool queue(FindEvent findEvent, A&&... args) {
+        using Arguments = decltype(Queued::arguments);
+        if constexpr (Base::template canKeep<typename Traits<I>::Arguments, A...>()) {
+            return this->template add<How>([&] {
+                return Queued{findEvent(),
+                              Arguments(std::in_place_index<I>, std::forward<A>(args)...)};
+            });
+        } else {
+            return false;  // the compiler has refused the call
+        }
+    }
+
+    template <class Predicate, std::size_t... I>
+    bool processIfOfAny(Predicate& predicate, std::index_sequence<I...>) {
+        return (... || processIfOf<I>(PrototypeTag<typename Match::template At<I>>(), predicate));
+    }
+
+    template <std::size_t I, class Predicate, class Result, class... Args>
+    bool processIfOf(PrototypeTag<Result(Args...)>, Predicate& predicate) {
+        if constexpr (std::is_invocable_v<Predicate&, Args...>) {
+            return this->processWhere([&predicate](Queued& queued) {
+                auto* const arguments = std::get_if<I>(&queued.arguments);
+                return arguments != nullptr && ask<Args...>(predicate, *arguments);
+            });
+        } else {
+            return false;
+        }
+    }
+
+    template <class... Args, class Predicate, class Arguments>
+    static bool ask(Predicate& predicate, Arguments& arguments) {
+        return std::apply(
+            [&predicate](auto&... args) -> bool { return predicate(static_cast<Args>(args)...); },
+            arguments);
+    }
+};
+
+}  // namespace detail
 
 /// Keeps events with arguments of several prototypes until a thread dispatches them: a
 /// HeterEventDispatcher with a queue in front of it.
@@ -13,14 +147,12 @@ namespace sluice {
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// Use it if queued events have different arguments. Use EventQueue if all have the same. Use Bus
+/// Use it if queued events have different arguments. Use EventQueue if all have the same, and Bus
 /// for messages that are types of their own.
 ///
-/// All events are in one queue, first in, first out, whatever their prototype. The prototype is
-/// chosen when an event is queued. Each event takes as much memory as the arguments of the largest
-/// prototype.
+/// All events are in one queue, first in, first out, whatever their prototype. Each takes as much
+/// memory as the arguments of the largest prototype. The rest is like EventQueue.
 ///
-/// Threads, order, progress, memory, exceptions, capacity and shutdown: as for EventQueue.
 /// `Policies`: as for HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
@@ -34,5 +166,19 @@ class HeterEventQueue
 public:
     using Base::Base;
 };
+
+namespace void_enqueue {
+
+/// A HeterEventQueue whose enqueue() returns nothing: eventpp::HeterEventQueue.
+template <class Event, class PrototypeList, class Policies = DefaultPolicies>
+class HeterEventQueue
+    : public detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>> {
+    using Base = detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>>;
+
+public:
+    using Base::Base;
+};
+
+}  // namespace void_enqueue
 
 }  // namespace sluice

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <sluice/event/callback_list.hpp>
+#include <sluice/eventpp/heter_callback_list.hpp>
 
 #include <functional>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -15,6 +16,10 @@ struct FilterPrototypeOf;
 template <class R, class... Args>
 struct FilterPrototypeOf<R(Args...)> {
     using Type = bool(std::add_lvalue_reference_t<Args>...);
+};
+template <class... P>
+struct FilterPrototypeOf<HeterTuple<P...>> {
+    using Type = HeterTuple<typename FilterPrototypeOf<P>::Type...>;
 };
 
 /// Filters have the threading of the dispatcher, and none of its other policies.
@@ -31,22 +36,16 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// Purpose: a filter sees every event. It lets the event pass or not, and may change its arguments.
+/// A filter sees every event, also one without listeners. It lets the event pass or not, and may
+/// change its arguments, which it receives as references. Filters run in the order in which they
+/// were added; a queue runs them when it processes the event. The first filter that returns false,
+/// or throws, ends the dispatch. Copies of the dispatcher have the same filters; swap() exchanges
+/// them.
 ///
-/// Filters run in the order in which they were added, also if the event has no listener. A queue
-/// runs them when it processes the event. The first filter that returns false ends the dispatch: no
-/// later filter and no listener is called. A filter gets all arguments as references. Later filters
-/// and the listeners get the values that it writes.
+/// Thread safety: like a CallbackList with the Threading of the dispatcher. A filter may add and
+/// remove filters.
 ///
-/// Threads, progress, memory: as for a CallbackList with the Threading of the dispatcher. A filter
-/// may add and remove filters.
-///
-/// Errors: an exception of a filter ends the dispatch. Cost: one branch for a dispatch without
-/// filters, one call for each filter.
-///
-/// Copies of the dispatcher have the same filters; swap() exchanges the filters.
-///
-/// Tests: tests/unit/eventpp/mixin_filter_test.cpp.
+/// Performance: one branch for a dispatch without filters, one call for each filter.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;
@@ -62,8 +61,7 @@ public:
     /// Adds a filter behind the others.
     FilterHandle appendFilter(const Filter& filter) { return filters_.append(filter); }
 
-    /// Removes a filter. Returns false if it was removed before, or if it is no filter of this
-    /// object.
+    /// Removes a filter. Returns false if it is no filter of this object, or no more.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
     /// Called by the dispatcher: whether all filters let the event pass.
@@ -74,6 +72,49 @@ public:
     }
 
     void swap(MixinFilter& other) noexcept {
+        Base::swap(other);
+        filters_.swap(other.filters_);
+    }
+
+private:
+    FilterList filters_;
+};
+
+/// MixinFilter for a heterogeneous dispatcher or queue. A filter sees the events of one prototype:
+/// the first whose arguments it accepts as references.
+///
+///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
+///     using Prototypes = sluice::HeterTuple<void(), void(int)>;
+///     sluice::HeterEventDispatcher<int, Prototypes, Policies> dispatcher;
+///     dispatcher.appendFilter([](int& value) { return value > 0; });
+template <class Base>
+class MixinHeterFilter : public Base {
+    using FilterList =
+        HeterCallbackList<typename detail::FilterPrototypeOf<typename Base::PrototypeList>::Type,
+                          detail::FilterPolicies<typename Base::Threading>>;
+
+public:
+    using FilterHandle = typename FilterList::Handle;
+
+    using Base::Base;
+
+    /// Adds a filter behind the others of its prototype.
+    template <class Filter>
+    FilterHandle appendFilter(Filter&& filter) {
+        return filters_.append(std::forward<Filter>(filter));
+    }
+
+    /// Removes a filter. Returns false if it is no filter of this object, or no more.
+    bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
+
+    /// Called by the dispatcher: whether all filters let the event pass.
+    template <class... Args>
+    bool mixinBeforeDispatch(Args&... args) const {
+        return filters_.empty() || filters_.template forEachIf<bool(Args & ...)>(
+                                       [&args...](auto& filter) { return filter(args...); });
+    }
+
+    void swap(MixinHeterFilter& other) noexcept {
         Base::swap(other);
         filters_.swap(other.filters_);
     }

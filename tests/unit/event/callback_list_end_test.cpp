@@ -3,7 +3,6 @@
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
-#include <sluice/eventpp/heter_callback_list.hpp>
 
 #include <gtest/gtest.h>
 
@@ -148,19 +147,6 @@ TYPED_TEST(CallbackEndTest, DispatcherThatEndsTakesAlongWhatDestructorsAdd) {
     endDispatcherWhoseListenersUseIt<Ordered>(this->captured);
 }
 
-TYPED_TEST(CallbackEndTest, HeterListThatEndsTakesAlongWhatDestructorsAdd) {
-    using HeterList = HeterCallbackList<HeterTuple<void(), void(int)>, TypeParam>;
-    auto list = std::make_unique<HeterList>();
-    const auto addToBoth = [address = list.get(), this] {
-        address->append([inner = this->captured] {});
-        address->append([inner = this->captured](int) {});
-    };
-    list->append(atEnd(addToBoth));
-    list->append([kept = atEnd(addToBoth)](int) { kept(); });
-    list.reset();
-    EXPECT_EQ(this->captured.use_count(), 1);
-}
-
 TYPED_TEST(CallbackEndTest, CallbacksOfARunningCallOutliveASwapIntoAListThatEnds) {
     typename TestFixture::List list;
     std::vector<int> seen;
@@ -260,26 +246,6 @@ TYPED_TEST(SharedCallbackEndTest, ListTakesItsCallbacksAlongWhateverOtherListsDo
         list();
     }
     EXPECT_EQ(this->captured.use_count(), 1);
-}
-
-TYPED_TEST(SharedCallbackEndTest, HeterListTakesAlongWhatDestructorsOfRemovedCallbacksAdd) {
-    const CallElsewhere<typename TestFixture::List> other;
-    // A thread of its own, because other tests need the budget that this test uses up.
-    std::thread([&] {
-        typename TestFixture::List list;
-        // After so many removals in a row, removed callbacks wait.
-        for (int i = 0; i < 1000 && list.removedSizeApprox() == 0; ++i) {
-            EXPECT_TRUE(list.remove(list.append([] {})));
-        }
-        using HeterList = HeterCallbackList<HeterTuple<void(), void(int)>, TypeParam>;
-        auto heter = std::make_unique<HeterList>();
-        const auto addOne = [address = heter.get(), this] {
-            address->append([inner = this->captured] {});
-        };
-        EXPECT_TRUE(heter->remove(heter->append([kept = atEnd(addOne)](int) { kept(); })));
-        heter.reset();
-        EXPECT_EQ(this->captured.use_count(), 1);
-    }).join();
 }
 
 TYPED_TEST(SharedCallbackEndTest, RemoveAndWaitDestroysBesideOtherThreads) {

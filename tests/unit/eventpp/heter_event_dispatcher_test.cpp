@@ -1,8 +1,6 @@
 #include "unit/event/event_suites.hpp"
 
-#include <sluice/eventpp/counter_remover.hpp>
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
-#include <sluice/eventpp/scoped_remover.hpp>
 
 #include <gtest/gtest.h>
 
@@ -223,24 +221,6 @@ TYPED_TEST(HeterEventDispatcherTest, ReferencesComeBackAndValuesStayWhole) {
     const std::string text = "long enough to live on the heap, not inside";
     dispatcher.dispatch(1, text);
     EXPECT_EQ(seen, (Texts{text, text}));
-}
-
-// ---- the utilities
-
-TYPED_TEST(HeterEventDispatcherTest, ScopesAndCountersRemove) {
-    typename TestFixture::Dispatcher dispatcher;
-    counterRemover(dispatcher).appendListener(3, this->note(1));
-    {
-        ScopedRemover<typename TestFixture::Dispatcher> remover(dispatcher);
-        remover.appendListener(3, this->note(2));
-        const auto three = remover.appendListener(3, this->noteInt(3));
-        dispatcher.dispatch(3);
-        EXPECT_TRUE(remover.removeListener(3, three));
-        dispatcher.dispatch(3, 1);
-    }
-    dispatcher.dispatch(3);
-    EXPECT_EQ(this->called, (Numbers{1, 2}));
-    EXPECT_FALSE(dispatcher.hasAnyListener(3));
 }
 
 }  // namespace

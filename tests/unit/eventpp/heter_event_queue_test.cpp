@@ -2,10 +2,10 @@
 
 #include <sluice/eventpp/heter_event_queue.hpp>
 #include <sluice/eventpp/ordered_queue_list.hpp>
+#include <sluice/eventpp/removers.hpp>
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -76,24 +76,6 @@ TYPED_TEST(HeterEventQueueTest, ProcessOneIsFirstInFirstOutAcrossPrototypes) {
     EXPECT_EQ(this->log.size(), 3U);
 }
 
-TYPED_TEST(HeterEventQueueTest, EventsOfListenersAreForTheNextRound) {
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    queue.appendListener(3, [&queue](int n) {
-        if (n < 3) {
-            queue.enqueue(3, n + 1);
-        }
-    });
-    queue.enqueue(3, 1);
-    queue.enqueue(3, "between");
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(this->log, (Texts{"1", "between"}));
-    EXPECT_TRUE(queue.process());
-    EXPECT_TRUE(queue.process());
-    EXPECT_FALSE(queue.process());
-    EXPECT_EQ(this->log, (Texts{"1", "between", "2", "3"}));
-}
-
 // ---- processIf
 
 TYPED_TEST(HeterEventQueueTest, ProcessIfTestsTheEventsOfItsPrototypeOnly) {
@@ -152,21 +134,6 @@ TYPED_TEST(HeterEventQueueTest, ProcessIfGoesOnToTheNextPrototypeWhenNoneWasDisp
     queue.enqueue(1, 9);
     EXPECT_TRUE(queue.processIf(Any()));
     EXPECT_EQ(seen, (Texts{"text", "int9"}));
-}
-
-TYPED_TEST(HeterEventQueueTest, PredicateWithStateIsTheCallersOwn) {
-    struct Counting {
-        int calls = 0;
-        bool operator()(int) { return ++calls == 2; }
-    };
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    queue.enqueue(3, 1);
-    queue.enqueue(3, 2);
-    Counting counting;
-    EXPECT_TRUE(queue.processIf(counting));
-    EXPECT_EQ(counting.calls, 2);
-    EXPECT_EQ(this->log, (Texts{"2"}));
 }
 
 // ---- queued events
@@ -292,74 +259,6 @@ TYPED_TEST(HeterEventQueueTest, CopiesAndMovesConcernListenersOnly) {
     EXPECT_EQ(this->log, (Texts{"2", "three", "1"}));
 }
 
-// ---- beyond the order
-
-TYPED_TEST(HeterEventQueueTest, BoundedQueuesRejectOrDropAndCount) {
-    EventQueueOptions options;
-    options.limit = 2;
-    typename TestFixture::Queue rejecting(options);
-    this->listen(rejecting, 3);
-    EXPECT_TRUE(rejecting.enqueue(3, 1));
-    EXPECT_TRUE(rejecting.enqueue(3, "two"));
-    EXPECT_FALSE(rejecting.enqueue(3));
-    EXPECT_TRUE(rejecting.process());
-    options.overflow = Overflow::dropOldest;
-    typename TestFixture::Queue dropping(options);
-    this->listen(dropping, 3);
-    EXPECT_TRUE(dropping.enqueue(3, 1));
-    EXPECT_TRUE(dropping.enqueue(3, "two"));
-    EXPECT_TRUE(dropping.enqueue(3));
-    EXPECT_EQ(dropping.discardedCount(), 1U);
-    EXPECT_TRUE(dropping.process());
-    EXPECT_EQ(this->log, (Texts{"1", "two", "two", "none"}));
-}
-
-TYPED_TEST(HeterEventQueueTest, ClosedQueueRefusesAndStillProcesses) {
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    EXPECT_TRUE(queue.enqueue(3, 1));
-    queue.close();
-    EXPECT_TRUE(queue.isClosed());
-    EXPECT_FALSE(queue.enqueue(3, 2));
-    queue.wait();
-    EXPECT_TRUE(queue.process());
-    queue.drain();
-    EXPECT_TRUE(queue.drainFor(std::chrono::milliseconds(0)));
-    EXPECT_EQ(this->log, (Texts{"1"}));
-}
-
-TYPED_TEST(HeterEventQueueTest, KnowsWhetherThereIsSomethingToDo) {
-    typename TestFixture::Queue queue;
-    EXPECT_FALSE(queue.waitFor(std::chrono::nanoseconds(0)));
-    bool wasEmptyInside = true;
-    queue.appendListener(3, [&](int) { wasEmptyInside = queue.emptyQueue(); });
-    queue.enqueue(3, 1);
-    EXPECT_TRUE(queue.waitFor(std::chrono::nanoseconds(0)));
-    {
-        const typename TestFixture::Queue::DisableQueueNotify silent(&queue);
-        EXPECT_FALSE(queue.waitFor(std::chrono::nanoseconds(0)));
-    }
-    EXPECT_TRUE(queue.waitFor(std::chrono::nanoseconds(0)));
-    EXPECT_TRUE(queue.process());
-    EXPECT_FALSE(wasEmptyInside);
-    EXPECT_TRUE(queue.emptyQueue());
-}
-
-TYPED_TEST(HeterEventQueueTest, ListenerMayDestroyTheQueue) {
-    auto queue = std::make_unique<typename TestFixture::Queue>();
-    const auto shared = std::make_shared<int>(0);
-    queue->appendListener(3, [&queue, shared](int) {
-        queue.reset();
-        ++*shared;
-    });
-    queue->enqueue(3, 1);
-    queue->enqueue(3, 2);
-    queue->enqueue(3, "never dispatched");
-    EXPECT_TRUE(queue->process());
-    EXPECT_EQ(*shared, 1);
-    EXPECT_EQ(shared.use_count(), 1);
-}
-
 template <class Policies>
 struct Ordered : Policies {
     template <class Item>
@@ -382,19 +281,6 @@ TYPED_TEST(HeterEventQueueTest, QueueListOfThePolicyOrdersTheEvents) {
 }
 
 #if defined(__cpp_exceptions)
-
-TYPED_TEST(HeterEventQueueTest, ExceptionOfAListenerLosesNoOtherEvent) {
-    typename TestFixture::Queue queue;
-    queue.appendListener(3, [](int) { throw std::runtime_error("of the test"); });
-    this->listen(queue, 4);
-    queue.enqueue(4, "a");
-    queue.enqueue(3, 1);
-    queue.enqueue(4, 2);
-    EXPECT_THROW(queue.process(), std::runtime_error);
-    EXPECT_FALSE(queue.emptyQueue());
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(this->log, (Texts{"a", "2"}));
-}
 
 struct Fragile {
     explicit Fragile(bool mayFail) : fails(mayFail) {}
@@ -420,6 +306,36 @@ TYPED_TEST(HeterEventQueueTest, EventThatCannotBeBuiltIsNotQueued) {
 }
 
 #endif
+
+// ---- as eventpp has it
+
+using VoidQueue = void_enqueue::HeterEventQueue<int, HeterTuple<void(), void(int)>>;
+
+void enqueueAndReturn(VoidQueue& queue) {
+    return queue.enqueue(3, 4);
+}
+
+TEST(HeterVoidEnqueueTest, IsAQueueOfSluiceWhoseEnqueueReturnsNothing) {
+    static_assert(std::is_nothrow_move_constructible_v<VoidQueue>);
+    VoidQueue original{EventQueueOptions{}};
+    int sum = 0;
+    original.appendListener(3, [&sum](int n) { sum += n; });
+    VoidQueue copy(original);
+    VoidQueue queue(std::move(copy));
+    {
+        ScopedRemover<VoidQueue> remover(queue);
+        remover.appendListener(3, [&sum] { sum += 10; });
+        const VoidQueue::DisableQueueNotify quiet(&queue);
+        enqueueAndReturn(queue);
+        queue.enqueue(3);
+        EXPECT_TRUE(queue.process());
+    }
+    EXPECT_EQ(sum, 14);
+    HeterEventQueue<int, HeterTuple<void(), void(int)>>& base = queue;
+    EXPECT_TRUE(base.enqueue(3, 2));
+    EXPECT_TRUE(base.process());
+    EXPECT_EQ(sum, 16);
+}
 
 }  // namespace
 }  // namespace sluice

@@ -1,5 +1,9 @@
+#include "unit/event/event_suites.hpp"
+
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
+#include <sluice/eventpp/heter_event_dispatcher.hpp>
+#include <sluice/eventpp/heter_event_queue.hpp>
 #include <sluice/eventpp/mixin_filter.hpp>
 
 #include <gtest/gtest.h>
@@ -67,14 +71,6 @@ TEST_F(MixinFilterTest, TheFirstFilterThatObjectsStopsLaterFiltersAndAllListener
     EXPECT_EQ(data_, (Numbers{58, 58, 0, 0, 0}));
 }
 
-TEST_F(MixinFilterTest, FiltersInFrontOfTheOneThatObjectsStillRun) {
-    filter(0, pass);
-    filter(1, belowTwo);
-    dispatchAll();
-    EXPECT_EQ(hits_, (Numbers{5, 5}));
-    EXPECT_EQ(data_, (Numbers{58, 58, 0, 0, 0}));
-}
-
 TEST_F(MixinFilterTest, WhatAFilterWritesIsWhatListenersGet) {
     filter(0, increaseFromTwo);
     int seen = 0;
@@ -86,12 +82,6 @@ TEST_F(MixinFilterTest, WhatAFilterWritesIsWhatListenersGet) {
     EXPECT_EQ(hits_, (Numbers{5, 5}));
     EXPECT_EQ(data_, (Numbers{58, 58, 59, 59, 59}));
     EXPECT_EQ(seen, 58 + 58 + 59 + 59 + 59) << "later filters get it, too";
-}
-
-TEST_F(MixinFilterTest, FiltersRunForEventsWithoutListeners) {
-    filter(0, pass);
-    dispatcher_.dispatch(1000, 58);
-    EXPECT_EQ(hits_, (Numbers{1, 0}));
 }
 
 TEST_F(MixinFilterTest, ARemovedFilterNoLongerObjects) {
@@ -252,26 +242,125 @@ TEST(MixinFilterChainTest, AFilterMayDestroyTheDispatcher) {
     EXPECT_EQ(called, 0);
 }
 
-TEST(MixinFilterQueueTest, AFilterMayDestroyTheQueue) {
-    auto queue = std::make_unique<EventQueue<int, void(int), Filtered>>();
-    int called = 0;
-    queue->appendListener(1, [&called](int) { ++called; });
-    queue->appendFilter([&queue](int&) {
-        queue.reset();
-        return true;
-    });
-    queue->enqueue(1, 1);
-    queue->enqueue(1, 2);
-    EXPECT_TRUE(queue->process());
-    EXPECT_EQ(called, 0);
-}
-
 TEST_F(MixinFilterTest, AThrowingFilterEndsTheDispatch) {
     dispatcher_.appendFilter([](int&, int&) -> bool { throw std::runtime_error("filter"); });
     EXPECT_THROW(dispatcher_.dispatch(1, 58), std::runtime_error);
     EXPECT_EQ(data_, (Numbers{0, 0, 0, 0, 0}));
 }
 #endif
+
+// ---- of heterogeneous classes
+
+using Prototypes = HeterTuple<void(int), void(const std::string&, int&)>;
+
+template <class Policies>
+struct HeterFiltered : Policies {
+    using Mixins = MixinList<MixinHeterFilter>;
+};
+
+template <class Policies>
+class MixinHeterFilterTest : public testing::Test {
+protected:
+    using Dispatcher = HeterEventDispatcher<int, Prototypes, HeterFiltered<Policies>>;
+    using Queue = HeterEventQueue<int, Prototypes, HeterFiltered<Policies>>;
+};
+TYPED_TEST_SUITE(MixinHeterFilterTest, test::CommonPolicies, test::PolicyNames);
+
+TYPED_TEST(MixinHeterFilterTest, FiltersOfThePrototypeRunInOrderUntilOneObjects) {
+    typename TestFixture::Dispatcher dispatcher;
+    std::vector<int> log;
+    dispatcher.appendListener(1, [&log](int n) { log.push_back(n); });
+    dispatcher.appendFilter([&log](int& n) {
+        log.push_back(100 + n);
+        return n > 0;
+    });
+    dispatcher.appendFilter([&log](int n) {
+        log.push_back(200 + n);
+        return n > 1;
+    });
+    dispatcher.appendFilter([](const std::string&, int&) { return false; });
+    dispatcher.dispatch(1, 0);
+    dispatcher.dispatch(1, 1);
+    dispatcher.dispatch(1, 2);
+    dispatcher.dispatch(9, 3);
+    EXPECT_EQ(log, (std::vector<int>{100, 101, 201, 102, 202, 2, 103, 203}));
+}
+
+TYPED_TEST(MixinHeterFilterTest, WhatAFilterWritesReachesListenersButNotTheCaller) {
+    typename TestFixture::Dispatcher dispatcher;
+    std::vector<int> seen;
+    dispatcher.appendFilter([](int& n) {
+        n *= 10;
+        return true;
+    });
+    dispatcher.appendFilter([](const std::string& text, int& n) {
+        n += static_cast<int>(text.size());
+        return true;
+    });
+    dispatcher.appendListener(1, [&seen](int n) { seen.push_back(n); });
+    dispatcher.appendListener(1, [&seen](const std::string&, int& n) { seen.push_back(n); });
+    int n = 3;
+    dispatcher.dispatch(1, std::as_const(n));
+    dispatcher.dispatch(1, n);
+    EXPECT_EQ(n, 3) << "the prototype takes it by value";
+    dispatcher.dispatch(1, "four", n);
+    EXPECT_EQ(n, 7) << "the prototype takes it by reference";
+    EXPECT_EQ(seen, (std::vector<int>{30, 30, 7}));
+}
+
+TYPED_TEST(MixinHeterFilterTest, RemovedFiltersAndOtherDispatchersFiltersDoNotRun) {
+    typename TestFixture::Dispatcher dispatcher;
+    const auto handle = dispatcher.appendFilter([](int&) { return false; });
+    typename TestFixture::Dispatcher other;
+    other.appendListener(1, [](int) {});
+    int calls = 0;
+    dispatcher.appendListener(1, [&calls](int) { ++calls; });
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 0);
+    EXPECT_FALSE(other.removeFilter(handle));
+    auto copy = dispatcher;
+    copy.dispatch(1, 5);
+    EXPECT_EQ(calls, 0) << "a copy has the same filters";
+    EXPECT_TRUE(dispatcher.removeFilter(handle));
+    EXPECT_FALSE(dispatcher.removeFilter(handle));
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 1);
+    swap(copy, dispatcher);
+    copy.dispatch(1, 5);
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 2) << "the filters are swapped with the listeners";
+}
+
+template <class Base>
+struct IncludingPolicies : Base {
+    using Mixins = MixinList<MixinHeterFilter>;
+    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
+};
+
+TYPED_TEST(MixinHeterFilterTest, FilterMayChangeAnEventThatIsAmongTheArguments) {
+    HeterEventDispatcher<int, HeterTuple<void(int, int)>, IncludingPolicies<TypeParam>> dispatcher;
+    std::vector<int> called;
+    dispatcher.appendListener(1, [&called](int, int) { called.push_back(1); });
+    dispatcher.appendListener(2, [&called](int event, int) { called.push_back(event); });
+    dispatcher.appendFilter([](int& event, int&) {
+        event = 2;
+        return true;
+    });
+    dispatcher.dispatch(1, 0);
+    EXPECT_EQ(called, (std::vector<int>{2}));
+}
+
+TYPED_TEST(MixinHeterFilterTest, QueueFiltersWhenItProcesses) {
+    typename TestFixture::Queue queue;
+    std::vector<int> seen;
+    queue.appendListener(1, [&seen](int n) { seen.push_back(n); });
+    queue.appendFilter([](int& n) { return ++n != 3; });
+    queue.enqueue(1, 1);
+    queue.enqueue(1, 2);
+    queue.enqueue(1, 3);
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, (std::vector<int>{2, 4}));
+}
 
 }  // namespace
 }  // namespace sluice

@@ -13,22 +13,16 @@
 #include <type_traits>
 #include <utility>
 
-namespace sluice {
-template <class T, std::size_t NodesPerSlab>
-class PoolQueueAllocator;
-}
-
 namespace sluice::detail {
 
 template <class P, class Item>
 using QueueListMember = typename P::template QueueList<Item>;
 
-/// A PoolQueueList has pooled nodes and no order of its own. A NodeList offers the same, and is
-/// faster.
+/// A plain std::list has no order of its own. A NodeList offers the same, and is faster.
 template <class List>
-inline constexpr bool isPoolQueueList = false;
-template <class T, std::size_t NodesPerSlab>
-inline constexpr bool isPoolQueueList<std::list<T, PoolQueueAllocator<T, NodesPerSlab>>> = true;
+inline constexpr bool isPlainList = false;
+template <class T>
+inline constexpr bool isPlainList<std::list<T>> = true;
 
 /// The list of a queue's events: a NodeList, or the list type of the policy.
 template <class Event, class Policies>
@@ -36,7 +30,7 @@ auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, EventStorage<Event>>) {
         using List = QueueListMember<Policies, EventStorage<Event>>;
         using EventList =
-            std::conditional_t<isPoolQueueList<List>, NodeList<Event>, PolicyList<List>>;
+            std::conditional_t<isPlainList<List>, NodeList<Event>, PolicyList<List>>;
         return static_cast<EventList*>(nullptr);
     } else {
         return static_cast<NodeList<Event>*>(nullptr);

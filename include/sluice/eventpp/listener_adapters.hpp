@@ -17,8 +17,8 @@ inline constexpr bool
                  std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
         !std::is_same_v<To, From>;
 
-/// Prepares an argument for a static_cast to To. For a reference it returns an lvalue, because the
-/// cast cannot make a reference to a derived class of a temporary.
+/// Prepares an argument for a static_cast to To. For a reference it returns an lvalue, because a
+/// temporary cannot be cast to a reference to a derived class.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
     if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {
@@ -66,7 +66,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 
 }  // namespace detail
 
-/// A listener whose parameter types differ from those of its list. argumentAdapter() makes it.
+/// A listener whose parameter types differ from those of its list. Made by argumentAdapter().
 ///
 ///     void onKey(const KeyEvent& event);
 ///     sluice::CallbackList<void(const Event&)> list;
@@ -75,14 +75,6 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 ///
 /// Each argument is converted by static_cast, which does not check its type. Each std::shared_ptr,
 /// by value or by const reference, is converted by std::static_pointer_cast.
-///
-/// A function pointer or a wrapper such as std::function names the prototype. For other callables
-/// write it: `argumentAdapter<Prototype>(callable)`.
-///
-/// Threads: as for the callable. Errors: exceptions of the callable and of the conversions. Cost:
-/// the casts; a converted std::shared_ptr is one more owner during the call.
-///
-/// Tests: tests/unit/eventpp/argument_adapter_test.cpp.
 template <class Func, class Prototype>
 struct ArgumentAdapter {
     explicit ArgumentAdapter(Func function) : func(std::move(function)) {}
@@ -98,6 +90,8 @@ struct ArgumentAdapter {
     Func func;
 };
 
+/// A function pointer or a wrapper such as std::function names the prototype. For other callables,
+/// write `argumentAdapter<Prototype>(callable)`.
 template <template <class> class Func, class R, class... Args>
 [[nodiscard]] ArgumentAdapter<Func<R(Args...)>, R(Args...)> argumentAdapter(Func<R(Args...)> func) {
     return ArgumentAdapter<Func<R(Args...)>, R(Args...)>(std::move(func));
@@ -111,6 +105,38 @@ template <class Prototype, class Func>
 template <class R, class... Args>
 [[nodiscard]] ArgumentAdapter<R (*)(Args...), R(Args...)> argumentAdapter(R (*func)(Args...)) {
     return ArgumentAdapter<R (*)(Args...), R(Args...)>(func);
+}
+
+/// A listener for some of the events of a list: it calls a function if a condition holds.
+///
+///     sluice::CallbackList<void(int)> list;
+///     list.append(sluice::conditionalFunctor([](int level) { std::printf("low: %d\n", level); },
+///                                            [](int level) { return level < 10; }));
+///     list(50);  // calls the condition only
+///
+/// The condition receives the arguments as lvalues, so it cannot move them away from the function.
+template <class Func, class Condition>
+struct ConditionalFunctor {
+    ConditionalFunctor(Func function, Condition test)
+        : func(std::move(function)), condition(std::move(test)) {}
+
+    template <class... Args, std::enable_if_t<std::is_invocable_v<Condition&, Args&...> &&
+                                                  std::is_invocable_v<Func&, Args...>,
+                                              int> = 0>
+    void operator()(Args&&... args) {
+        if (std::invoke(condition, args...)) {
+            std::invoke(func, std::forward<Args>(args)...);
+        }
+    }
+
+    Func func;
+    Condition condition;
+};
+
+template <class Func, class Condition>
+[[nodiscard]] ConditionalFunctor<Func, Condition> conditionalFunctor(Func func,
+                                                                     Condition condition) {
+    return ConditionalFunctor<Func, Condition>(std::move(func), std::move(condition));
 }
 
 }  // namespace sluice

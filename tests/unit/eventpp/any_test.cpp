@@ -1,17 +1,25 @@
+#include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/eventpp/any_data.hpp>
+#include <sluice/eventpp/any_id.hpp>
 
 #include <support/payloads.hpp>
 
 #include <gtest/gtest.h>
 
+#include <any>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace sluice {
@@ -85,13 +93,12 @@ TEST(AnyDataTest, GivesTheObjectBackWhereverItLies) {
     const Small outside = LargeEvent();
     EXPECT_EQ(outside.get<LargeEvent>().kind, 7);
     EXPECT_EQ(outside.getAddress(), &outside.get<LargeEvent>());
-}
-
-TEST(AnyDataTest, GivesTheFirstBaseClassBack) {
-    const Small key = KeyEvent(3, 4);
-    EXPECT_EQ(key.get<Event>().kind, 3);
-    const Small large = LargeEvent();
-    EXPECT_EQ(large.get<Event>().kind, 7);
+    EXPECT_EQ(outside.get<Event>().kind, 7) << "the first base class";
+    const std::string text = "kept";
+    const Small copied = text;
+    EXPECT_EQ(text, "kept");
+    EXPECT_EQ(copied.get<std::string>(), "kept");
+    EXPECT_TRUE(copied.isType<std::string>());
 }
 
 TEST(AnyDataTest, KnowsTheExactType) {
@@ -112,13 +119,6 @@ TEST(AnyDataTest, TellsTypesApartThatBehaveAlike) {
     // The object that tells types apart must be writable. Otherwise linkers may fold it.
     static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, false>)>);
     static_assert(!std::is_const_v<decltype(detail::anyOperations<Metres, true>)>);
-}
-
-TEST(AnyDataTest, ConstAndReferencesDoNotCountAsAnotherType) {
-    const KeyEvent constant(1, 2);
-    EXPECT_TRUE(Small(constant).isType<KeyEvent>());
-    KeyEvent variable(1, 2);
-    EXPECT_TRUE(Small(variable).isType<KeyEvent>());
 }
 
 int keyOf(const KeyEvent& event) {
@@ -144,29 +144,6 @@ TEST(AnyDataTest, ConvertsToWhatAListenerTakes) {
     const Small large = LargeEvent();
     EXPECT_EQ(static_cast<const LargeEvent*>(large), &large.get<LargeEvent>());
     EXPECT_EQ(static_cast<const void*>(large), large.getAddress());
-}
-
-TEST(AnyDataTest, MovingAnObjectInEmptiesTheSource) {
-    auto number = std::make_unique<int>(5);
-    const Small data = std::move(number);
-    EXPECT_EQ(number, nullptr);
-    EXPECT_EQ(*data.get<std::unique_ptr<int>>(), 5);
-
-    struct Large {
-        std::unique_ptr<int> number;
-        std::array<int, 50> content{};
-    };
-    Large large{std::make_unique<int>(6)};
-    const Small onHeap = std::move(large);
-    EXPECT_EQ(large.number, nullptr);
-    EXPECT_EQ(*onHeap.get<Large>().number, 6);
-}
-
-TEST(AnyDataTest, CopyingAnObjectInLeavesTheSource) {
-    const std::string text = "kept";
-    const Small data = text;
-    EXPECT_EQ(text, "kept");
-    EXPECT_EQ(data.get<std::string>(), "kept");
 }
 
 TEST(AnyDataTest, MovesWithItsObject) {
@@ -270,20 +247,6 @@ struct MayThrowWhenMoved {
 
 TEST(AnyDataTest, AnObjectWhoseMoveMayThrowLiesOnTheHeap) {
     EXPECT_FALSE(holdsInside(AnyData<32>(MayThrowWhenMoved())));
-}
-
-TEST(AnyDataTest, IsTakenOutOfAQueue) {
-    EventQueue<int, void(int, const Small&)> queue;
-    queue.enqueue(3, std::make_unique<int>(5));
-    decltype(queue)::QueuedEvent event{0, {0, Small(0)}};
-    ASSERT_TRUE(queue.takeEvent(&event));
-    EXPECT_EQ(*event.getArgument<1>().get<std::unique_ptr<int>>(), 5);
-}
-
-TEST(AnyDataTest, MaxSizeOfIsTheSizeOfTheLargest) {
-    static_assert(maxSizeOf<Block<3>>() == 3);
-    static_assert(maxSizeOf<Block<3>, Block<9>, Block<5>>() == 9);
-    EXPECT_TRUE(holdsInside(AnyData<maxSizeOf<Block<3>, Block<90>>()>(Block<90>())));
 }
 
 TEST(AnyDataTest, CarriesAnyEventToListenersThatTakeTheirOwn) {
@@ -393,6 +356,119 @@ TEST(AnyDataDeathTest, RefusesAccessThatCannotBeRight) {
     EXPECT_DEATH((void)large.get<LargeEvent>(), "moved from and holds nothing");
 }
 #endif
+
+// ---- AnyId
+
+/// Digests of a type that is no number.
+template <class T>
+struct TextDigester {
+    std::string operator()(const T& value) const { return std::to_string(value); }
+};
+
+/// All values collide.
+template <class T>
+struct ConstantDigester {
+    int operator()(const T&) const { return 8; }
+};
+
+/// A storage that compares, and orders backwards to be told from the digest.
+struct LengthStorage {
+    LengthStorage() = default;
+    LengthStorage(const std::string& text) : length(text.size()) {}
+
+    friend bool operator==(const LengthStorage& a, const LengthStorage& b) {
+        return a.length == b.length;
+    }
+    friend bool operator<(const LengthStorage& a, const LengthStorage& b) {
+        return a.length > b.length;
+    }
+
+    std::size_t length = 0;
+};
+
+TEST(AnyIdTest, KeepsTheValueInItsStorage) {
+    const AnyId<std::hash, LengthStorage> id(std::string("four"));
+    EXPECT_EQ(id.getValue().length, 4U);
+    const AnyId<std::hash, std::any> any(7);
+    EXPECT_TRUE(any.getValue().has_value());
+    EXPECT_FALSE((AnyId<std::hash, std::any>().getValue().has_value()));
+}
+
+TEST(AnyIdTest, EqualDigestsAreOneEventWithTheDefaultStorage) {
+    EXPECT_EQ(AnyHashableId(3), AnyHashableId(3));
+    EXPECT_EQ(AnyHashableId(3), AnyHashableId(3L)) << "one digest, whatever the type";
+    EXPECT_NE(AnyHashableId(3), AnyHashableId(4));
+    using Colliding = AnyId<ConstantDigester>;
+    EXPECT_EQ(Colliding(3), Colliding(4));
+    EXPECT_FALSE(Colliding(3) < Colliding(4));
+    EXPECT_FALSE(Colliding(4) < Colliding(3));
+}
+
+TEST(AnyIdTest, AStorageThatComparesDecidesBetweenEqualDigests) {
+    using Id = AnyId<ConstantDigester, LengthStorage>;
+    const Id one(std::string("a"));
+    const Id three(std::string("aaa"));
+    EXPECT_EQ(one, Id(std::string("b")));
+    EXPECT_NE(one, three);
+    EXPECT_TRUE(three < one);
+    EXPECT_FALSE(one < three);
+}
+
+TEST(AnyIdTest, TheDigestDecidesBeforeTheStorage) {
+    using Id = AnyId<TextDigester, std::any>;
+    EXPECT_TRUE(Id(1) < Id(2));
+    EXPECT_FALSE(Id(2) < Id(1));
+    EXPECT_NE(Id(1), Id(2));
+    using Measured = AnyId<std::hash, LengthStorage>;
+    const Measured shorter(std::string("a"));
+    const Measured longer(std::string("aaa"));
+    EXPECT_EQ(shorter < longer, shorter.getDigest() < longer.getDigest());
+    EXPECT_EQ(longer < shorter, longer.getDigest() < shorter.getDigest());
+    EXPECT_EQ(Id(1), Id(1)) << "std::any has no ==: it counts as equal";
+}
+
+TEST(AnyIdTest, MixesTypesAsKeysOfAHashMap) {
+    std::unordered_map<AnyHashableId, int> map;
+    map[3] = 1;
+    map[std::string("hello")] = 2;
+    map[std::vector<bool>{true, false}] = 3;
+    EXPECT_EQ(map.size(), 3U);
+    EXPECT_EQ(map[3], 1);
+    EXPECT_EQ(map[std::string("hello")], 2);
+    EXPECT_EQ((map[std::vector<bool>{true, false}]), 3);
+    EXPECT_EQ(map.count(std::string("bye")), 0U);
+}
+
+TEST(AnyIdTest, HashesToItsDigest) {
+    EXPECT_EQ(std::hash<AnyHashableId>()(AnyHashableId(38)), std::hash<int>()(38));
+    using Text = AnyId<TextDigester>;
+    EXPECT_EQ(std::hash<Text>()(Text(5)), std::hash<std::string>()("5"));
+}
+
+TEST(AnyIdTest, MixesTypesAsEventsOfOneQueue) {
+    EventQueue<AnyHashableId, void(int)> queue;
+    std::vector<int> seen;
+    queue.appendListener(3, [&seen](int n) { seen.push_back(n); });
+    queue.appendListener(std::string("hello"), [&seen](int n) { seen.push_back(10 * n); });
+    queue.dispatch(3, 1);
+    queue.enqueue(std::string("hello"), 2);
+    queue.enqueue(std::string("bye"), 3);
+    queue.process();
+    EXPECT_EQ(seen, (std::vector<int>{1, 20}));
+}
+
+TEST(AnyIdTest, AVariantAsTheStorageTellsCollidingValuesApart) {
+    using Id = AnyId<ConstantDigester, std::variant<int, std::string>>;
+    EventDispatcher<Id, void()> dispatcher;
+    int calls = 0;
+    dispatcher.appendListener(3, [&calls] { ++calls; });
+    dispatcher.appendListener(std::string("open"), [&calls] { calls += 10; });
+    dispatcher.dispatch(std::string("shut"));
+    EXPECT_EQ(calls, 0);
+    dispatcher.dispatch(std::string("open"));
+    dispatcher.dispatch(3);
+    EXPECT_EQ(calls, 11);
+}
 
 }  // namespace
 }  // namespace sluice

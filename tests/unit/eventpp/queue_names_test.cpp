@@ -1,14 +1,14 @@
-#include <sluice/eventpp/void_enqueue.hpp>
-
-#include <sluice/eventpp/counter_remover.hpp>
+#include <sluice/event/event_queue.hpp>
 #include <sluice/eventpp/event_util.hpp>
 #include <sluice/eventpp/mixin_filter.hpp>
-#include <sluice/eventpp/scoped_remover.hpp>
+#include <sluice/eventpp/queue_names.hpp>
+#include <sluice/eventpp/removers.hpp>
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -114,16 +114,6 @@ TEST(VoidEnqueueOfMixinTest, TheResultOfAMixinStays) {
     EXPECT_EQ(queue.enqueue(3, 5), 2);
 }
 
-TEST_F(VoidEnqueueTest, IsAQueueOfSluice) {
-    EventQueue<int, void(int), Policies>& base = queue;
-    queue.enqueue(3, 4);
-    EXPECT_TRUE(base.enqueue(3, 5));
-    base.close();
-    queue.enqueue(3, 6);
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(sum, 9);
-}
-
 TEST_F(VoidEnqueueTest, CanBeCopiedMovedAndSwapped) {
     static_assert(std::is_nothrow_move_constructible_v<Queue>);
     static_assert(std::is_nothrow_move_assignable_v<Queue>);
@@ -158,14 +148,6 @@ TEST_F(VoidEnqueueTest, WorksWithUtilitiesAndMixins) {
     EXPECT_EQ(sum, 112);
 }
 
-TEST_F(VoidEnqueueTest, MovesItsArguments) {
-    void_enqueue::EventQueue<int, void(const std::unique_ptr<int>&)> pointers;
-    pointers.appendListener(3, [this](const std::unique_ptr<int>& n) { sum += *n; });
-    pointers.enqueue(3, std::make_unique<int>(7));
-    EXPECT_TRUE(pointers.process());
-    EXPECT_EQ(sum, 7);
-}
-
 TEST(VoidEnqueueBaseTest, MayBeCalledByItsName) {
     Derived derived;
     int sum = 0;
@@ -174,6 +156,50 @@ TEST(VoidEnqueueBaseTest, MayBeCalledByItsName) {
     derived.enqueue(3, 2);
     EXPECT_TRUE(derived.process());
     EXPECT_EQ(sum, 3);
+}
+
+// ---- the policies of the fork
+
+struct DerivedPolicies : HighPerfPolicy {
+    using Threading = SingleThreading;
+};
+struct BorrowingPolicies {
+    template <class Item>
+    using QueueList = HighPerfPolicy::QueueList<Item>;
+};
+
+template <class Policies>
+std::size_t bytesOfQueue() {
+    return sizeof(EventQueue<int, void(int), Policies>);
+}
+
+// Programs name the list that comes with the policy, and still get the slabs.
+TEST(HighPerfPolicyTest, HasAQueueListForPoliciesOfTheUser) {
+    EventQueue<int, void(int), DerivedPolicies> derived;
+    EventQueue<int, void(int), BorrowingPolicies> borrowing;
+    int sum = 0;
+    const auto add = [&sum](int value) { sum += value; };
+    derived.appendListener(1, add);
+    borrowing.appendListener(1, add);
+    derived.enqueue(1, 2);
+    borrowing.enqueue(1, 3);
+    EXPECT_TRUE(derived.process() && borrowing.process());
+    EXPECT_EQ(sum, 5);
+    EXPECT_EQ(bytesOfQueue<BorrowingPolicies>(), bytesOfQueue<DefaultPolicies>());
+
+    HighPerfPolicy::QueueList<int> list{1, 2};
+    EXPECT_EQ(list.size(), 2U);
+}
+
+TEST(HighPerfPolicyTest, QueueWithItWaitsToo) {
+    EventQueue<int, void(int), HighPerfPolicy> queue;
+    int sum = 0;
+    queue.appendListener(1, [&sum](int value) { sum += value; });
+    EXPECT_FALSE(queue.waitFor(std::chrono::nanoseconds(1)));
+    queue.enqueue(1, 2);
+    queue.wait();
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(sum, 2);
 }
 
 }  // namespace

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/event/event_policies.hpp>
+#include <sluice/event/event_queue.hpp>
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+// eventpp's queue, and the policies that its optimised fork adds. Use EventQueue in new programs:
+// its enqueue() returns whether the queue has accepted the event.
+
+namespace sluice {
+
+namespace detail {
+
+/// A queue whose enqueue() returns nothing, like eventpp's. If a mixin's enqueue() returns another
+/// type than bool, it still does.
+template <class Queue>
+class VoidEnqueue : public Queue {
+    template <class Result>
+    using NotBool = std::conditional_t<std::is_same_v<Result, bool>, void, Result>;
+    template <class... A>
+    using ResultOf = NotBool<decltype(std::declval<Queue&>().enqueue(std::declval<A>()...))>;
+
+public:
+    using Queue::Queue;
+
+    template <class... A>
+    ResultOf<A...> enqueue(A&&... args) {
+        return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
+    }
+    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
+    // that &enqueue<First, A...> names one function.
+    template <int = 0>
+    void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
+};
+
+}  // namespace detail
+
+namespace void_enqueue {
+
+/// An EventQueue whose enqueue() returns nothing: eventpp::EventQueue. It has the name of its base,
+/// because derived classes call their base `EventQueue`.
+template <class Event, class Prototype, class Policies = DefaultPolicies>
+class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
+    using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;
+
+public:
+    using Base::Base;
+};
+
+}  // namespace void_enqueue
+
+/// The fork's list on a pool. A queue whose QueueList is a std::list keeps its events in blocks of
+/// nodes, which are as fast, so these are only names.
+template <class T, std::size_t = 4096>
+using PoolQueueAllocator = std::allocator<T>;
+template <class T, std::size_t Capacity = 4096>
+using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
+
+/// The fork's policies for the fastest shared queue. The default policies are as fast.
+struct HighPerfPolicy {
+    using Threading = GeneralThreading<SpinLock>;
+    template <class T>
+    using QueueList = PoolQueueList<T, 8192>;
+};
+
+}  // namespace sluice

@@ -1,0 +1,441 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_policies.hpp>
+#include <sluice/event/scoped_connection.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Removers add listeners to a callback list, an event dispatcher, an event queue or a heterogeneous
+// form of these, with the functions of that target, and remove these listeners later: ScopedRemover
+// at its own end, CounterRemover after some calls, ConditionalRemover when a condition holds.
+
+namespace sluice {
+
+namespace detail {
+
+template <class Target>
+inline constexpr bool isDispatcher = std::is_base_of_v<TagEventDispatcher, Target>;
+
+/// The functions of a remover. Each calls Self::add(put, listener, options...), which makes a
+/// callback of the listener and passes it to put(target, callback).
+template <class Self, class Target>
+class Adders {
+    static_assert(isDispatcher<Target> || std::is_base_of_v<TagCallbackList, Target>,
+                  "the target must be a callback list, an event dispatcher or an event queue");
+
+public:
+    using Handle = typename Target::Handle;
+
+    // For a callback list.
+
+    template <class Listener, class... Options>
+    Handle append(Listener&& listener, Options&&... options) {
+        const auto put = [](auto& list, auto&& made) {
+            return list.append(std::forward<decltype(made)>(made));
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+    template <class Listener, class... Options>
+    Handle prepend(Listener&& listener, Options&&... options) {
+        const auto put = [](auto& list, auto&& made) {
+            return list.prepend(std::forward<decltype(made)>(made));
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+    template <class Listener, class... Options>
+    Handle insert(Listener&& listener, const Handle& before, Options&&... options) {
+        const auto put = [&before](auto& list, auto&& made) {
+            return list.insert(std::forward<decltype(made)>(made), before);
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+    // For a dispatcher or a queue.
+
+    template <class Listener, class... Options, class T = Target>
+    Handle appendListener(const typename T::Event& event, Listener&& listener,
+                          Options&&... options) {
+        const auto put = [&event](auto& dispatcher, auto&& made) {
+            return dispatcher.appendListener(event, std::forward<decltype(made)>(made));
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+    template <class Listener, class... Options, class T = Target>
+    Handle prependListener(const typename T::Event& event, Listener&& listener,
+                           Options&&... options) {
+        const auto put = [&event](auto& dispatcher, auto&& made) {
+            return dispatcher.prependListener(event, std::forward<decltype(made)>(made));
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+    template <class Listener, class... Options, class T = Target>
+    Handle insertListener(const typename T::Event& event, Listener&& listener, const Handle& before,
+                          Options&&... options) {
+        const auto put = [&event, &before](auto& dispatcher, auto&& made) {
+            return dispatcher.insertListener(event, std::forward<decltype(made)>(made), before);
+        };
+        return self().add(put, std::forward<Listener>(listener), std::forward<Options>(options)...);
+    }
+
+private:
+    Self& self() noexcept { return static_cast<Self&>(*this); }
+};
+
+enum class Turn : unsigned char { none, usual, last };
+
+/// A listener that removes itself: its Gate says for each call whether it runs, and whether for the
+/// last time. Copies of a target share it. The listener lives until the end of a running call, even
+/// if a thread removes it.
+///
+/// Threads may call it before the adding thread has its handle. So the adding thread and the thread
+/// of the last call both mark `state_`, and the second of them removes the listener. None waits.
+template <class Handle, class Listener, class Gate>
+class SelfRemoving {
+public:
+    template <class From, class... GateArgs>
+    explicit SelfRemoving(From&& listener, GateArgs&&... gate)
+        : gate_{std::forward<GateArgs>(gate)...}, listener_(std::forward<From>(listener)) {}
+
+    template <class... Args>
+    void call(Args&&... args) {
+        const Turn turn = gate_.next(args...);
+        if (turn == Turn::none) {
+            return;
+        }
+        if (turn == Turn::last) {
+            requestRemoval();
+        }
+        std::invoke(listener_, std::forward<Args>(args)...);
+    }
+
+    /// Called once by the thread that added the listener.
+    void added(const Handle& handle) {
+        handle_ = handle;
+        State expected = State::adding;
+        // E1 handle, source: handle_ is written -> read by the thread of the last call.
+        // Relaxed on failure: only this thread has the handle then.
+        if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
+            handle_.remove();
+        }
+    }
+
+private:
+    enum class State : unsigned char { adding, added, requested };
+
+    void requestRemoval() {
+        State expected = State::adding;
+        // E1 handle, target.
+        if (!state_.compare_exchange_strong(expected, State::requested,
+                                            std::memory_order_acquire)) {
+            handle_.remove();
+        }
+    }
+
+    Gate gate_;
+    Listener listener_;
+    Handle handle_{};
+    std::atomic<State> state_{State::adding};
+};
+
+/// The callback that the target keeps.
+template <class Shared, class Listener>
+struct SharedListener {
+    template <class... Args, std::enable_if_t<std::is_invocable_v<Listener&, Args...>, int> = 0>
+    void operator()(Args&&... args) const {
+        shared->call(std::forward<Args>(args)...);
+    }
+
+    std::shared_ptr<Shared> shared;
+};
+
+/// Adds a SelfRemoving listener. A null listener is not added.
+template <class Gate, class Target, class Put, class Listener, class... GateArgs>
+typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener&& listener,
+                                        GateArgs&&... gate) {
+    using Kept = std::decay_t<Listener>;
+    using Shared = SelfRemoving<typename Target::Handle, Kept, Gate>;
+    if (isNull<Kept>(listener)) {
+        return {};
+    }
+    const auto shared =
+        std::make_shared<Shared>(std::forward<Listener>(listener), std::forward<GateArgs>(gate)...);
+    auto handle = put(target, SharedListener<Shared, Kept>{shared});
+    shared->added(handle);
+    return handle;
+}
+
+}  // namespace detail
+
+/// Removes the listeners that it has added when it is destroyed.
+///
+///     class Display {
+///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // the last member
+///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
+///     };
+///
+/// As the last member of an object, it removes the object's listeners before the other members are
+/// destroyed. It does not wait for a listener that runs on another thread; the target's
+/// removeAndWait() does. Use ScopedConnection for a single listener.
+///
+/// Thread safety: any thread may add, remove and call reset(), also from a listener. The other
+/// members need exclusive access. The target may be destroyed first. If its listeners were moved to
+/// another target, they are removed from there; no other thread may destroy, move or swap the
+/// target during a call.
+///
+/// Errors: adding without a target is refused by debug builds, and gives an empty handle in others.
+///
+/// Performance: one entry for each listener. Removing a single listener is linear in their number.
+template <class Target>
+class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
+    using Base = detail::Adders<ScopedRemover, Target>;
+    friend Base;
+
+    template <class T>
+    using IfDispatcher = std::enable_if_t<detail::isDispatcher<T>, int>;
+    template <class T>
+    using IfCallbackList = std::enable_if_t<!detail::isDispatcher<T>, int>;
+
+public:
+    using Handle = typename Target::Handle;
+
+    ScopedRemover() = default;
+    explicit ScopedRemover(Target& target) noexcept : target_(&target) {}
+
+    /// Takes the listeners of the other remover, which keeps its target.
+    ScopedRemover(ScopedRemover&& other) noexcept : target_(other.target_) {
+        handles_.swap(other.handles_);
+    }
+    /// Removes its own listeners, and takes those of the other remover.
+    ScopedRemover& operator=(ScopedRemover&& other) noexcept {
+        ScopedRemover(std::move(other)).swap(*this);
+        return *this;
+    }
+
+    ~ScopedRemover() { reset(); }
+
+    void swap(ScopedRemover& other) noexcept {
+        std::swap(target_, other.target_);
+        handles_.swap(other.handles_);
+    }
+    friend void swap(ScopedRemover& a, ScopedRemover& b) noexcept { a.swap(b); }
+
+    /// Removes all listeners that were added here, and keeps the target.
+    void reset() {
+        for (const Handle& handle : takeAll()) {
+            handle.remove();  // without the lock: a listener's destructor is the user's code
+        }
+    }
+
+    /// Sets the target. If it was another one, the listeners in the old one are removed.
+    template <class T = Target, IfDispatcher<T> = 0>
+    void setDispatcher(Target& dispatcher) {
+        setTarget(dispatcher);
+    }
+    template <class T = Target, IfCallbackList<T> = 0>
+    void setCallbackList(Target& list) {
+        setTarget(list);
+    }
+
+    /// Removes a listener that was added here. Returns false for any other listener, and for a
+    /// wrong event.
+    template <class T = Target, IfDispatcher<T> = 0>
+    bool removeListener(const typename T::Event& event, const Handle& handle) {
+        return isOwn(handle) && target_->removeListener(event, handle);
+    }
+    template <class T = Target, IfCallbackList<T> = 0>
+    bool remove(const Handle& handle) {
+        return isOwn(handle) && target_->remove(handle);
+    }
+
+private:
+    using Mutex = typename Target::Mutex;
+
+    void setTarget(Target& target) {
+        if (target_ != &target) {
+            target_ = &target;
+            reset();  // a listener's destructor may destroy this object
+        }
+    }
+
+    template <class Put, class Listener>
+    Handle add(const Put& put, Listener&& listener) {
+        SLUICE_ASSERT(target_ != nullptr, "this ScopedRemover has no target: set one first");
+        if (target_ == nullptr) {
+            return Handle();
+        }
+        ScopedConnection<Handle> added(put(*target_, std::forward<Listener>(listener)));
+        keep(added.handle());  // if it throws, the listener is removed
+        return added.release();
+    }
+
+    void keep(const Handle& handle) {
+        const std::lock_guard<Mutex> guard(mutex_);
+        // Forgets listeners that were removed elsewhere before the memory grows.
+        if (handles_.size() == handles_.capacity()) {
+            handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
+                                          [](const Handle& kept) { return kept.expired(); }),
+                           handles_.end());
+        }
+        handles_.push_back(handle);
+    }
+
+    /// The target of an expired handle may have been destroyed.
+    bool isOwn(const Handle& handle) {
+        if (handle.expired()) {
+            return false;
+        }
+        const std::lock_guard<Mutex> guard(mutex_);
+        return std::find(handles_.begin(), handles_.end(), handle) != handles_.end();
+    }
+
+    std::vector<Handle> takeAll() {
+        const std::lock_guard<Mutex> guard(mutex_);
+        return std::exchange(handles_, {});
+    }
+
+    Target* target_ = nullptr;
+    Mutex mutex_;
+    std::vector<Handle> handles_;
+};
+
+/// Adds listeners that remove themselves after a number of calls. Made by counterRemover().
+///
+///     sluice::EventDispatcher<int, void()> dispatcher;
+///     sluice::counterRemover(dispatcher).appendListener(7, [] { std::puts("seven"); }, 2);
+///     dispatcher.dispatch(7);
+///     dispatcher.dispatch(7);  // calls the listener for the last time
+///
+/// The number of calls is the last argument of each function, 1 by default and if it is smaller.
+///
+/// The listener is removed before its last call. It runs exactly that often, even if several
+/// threads call simultaneously, or before the adding function has returned. A call that throws
+/// counts. A copy of the target shares the counts, and keeps a used-up listener without calling it.
+///
+/// Performance: one allocation for a listener and one atomic subtraction for a call.
+template <class Target>
+class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
+    using Base = detail::Adders<CounterRemover, Target>;
+    friend Base;
+
+public:
+    using Handle = typename Target::Handle;
+
+    explicit CounterRemover(Target& target) noexcept : target_(&target) {}
+
+private:
+    struct Countdown {
+        template <class... Args>
+        detail::Turn next(const Args&...) noexcept {
+            // Relaxed: threads share no data by this number.
+            int left = callsLeft.load(std::memory_order_relaxed);
+            while (left > 0 &&
+                   !callsLeft.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+            }
+            return left > 1    ? detail::Turn::usual
+                   : left == 1 ? detail::Turn::last
+                               : detail::Turn::none;
+        }
+
+        std::atomic<int> callsLeft;
+    };
+
+    template <class Put, class Listener>
+    Handle add(const Put& put, Listener&& listener, int triggerCount = 1) {
+        return detail::addSelfRemoving<Countdown>(*target_, put, std::forward<Listener>(listener),
+                                                  triggerCount < 1 ? 1 : triggerCount);
+    }
+
+    Target* target_;
+};
+
+template <class Target>
+[[nodiscard]] CounterRemover<Target> counterRemover(Target& target) noexcept {
+    return CounterRemover<Target>(target);
+}
+
+/// Adds listeners that remove themselves when a condition holds. Made by conditionalRemover().
+///
+///     sluice::CallbackList<void(int)> list;
+///     sluice::conditionalRemover(list).append([](int left) { std::printf("%d left\n", left); },
+///                                             [](int left) { return left == 0; });
+///     list(1);
+///     list(0);  // calls the listener for the last time
+///
+/// The condition is the last argument of each function. Each call asks it first, with the arguments
+/// as lvalues if the condition takes them, otherwise with none. Several threads may ask it
+/// simultaneously. If it holds, the listener is removed and called for the last time, once. If it
+/// throws, the listener stays and is not called. A copy of the target shares the end, and keeps an
+/// ended listener without calling it.
+///
+/// Performance: one allocation for a listener. A call costs the condition and one atomic load.
+template <class Target>
+class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
+    using Base = detail::Adders<ConditionalRemover, Target>;
+    friend Base;
+
+public:
+    using Handle = typename Target::Handle;
+
+    explicit ConditionalRemover(Target& target) noexcept : target_(&target) {}
+
+private:
+    template <class Condition>
+    struct Until {
+        template <class... Args>
+        detail::Turn next(Args&... args) {
+            // Relaxed: threads share no data by this flag.
+            if (ended.load(std::memory_order_relaxed)) {
+                return detail::Turn::none;
+            }
+            if (!holds(args...)) {
+                return detail::Turn::usual;
+            }
+            return ended.exchange(true, std::memory_order_relaxed) ? detail::Turn::none
+                                                                   : detail::Turn::last;
+        }
+
+        template <class... Args>
+        bool holds(Args&... args) {
+            if constexpr (std::is_invocable_v<Condition&, Args&...>) {
+                return static_cast<bool>(std::invoke(condition, args...));
+            } else {
+                static_assert(std::is_invocable_v<Condition&>,
+                              "ConditionalRemover: the condition must take the listener's "
+                              "arguments as lvalues, or none");
+                return static_cast<bool>(std::invoke(condition));
+            }
+        }
+
+        Condition condition;
+        std::atomic<bool> ended{false};
+    };
+
+    template <class Put, class Listener, class Condition>
+    Handle add(const Put& put, Listener&& listener, Condition&& condition) {
+        return detail::addSelfRemoving<Until<std::decay_t<Condition>>>(
+            *target_, put, std::forward<Listener>(listener), std::forward<Condition>(condition));
+    }
+
+    Target* target_;
+};
+
+template <class Target>
+[[nodiscard]] ConditionalRemover<Target> conditionalRemover(Target& target) noexcept {
+    return ConditionalRemover<Target>(target);
+}
+
+}  // namespace sluice

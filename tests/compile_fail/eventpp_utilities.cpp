@@ -1,0 +1,130 @@
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/eventpp/any_data.hpp>
+#include <sluice/eventpp/any_id.hpp>
+#include <sluice/eventpp/event_maker.hpp>
+#include <sluice/eventpp/event_util.hpp>
+#include <sluice/eventpp/listener_adapters.hpp>
+#include <sluice/eventpp/queue_names.hpp>
+#include <sluice/eventpp/removers.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+using sluice::AnyData;
+using sluice::AnyHashableId;
+
+using List = sluice::CallbackList<void(int)>;
+using Dispatcher = sluice::EventDispatcher<int, void(int)>;
+
+struct Event {
+    explicit Event(int) {}
+};
+struct Opaque {};
+struct Other {
+    using Handle = int;
+};
+struct Pointers {
+    using Callback = void (*)(int);
+};
+
+void listen(int) {
+}
+
+#if CASE == 0
+EVENTPP_MAKE_EVENT(Move, Event, 1, (int, getX, setX), (int, getY));
+void use(sluice::void_enqueue::EventQueue<int, void(char)>& queue) {
+    const AnyData<16> data = std::make_unique<int>(1);
+    AnyHashableId id = std::string("open");
+    List list;
+    sluice::ScopedRemover<List>(list).append([](int) {});
+    sluice::counterRemover(list).append([](int) {}, 2);
+    sluice::conditionalRemover(list).append([](int) {}, [](int n) { return n > 0; });
+    Dispatcher dispatcher;
+    sluice::ScopedRemover<Dispatcher>(dispatcher).appendListener(3, [](int) {});
+    sluice::CallbackList<void(int), Pointers> pointers;
+    sluice::removeListener(pointers, &listen);
+    sluice::argumentAdapter<void(long)>([](long) {})(1);
+    Move().setX(2);
+    queue.enqueue(1, 2);
+}
+#elif CASE == 1
+// EXPECT: AnyData: the object must be copyable, or movable and passed as an rvalue
+void use(const std::unique_ptr<int>& owner) {
+    const AnyData<16> data = owner;
+}
+#elif CASE == 2
+// EXPECT: AnyData: MaxSize must be at least 1
+void use() {
+    const AnyData<0> data = 1;
+}
+#elif CASE == 3
+// EXPECT: use of deleted function.*AnyData
+void use(AnyData<16>& data) {
+    AnyData<16> copy = data;
+}
+#elif CASE == 4
+// EXPECT: maxSizeOf: name at least one type
+const AnyData<sluice::maxSizeOf<>()> data = 1;
+#elif CASE == 5
+// EXPECT: AnyId: the Digester cannot digest this type; specialise it, or pass a std::string
+const AnyHashableId id = "open";
+#elif CASE == 6
+// EXPECT: AnyId: the Digester cannot digest this type
+const AnyHashableId id = Opaque();
+#elif CASE == 7
+// EXPECT: the target must be a callback list, an event dispatcher or an event queue
+void use(Other& other) {
+    sluice::counterRemover(other);
+}
+#elif CASE == 8
+// EXPECT: no matching function for call to .*remove.*
+void use(sluice::ScopedRemover<Dispatcher>& remover) {
+    remover.remove(Dispatcher::Handle());
+}
+#elif CASE == 9
+// EXPECT: ConditionalRemover: the condition must take the listener's arguments as lvalues
+void use(List& list) {
+    sluice::conditionalRemover(list).append([](int) {}, [](const char*) { return true; });
+}
+#elif CASE == 10
+// EXPECT: use of deleted function.*ScopedRemover
+void use(const sluice::ScopedRemover<List>& remover) {
+    const sluice::ScopedRemover<List> copy = remover;
+}
+#elif CASE == 11
+// EXPECT: (cannot convert|no viable conversion from) .* to .*Callback
+void use(List& list) {
+    sluice::counterRemover(list).append([](const char*) {});
+}
+#elif CASE == 12
+// EXPECT: EVENTPP_MAKE_EVENT: an event has 15 fields at most
+EVENTPP_MAKE_EVENT(Move, Event, 1, (int, a), (int, b), (int, c), (int, d), (int, e), (int, f),
+                   (int, g), (int, h), (int, i), (int, j), (int, k), (int, l), (int, m), (int, n),
+                   (int, o), (int, p));
+#elif CASE == 13
+// EXPECT: EVENTPP_MAKE_EVENT: a field is \(type, getter\) or \(type, getter, setter\)
+EVENTPP_MAKE_EVENT(Move, Event, 1, (int, getX, setX, resetX));
+#elif CASE == 14
+// EXPECT: the Callback has no operator ==, as std::function has none: choose a comparable
+bool use(const List& list) {
+    return sluice::hasListener(list, listen);
+}
+#elif CASE == 15
+// EXPECT: argumentAdapter: Prototype must be a function type, R\(Args...\)
+void use() {
+    sluice::argumentAdapter<int>([](int) {})(1);
+}
+#elif CASE == 16
+// EXPECT: no match for call to
+void use() {
+    const auto take = [](const std::shared_ptr<Event>&) {};
+    sluice::argumentAdapter<void(std::shared_ptr<Event>)>(take)(std::make_shared<int>(1));
+}
+#elif CASE == 17
+// EXPECT ONLY: deleted( member)? function .*enqueue
+void use(sluice::void_enqueue::EventQueue<int, void(char)>& queue) {
+    return queue.enqueue(1, 2, 3);
+}
+#endif

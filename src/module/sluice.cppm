@@ -140,6 +140,7 @@ using sluice::PerThreadCounters;
 using sluice::Placed;
 using sluice::PoolAllocator;
 using sluice::PoolPtr;
+using sluice::PoolQueueAllocator;
 using sluice::PoolQueueList;
 using sluice::PoolResource;
 using sluice::PoolResourceOptions;

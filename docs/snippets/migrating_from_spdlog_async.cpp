@@ -1,6 +1,5 @@
 // The code of docs/migrating-from-spdlog-async.md: the same program before and after.
 
-#include <sluice/log/async_factory.hpp>
 #include <sluice/log/functions.hpp>
 
 #include <spdlog/async.h>

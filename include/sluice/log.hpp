@@ -3,8 +3,6 @@
 // Asynchronous, time-ordered logging for spdlog. It is not part of <sluice/sluice.hpp>, since it
 // needs spdlog.
 
-#include <sluice/log/async_factory.hpp>
-#include <sluice/log/async_sink.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/batch_sink.hpp>
@@ -12,16 +10,12 @@
 #include <sluice/log/crash_handler.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/file_rotation.hpp>
+#include <sluice/log/fields.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/functions.hpp>
 #include <sluice/log/json_formatter.hpp>
-#include <sluice/log/key_value.hpp>
 #include <sluice/log/limited.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/make_async.hpp>
 #include <sluice/log/pattern_formatter.hpp>
-#include <sluice/log/scoped_context.hpp>
 #include <sluice/log/signal_scope.hpp>
 #include <sluice/log/statistics.hpp>
-#include <sluice/log/with.hpp>

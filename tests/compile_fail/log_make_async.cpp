@@ -1,4 +1,4 @@
-#include <sluice/log/make_async.hpp>
+#include <sluice/log/functions.hpp>
 
 #if CASE == 0
 void aPointerToALogger() {

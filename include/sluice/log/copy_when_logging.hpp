@@ -1,38 +1,20 @@
 #pragma once
 
-/// \file
-/// The arguments of a deferred log call: the types that it copies, and how to add a type of your
-/// own.
-///
-/// A deferred call (see deferred.hpp) copies its arguments. The back end formats them later, on
-/// another thread. So the call copies an argument only if the copy is complete by itself:
-///
-/// | argument | copied |
-/// |---|---|
-/// | integers, floating point, bool, char, enumerations | the value |
-/// | `void*`, `const void*`, `nullptr` | the address |
-/// | std::string, std::string_view, spdlog's string_view_t | its characters, also a NUL among them
-/// | | `char*`, arrays of char | the characters before the first NUL; "(null)" for a null pointer |
-/// | durations and time points of std::chrono | the value |
-/// | types with copy_when_logging | the bytes of the object |
-/// | types with argument_codec | the bytes that the codec writes |
-///
-/// If one argument of a call has another type, the caller formats the whole message. The output is
-/// the same. Each type needs a formatter in both cases.
-
 #include <chrono>
 #include <type_traits>
 
 namespace sluice::log {
 
-/// Derive a specialisation from std::true_type to log a T by copying its bytes:
+/// Makes SLUICE_LOG copy an argument of type T by its bytes:
 ///
 ///     template <>
 ///     struct sluice::log::copy_when_logging<Point> : std::true_type {};
 ///
-/// T must be trivially copyable. Its formatter must read only the bytes of the object. It must not
-/// follow a pointer or reference to data that may change, or that may be destroyed before the back
-/// end formats it.
+/// T must be trivially copyable. The back end formats the copy later, so its formatter must not
+/// follow a pointer or reference to data that may change or end.
+///
+/// SLUICE_LOG copies numbers, bool, char, enumerations, `void*`, strings, durations and time points
+/// without it. If one argument of a call has another type, the calling thread formats the message.
 template <class T>
 struct copy_when_logging : std::false_type {};
 
@@ -42,7 +24,7 @@ struct copy_when_logging<std::chrono::duration<Rep, Period>> : std::is_trivially
 template <class Clock, class Duration>
 struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_logging<Duration> {};
 
-/// Specialise it with these static members for a type that has data outside of its own bytes:
+/// Makes SLUICE_LOG copy an argument that has data outside of its own bytes:
 ///
 ///     template <>
 ///     struct sluice::log::argument_codec<Path> {
@@ -54,8 +36,7 @@ struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_l
 ///         static std::string_view read(const std::byte* from, std::size_t size);
 ///     };
 ///
-/// The address `to` may have any alignment. Each log call calls size() once and then write() with
-/// the same size.
+/// `to` may have any alignment. Each log call calls size() once, then write() with the same size.
 template <class T>
 struct argument_codec;
 

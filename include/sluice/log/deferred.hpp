@@ -9,280 +9,48 @@
 ///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
-/// The calling thread pays for the copy, not for the formatting.
-///
-/// Use them on hot paths. Use logger->info(...) elsewhere, and if the format string is known only
-/// at run time. A program may mix both: order, sinks, levels, policies and text are the same. One
-/// exception: a null `char*` is printed as "(null)".
+/// Use them on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and if the
+/// format string is known only at run time. Both print the same text, in one order, except that
+/// here a null `char*` prints as "(null)".
 ///
 /// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
-/// An async_logger defers the formatting, also through a pointer to spdlog::logger, as spdlog's
-/// factories and spdlog::get() return it. In these cases the calling thread formats the text:
+/// The calling thread formats the text if the logger is no async_logger, if it keeps a backtrace,
+/// or if an argument cannot be copied: copy_when_logging.hpp shows how to add a type of your own.
 ///
-/// - The logger is another one. Its own log() is called.
-/// - The logger keeps a backtrace.
-/// - An argument cannot be copied. copy_when_logging.hpp lists the types that are copied, and says
-///   how to add a type of your own.
+/// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, but never a SLUICE_LOG. If the level
+/// is off, a call evaluates the logger and none of its arguments.
 ///
-/// Levels: the compiler removes a call below SLUICE_LOG_ACTIVE_LEVEL (by default
-/// SPDLOG_ACTIVE_LEVEL). It never removes a call of the general SLUICE_LOG. A call first reads the
-/// logger's level. If the level is off, the call evaluates the logger and none of its arguments. An
-/// argument may contain another log call, but -Wshadow then warns about the names of both.
+/// The format string is a constant, checked by the compiler. Named arguments are not supported. A
+/// call without arguments prints its text unchanged, with its braces, as spdlog does. Fields, kv(),
+/// have no place in the format string. With std::format (SPDLOG_USE_STD_FORMAT) each call formats
+/// in place.
 ///
-/// Format: the format string is a constant. The compiler checks it, also in C++17: braces, number
-/// and specifications of the arguments. Named arguments are not supported. A call without arguments
-/// prints its text unchanged, with its braces, as spdlog does. Pairs, kv(key, value), have no field
-/// in the format string: they are printed behind the text. With std::format (SPDLOG_USE_STD_FORMAT)
-/// each call formats in place, and the standard library checks the format.
+/// Thread safety, performance: those of the logger. For `{:L}` the back end uses the global locale
+/// at the time of formatting.
 ///
-/// Threads: any thread, like a call of the logger. The back end formats the values that the
-/// arguments had at the call. For `{:L}` it uses the global locale at the time of formatting.
-///
-/// Errors: a formatter may throw on the back end's thread. The logger's error handler gets the
+/// Errors: if a formatter throws on the back end's thread, the logger's error handler receives the
 /// exception, and only this record is lost.
-///
-/// Cost: a call copies its arguments into the lane of its thread. The first record of a thread
-/// makes the lane. Other records allocate only if they are larger than the lane.
-///
-/// Tests: tests/unit/log/deferred_test.cpp, argument_codec_test.cpp, tests/compile_fail.
 
-#include <sluice/log/detail/backend/text_with_pairs.hpp>
 #include <sluice/log/detail/format/argument_codec.hpp>
-#include <sluice/log/detail/format/format_check.hpp>
-#include <sluice/log/detail/format/plain_format.hpp>
+#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/key_value.hpp>
+#include <sluice/log/fields.hpp>
 #include <sluice/log/logger.hpp>
 
+#include <spdlog/fmt/fmt.h>
 #include <spdlog/logger.h>
 
 #include <array>
 #include <cstddef>
+#include <cstring>
+#include <exception>
+#include <iterator>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
-
-namespace sluice::log::detail {
-
-/// The logger of a call site, given as reference, pointer or smart pointer.
-template <class Logger>
-constexpr auto& loggerOf(Logger& logger) noexcept {
-    if constexpr (std::is_base_of_v<spdlog::logger, Logger>) {
-        return logger;
-    } else {
-        return *logger;
-    }
-}
-
-inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum level) {
-    return logger.should_log(level) || logger.should_backtrace();
-}
-
-#if !defined(SPDLOG_USE_STD_FORMAT)
-
-template <class... Codecs>
-void printArguments(const DeferredSite& site, const std::byte* arguments, std::size_t size,
-                    spdlog::memory_buf_t& to) {
-    auto values = decodeArguments<Codecs...>(arguments, size);
-    std::apply(
-        [&](auto&... value) {
-            fmt::vformat_to(fmt::appender(to), site.format, fmt::make_format_args(value...));
-        },
-        values);
-}
-
-inline void printText(const DeferredSite& site, const std::byte* /*arguments*/,
-                      std::size_t /*size*/, spdlog::memory_buf_t& to) {
-    to.append(site.format.begin(), site.format.end());
-}
-
-template <class... Codecs>
-void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
-                spdlog::memory_buf_t& to) {
-    auto values = decodeArguments<Codecs...>(arguments, size);
-    PlainPrinter printer(site.format, to);
-    std::apply([&printer](auto&... value) { (printer.append(value), ...); }, values);
-    printer.finish();
-}
-
-template <class Site, class... Codecs>
-constexpr auto printerOf() noexcept {
-    if constexpr (sizeof...(Codecs) == 0) {
-        return &printText;
-    } else if constexpr (isPlainFormat(Site::text())) {
-        return &printPlain<Codecs...>;
-    } else {
-        return &printArguments<Codecs...>;
-    }
-}
-
-/// `Site` is the local class that SLUICE_LOG declares at a call site. It has the source location,
-/// the level and the format.
-template <class Site, class... Codecs>
-inline constexpr DeferredSite siteOf{Site::severity(), Site::source(), Site::text(),
-                                     printerOf<Site, Codecs...>()};
-
-template <class Argument>
-inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
-
-/// Checks the format string of a call with `Arguments`, and refuses a wrong one at compile time.
-/// Returns false after a refusal, so that the compiler prints one error only. A text without
-/// arguments is not a format, so it is not checked.
-template <class Site, class... Arguments>
-constexpr bool isFormatRight() noexcept {
-    constexpr FormatFault fault = sizeof...(Arguments) == 0
-                                      ? FormatFault::none
-                                      : findFault(Site::text(), sizeof...(Arguments));
-    static_assert(fault != FormatFault::brace,
-                  "the format string has a brace without its partner; {{ and }} print one");
-    static_assert(fault != FormatFault::name,
-                  "the format string names an argument: write its position, as in {0}");
-    static_assert(fault != FormatFault::tooFew,
-                  "the format string has more fields than the call has arguments");
-    constexpr bool allFormattable = (isFormattable<Arguments> && ...);
-    static_assert(allFormattable, "an argument has no formatter: specialise fmt::formatter for it");
-    return fault == FormatFault::none && allFormattable;
-}
-
-/// Runs the formatting library's own check at compile time. A compiler error in this function means
-/// that a specification does not fit its argument.
-template <class Site, class... Arguments>
-void checkSpecifications() noexcept {
-    if constexpr (sizeof...(Arguments) != 0) {
-        static_cast<void>(spdlog::format_string_t<Arguments...>(FMT_STRING(Site::text())));
-    }
-}
-
-template <class Site, class Logger, class... Arguments>
-void logDeferred(Logger& logger, const Arguments&... arguments) {
-    checkSpecifications<Site, typename CodecOf<Arguments>::Decoded&...>();
-    const ArgumentWriter<CodecOf<Arguments>...> encoded(arguments...);
-    logger.log_deferred(siteOf<Site, CodecOf<Arguments>...>, encoded.size(),
-                        [&encoded](std::byte* to) noexcept { encoded.write(to); });
-}
-
-template <class Logger, class = void>
-inline constexpr bool canDefer = false;
-template <class Logger>
-inline constexpr bool canDefer<
-    Logger, std::void_t<decltype(std::declval<Logger&>().log_deferred(
-                std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
-    true;
-
-/// Returns the logger as one that defers, or null if it formats in place. It recognises an
-/// async_logger behind a spdlog::logger by the exact type, because that costs less than a
-/// dynamic_cast.
-template <class Logger>
-auto* deferring(Logger& logger) noexcept {
-    if constexpr (canDefer<Logger>) {
-        return &logger;
-    } else {
-        spdlog::logger& any = logger;
-        return typeid(any) == typeid(async_logger) ? static_cast<async_logger*>(&any) : nullptr;
-    }
-}
-
-#endif
-
-/// Converts an argument that is formatted in place. A pointer to characters, which may be null, and
-/// an array of characters, which may lack the final NUL, become a view of the characters. Any other
-/// argument stays unchanged.
-template <class Argument>
-decltype(auto) shownInPlace(Argument&& argument) noexcept {
-    using T = std::remove_const_t<std::remove_reference_t<Argument>>;
-    if constexpr (isText<T> && (std::is_pointer_v<T> || std::is_array_v<T>)) {
-        return TextCodec::hold<T>(argument);
-    } else {
-        return std::forward<Argument>(argument);
-    }
-}
-
-template <class Site, class... Arguments>
-void logInPlace(spdlog::logger& logger, Arguments&&... arguments) {
-#if !defined(SPDLOG_USE_STD_FORMAT)
-    checkSpecifications<Site, Arguments...>();
-#endif
-    logger.log(Site::source(), Site::severity(), spdlog::string_view_t(Site::text()),
-               std::forward<Arguments>(arguments)...);
-}
-
-/// Logs a call after the check of the level. Also called if the level is off and the logger keeps a
-/// backtrace.
-template <class Site, class Logger, class... Arguments>
-void logAt(Logger& logger, Arguments&&... arguments) {
-#if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!isFormatRight<Site, Arguments...>()) {
-        return;
-    } else if constexpr ((isCopied<Arguments> && ...)) {
-        if (auto* const that = deferring(logger)) {
-            return logDeferred<Site>(*that, arguments...);
-        }
-    }
-#endif
-    logInPlace<Site>(logger, shownInPlace(std::forward<Arguments>(arguments))...);
-}
-
-template <class Site, class Logger, std::size_t N, class... Arguments>
-void logPairsAt(Logger& logger, const std::array<key_value, N>& pairs, Arguments&&... arguments) {
-#if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!isFormatRight<Site, Arguments...>()) {
-        return;
-    } else if constexpr ((isCopied<Arguments> && ...)) {
-        if (auto* const that = deferring(logger)) {
-            const ScopedPairs scope({pairs.data(), N});
-            return logDeferred<Site>(*that, arguments...);
-        }
-    }
-    checkSpecifications<Site, Arguments...>();
-#endif
-    logTextWithPairs(
-        logger, Site::source(), Site::severity(), {pairs.data(), N},
-        [](spdlog::logger& to, auto&... shown) { logInPlace<Site>(to, shown...); },
-        spdlog::string_view_t(Site::text()), shownInPlace(std::forward<Arguments>(arguments))...);
-}
-
-template <class Argument>
-inline constexpr bool isPair =
-    std::is_same_v<std::remove_const_t<std::remove_reference_t<Argument>>, key_value>;
-
-/// The argument in a tuple, or an empty tuple for a pair.
-template <class Argument>
-auto withoutPair(Argument&& argument) noexcept {
-    if constexpr (isPair<Argument>) {
-        return std::tuple<>();
-    } else {
-        return std::forward_as_tuple(std::forward<Argument>(argument));
-    }
-}
-
-template <class Argument>
-auto onlyPair(const Argument& argument) noexcept {
-    if constexpr (isPair<Argument>) {
-        return std::make_tuple(argument);
-    } else {
-        return std::tuple<>();
-    }
-}
-
-/// Logs the call of a call site. Separates its pairs from the arguments of the format.
-template <class Site, class Logger, class Format, class... Arguments>
-void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
-    if constexpr ((isPair<Arguments> || ...)) {
-        const auto pairs = std::apply([](const auto&... pair) { return std::array{pair...}; },
-                                      std::tuple_cat(onlyPair(arguments)...));
-        std::apply(
-            [&](auto&&... rest) {
-                logPairsAt<Site>(logger, pairs, std::forward<decltype(rest)>(rest)...);
-            },
-            std::tuple_cat(withoutPair(std::forward<Arguments>(arguments))...));
-    } else {
-        logAt<Site>(logger, std::forward<Arguments>(arguments)...);
-    }
-}
-
-}  // namespace sluice::log::detail
+#include <vector>
 
 /// The compiler removes calls below this level: one of spdlog's SPDLOG_LEVEL_TRACE to
 /// SPDLOG_LEVEL_OFF. Define it before the first include.
@@ -350,3 +118,340 @@ void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments)
 #else
 #define SLUICE_LOG_CRITICAL(logger, ...) static_cast<void>(0)
 #endif
+
+namespace sluice::log::detail {
+
+// ---- The call site. `Site` is the class that SLUICE_LOG declares there.
+
+/// The logger of a call site, given by reference, pointer or smart pointer.
+template <class Logger>
+constexpr auto& loggerOf(Logger& logger) noexcept {
+    if constexpr (std::is_base_of_v<spdlog::logger, Logger>) {
+        return logger;
+    } else {
+        return *logger;
+    }
+}
+
+inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum level) {
+    return logger.should_log(level) || logger.should_backtrace();
+}
+
+#if !defined(SPDLOG_USE_STD_FORMAT)
+
+// ---- The check of the format string
+
+/// The common faults of a format string, each of which the compiler reports in one line. The
+/// formatting library then checks the whole string, with the specifications of its fields.
+enum class FormatFault : unsigned char { none, brace, name, tooFew };
+
+/// Reads the number at `at` and moves `at` behind it. A number above 1,000,000 may be cut, but
+/// stays larger than the number of any argument.
+constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexcept {
+    std::size_t number = 0;
+    while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
+        const auto digit = static_cast<std::size_t>(format[at++] - '0');
+        number = number < 1'000'000 ? number * 10 + digit : number;
+    }
+    return number;
+}
+
+/// Moves `at` behind the closing brace of the field that `at` is in. Returns false without one.
+constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
+    for (std::size_t open = 1; open != 0; ++at) {
+        if (at == format.size()) {
+            return false;
+        }
+        open += format[at] == '{' ? 1U : 0U;
+        open -= format[at] == '}' ? 1U : 0U;
+    }
+    return true;
+}
+
+/// Returns the first fault of the format string of a call with so many arguments.
+constexpr FormatFault findFault(std::string_view format, std::size_t arguments) noexcept {
+    std::size_t automatic = 0;
+    for (std::size_t at = 0; at < format.size();) {
+        const char letter = format[at++];
+        if (letter != '{' && letter != '}') {
+            continue;
+        }
+        const char next = at < format.size() ? format[at] : '\0';
+        if (next == letter) {
+            ++at;
+            continue;
+        }
+        if (letter == '}') {
+            return FormatFault::brace;
+        }
+        if (next != '}' && next != ':' && (next < '0' || next > '9')) {
+            return next == '\0' ? FormatFault::brace : FormatFault::name;
+        }
+        const bool isNumbered = next >= '0' && next <= '9';
+        if ((isNumbered ? readNumber(format, at) : automatic++) >= arguments) {
+            return FormatFault::tooFew;
+        }
+        if (!skipField(format, at)) {
+            return FormatFault::brace;
+        }
+    }
+    return FormatFault::none;
+}
+
+template <class Argument>
+inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
+
+/// Refuses a wrong format string at compile time. Returns false after a refusal, so that the
+/// compiler prints one error only. A text without arguments is no format.
+template <class Site, class... Arguments>
+constexpr bool isFormatRight() noexcept {
+    constexpr FormatFault fault = sizeof...(Arguments) == 0
+                                      ? FormatFault::none
+                                      : findFault(Site::text(), sizeof...(Arguments));
+    static_assert(fault != FormatFault::brace,
+                  "the format string has a brace without its partner; {{ and }} print one");
+    static_assert(fault != FormatFault::name,
+                  "the format string names an argument: write its position, as in {0}");
+    static_assert(fault != FormatFault::tooFew,
+                  "the format string has more fields than the call has arguments");
+    constexpr bool allFormattable = (isFormattable<Arguments> && ...);
+    static_assert(allFormattable, "an argument has no formatter: specialise fmt::formatter for it");
+    return fault == FormatFault::none && allFormattable;
+}
+
+/// Runs the formatting library's own check at compile time. A compiler error in this function means
+/// that a specification does not fit its argument.
+template <class Site, class... Arguments>
+void checkSpecifications() noexcept {
+    if constexpr (sizeof...(Arguments) != 0) {
+        static_cast<void>(spdlog::format_string_t<Arguments...>(FMT_STRING(Site::text())));
+    }
+}
+
+// ---- The back end's side: DeferredSite::print
+
+inline void printText(const DeferredSite& site, const std::byte* /*arguments*/,
+                      std::size_t /*size*/, spdlog::memory_buf_t& to) {
+    to.append(site.format.begin(), site.format.end());
+}
+
+template <class... Codecs>
+void printArguments(const DeferredSite& site, const std::byte* arguments, std::size_t size,
+                    spdlog::memory_buf_t& to) {
+    auto values = decodeArguments<Codecs...>(arguments, size);
+    std::apply(
+        [&](auto&... value) {
+            fmt::vformat_to(fmt::appender(to), site.format, fmt::make_format_args(value...));
+        },
+        values);
+}
+
+/// Returns true if a checked format has only text and fields `{}`, as most formats do.
+constexpr bool isPlainFormat(std::string_view format) noexcept {
+    for (std::size_t at = 0; at < format.size(); ++at) {
+        if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Appends the text that `{}` prints for a value.
+template <class T>
+void appendPlain(spdlog::memory_buf_t& to, T& value) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+        to.append(value.data(), value.data() + value.size());
+    } else if constexpr (std::is_same_v<T, char>) {
+        to.push_back(value);
+    } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                         sizeof(T) <= sizeof(long long)) {
+        const fmt::format_int digits(+value);
+        to.append(digits.data(), digits.data() + digits.size());
+    } else {
+        fmt::vformat_to(fmt::appender(to), "{}", fmt::make_format_args(value));
+    }
+}
+
+/// Prints a plain format without the library's parser, in less than half of its instructions.
+/// Values without a field are ignored.
+template <class... Codecs>
+void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
+                spdlog::memory_buf_t& to) {
+    auto values = decodeArguments<Codecs...>(arguments, size);
+    const char* from = site.format.data();
+    const char* const end = from + site.format.size();
+    const auto append = [&](auto& value) {
+        const auto* const field =
+            static_cast<const char*>(std::memchr(from, '{', static_cast<std::size_t>(end - from)));
+        if (field != nullptr) {
+            to.append(from, field);
+            from = field + 2;
+            appendPlain(to, value);
+        }
+    };
+    std::apply([&append](auto&... value) { (append(value), ...); }, values);
+    to.append(from, end);
+}
+
+template <class Site, class... Codecs>
+constexpr auto printerOf() noexcept {
+    if constexpr (sizeof...(Codecs) == 0) {
+        return &printText;
+    } else if constexpr (isPlainFormat(Site::text())) {
+        return &printPlain<Codecs...>;
+    } else {
+        return &printArguments<Codecs...>;
+    }
+}
+
+template <class Site, class... Codecs>
+inline constexpr DeferredSite siteOf{Site::severity(), Site::source(), Site::text(),
+                                     printerOf<Site, Codecs...>()};
+
+// ---- The calling thread's side
+
+template <class Site, class Logger, class... Arguments>
+void logDeferred(Logger& logger, const Arguments&... arguments) {
+    checkSpecifications<Site, typename CodecOf<Arguments>::Decoded&...>();
+    const ArgumentWriter<CodecOf<Arguments>...> encoded(arguments...);
+    logger.log_deferred(siteOf<Site, CodecOf<Arguments>...>, encoded.size(),
+                        [&encoded](std::byte* to) noexcept { encoded.write(to); });
+}
+
+template <class Logger, class = void>
+inline constexpr bool canDefer = false;
+template <class Logger>
+inline constexpr bool canDefer<
+    Logger, std::void_t<decltype(std::declval<Logger&>().log_deferred(
+                std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
+    true;
+
+/// Returns the logger as one that defers, or null if it formats in place. Compares the exact type,
+/// because that costs less than a dynamic_cast.
+template <class Logger>
+auto* deferring(Logger& logger) noexcept {
+    if constexpr (canDefer<Logger>) {
+        return &logger;
+    } else {
+        spdlog::logger& any = logger;
+        return typeid(any) == typeid(async_logger) ? static_cast<async_logger*>(&any) : nullptr;
+    }
+}
+
+#endif
+
+/// Converts an argument that is formatted in place: a pointer to characters, which may be null, and
+/// an array of characters, which may lack the final NUL, become views.
+template <class Argument>
+decltype(auto) shownInPlace(Argument&& argument) noexcept {
+    using T = std::remove_const_t<std::remove_reference_t<Argument>>;
+    if constexpr (isText<T> && (std::is_pointer_v<T> || std::is_array_v<T>)) {
+        return TextCodec::hold<T>(argument);
+    } else {
+        return std::forward<Argument>(argument);
+    }
+}
+
+template <class Site, class... Arguments>
+void logInPlace(spdlog::logger& logger, FieldList /*none*/, Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    checkSpecifications<Site, Arguments...>();
+#endif
+    logger.log(Site::source(), Site::severity(), spdlog::string_view_t(Site::text()),
+               std::forward<Arguments>(arguments)...);
+}
+
+/// Logs a text with fields. An async_logger takes them as fields. Any other logger, and a
+/// backtrace, takes them as text; formatters on the calling thread find them by CurrentFields.
+inline void logTextWithFields(spdlog::logger& logger, spdlog::source_loc source,
+                              spdlog::level::level_enum level, FieldList fields,
+                              spdlog::memory_buf_t& text) {
+    if (!logger.should_backtrace() && dynamic_cast<async_logger*>(&logger) != nullptr) {
+        const CallerState::Fields scope(fields);
+        logger.log(source, level, spdlog::string_view_t(text.data(), text.size()));
+        return;
+    }
+    std::vector<std::byte> bytes(sizeOfFields(fields));
+    writeFields(bytes.data(), fields);
+    const FieldBytes encoded{bytes.data(), bytes.size()};
+    const std::size_t textSize = text.size();
+    printFields(encoded, text);
+    const MessageFields message{{text.data(), text.size()}, textSize, {}, encoded};
+    const CurrentFields scope(&message, 1);
+    logger.log(source, level, message.payload);
+}
+
+template <class Site, std::size_t N, class... Arguments>
+void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
+                Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    checkSpecifications<Site, Arguments...>();
+#endif
+    spdlog::memory_buf_t text;
+    try {
+        const spdlog::string_view_t format = Site::text();
+        if constexpr (sizeof...(Arguments) == 0) {
+            text.append(format.data(), format.data() + format.size());
+        } else {
+            spdlog::fmt_lib::vformat_to(std::back_inserter(text), format,
+                                        spdlog::fmt_lib::make_format_args(arguments...));
+        }
+    } catch (const std::exception&) {
+        // In spdlog's call the formatter throws again, and spdlog calls the error handler.
+        return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
+    }
+    logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
+}
+
+/// Logs a call with `fields`, an array or an empty FieldList, after the check of the level. Also
+/// called if the level is off and the logger keeps a backtrace.
+template <class Site, class Logger, class Fields, class... Arguments>
+void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
+#if !defined(SPDLOG_USE_STD_FORMAT)
+    if constexpr (!isFormatRight<Site, Arguments...>()) {
+        return;
+    } else if constexpr ((isCopied<Arguments> && ...)) {
+        if (auto* const that = deferring(logger)) {
+            if constexpr (std::is_same_v<Fields, FieldList>) {
+                return logDeferred<Site>(*that, arguments...);
+            } else {
+                const CallerState::Fields scope({fields.data(), fields.size()});
+                return logDeferred<Site>(*that, arguments...);
+            }
+        }
+    }
+#endif
+    logInPlace<Site>(logger, fields, shownInPlace(std::forward<Arguments>(arguments))...);
+}
+
+template <class Argument>
+inline constexpr bool isField = std::is_same_v<std::decay_t<Argument>, key_value>;
+
+/// Returns a tuple of the argument. Empty if the argument is a field, or is not one, as `Wanted`
+/// says.
+template <bool Wanted, class Argument>
+auto onlyIf(Argument&& argument) noexcept {
+    if constexpr (isField<Argument> == Wanted) {
+        return std::forward_as_tuple(std::forward<Argument>(argument));
+    } else {
+        return std::tuple<>();
+    }
+}
+
+/// Logs the call of a call site. Separates its fields from the arguments of the format.
+template <class Site, class Logger, class Format, class... Arguments>
+void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
+    if constexpr ((isField<Arguments> || ...)) {
+        const auto fields = std::apply([](const auto&... field) { return std::array{field...}; },
+                                       std::tuple_cat(onlyIf<true>(std::as_const(arguments))...));
+        std::apply(
+            [&](auto&&... rest) {
+                logAt<Site>(logger, fields, std::forward<decltype(rest)>(rest)...);
+            },
+            std::tuple_cat(onlyIf<false>(std::forward<Arguments>(arguments))...));
+    } else {
+        logAt<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
+    }
+}
+
+}  // namespace sluice::log::detail

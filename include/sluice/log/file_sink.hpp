@@ -2,84 +2,275 @@
 
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/sink/log_file.hpp>
-#include <sluice/log/detail/sink/rotation_plan.hpp>
-#include <sluice/log/file_rotation.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <spdlog/common.h>
+#include <spdlog/details/file_helper.h>
 #include <spdlog/details/log_msg.h>
 #include <spdlog/details/null_mutex.h>
+#include <spdlog/details/os.h>
 #include <spdlog/details/synchronous_factory.h>
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace sluice::log {
+
+/// When a file_sink begins a new file. The old file gets a name with its date and time:
+/// core.20261123-180000.log for core.log.
+///
+///     sluice::log::file_rotation rotation;
+///     rotation.max_bytes = 100 * 1024 * 1024;
+///     rotation.daily = true;  // and at midnight
+///     sink->set_rotation(rotation);
+struct file_rotation {
+    /// The most bytes of one file; 0: no limit. A line that is longer gets a file of its own.
+    std::size_t max_bytes = 0;
+
+    /// True: a new file once a day, at this local time. The times of the records decide, so the
+    /// first record of the new day is the first line of the new file.
+    bool daily = false;
+    int hour = 0;    ///< 0 to 23
+    int minute = 0;  ///< 0 to 59
+
+    /// Called on the writing thread with the name of the old file, after the last write to it.
+    /// Without a lock, so it may take long: it may compress or delete files. The logger's error
+    /// handler receives its exceptions.
+    std::function<void(const spdlog::filename_t& rotated)> after_rotation;
+};
+
+namespace detail {
+
+/// The file of a file_sink (POSIX). It is opened as spdlog does it, with spdlog's attempts and
+/// handlers, and written without stdio. Errors throw spdlog_ex with the name and the cause. If the
+/// file cannot be opened again, the next write tries again.
+class LogFile {
+public:
+    using Time = spdlog::log_clock::time_point;
+
+    LogFile(const spdlog::filename_t& filename, bool truncate, spdlog::file_event_handlers handlers)
+        : file_(withDescriptor(std::move(handlers))) {
+        file_.open(filename, truncate);
+    }
+    LogFile(const LogFile&) = delete;
+    LogFile& operator=(const LogFile&) = delete;
+
+    const spdlog::filename_t& filename() const { return file_.filename(); }
+
+    /// Bytes in the file.
+    std::size_t size() const noexcept { return size_; }
+    /// The time of the last write before the file was opened; for an empty file, of the opening.
+    Time lastWritten() const noexcept { return lastWritten_; }
+
+    /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws.
+    void write(const char* data, std::size_t size, std::size_t& done) {
+        if (descriptor_ == closed) {
+            reopen(false);
+        }
+        while (done < size) {
+            const ::ssize_t written = ::write(descriptor_, data + done, size - done);
+            if (written > 0) {
+                done += static_cast<std::size_t>(written);
+                size_ += static_cast<std::size_t>(written);
+            } else if (written == 0 || errno != EINTR) {
+                throw spdlog::spdlog_ex("Failed writing to file " + filename(), errno);
+            }
+        }
+    }
+
+    void reopen(bool truncate) {
+        descriptor_ = closed;
+        // A copy, because open() assigns to the string that filename() refers to.
+        const spdlog::filename_t name = filename();
+        file_.open(name, truncate);
+    }
+
+    /// Returns true if the name now belongs to another file, or to none.
+    bool isMoved() const noexcept {
+        struct ::stat named {};
+        struct ::stat own {};
+        return descriptor_ == closed || ::stat(filename().c_str(), &named) != 0 ||
+               ::fstat(descriptor_, &own) != 0 || named.st_ino != own.st_ino ||
+               named.st_dev != own.st_dev;
+    }
+
+    /// Returns true if the open file has been removed, so that its text is lost.
+    bool isRemoved() const noexcept {
+        struct ::stat own {};
+        return descriptor_ != closed && ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
+    }
+
+    /// Renames the file and returns its new name. The next write opens a new file. If renaming
+    /// fails, the file stays open.
+    spdlog::filename_t rotate(Time time) {
+        spdlog::filename_t name = freeName(time);
+        if (std::rename(filename().c_str(), name.c_str()) != 0) {
+            throw spdlog::spdlog_ex("Failed renaming " + filename() + " to " + name, errno);
+        }
+        descriptor_ = closed;
+        size_ = 0;
+        return name;
+    }
+
+private:
+    static constexpr int closed = -1;
+
+    // spdlog shows its open file only to handlers, so a handler takes the file descriptor.
+    spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
+        handlers.after_open = [this, told = std::move(handlers.after_open)](
+                                  const spdlog::filename_t& name, std::FILE* file) {
+            if (told) {
+                told(name, file);
+            }
+            // A handler may have written to the file: its text must come before the first line.
+            std::fflush(file);
+            descriptor_ = ::fileno(file);
+            noteSize();
+        };
+        return handlers;
+    }
+
+    void noteSize() noexcept {
+        struct ::stat own {};
+        const bool isKnown = ::fstat(descriptor_, &own) == 0;
+        size_ = isKnown ? static_cast<std::size_t>(own.st_size) : 0;
+        lastWritten_ =
+            size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
+    }
+
+    /// Returns the name with date and time, and a number if such a file exists.
+    spdlog::filename_t freeName(Time time) const {
+        const std::tm local = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
+        char text[32];
+        std::strftime(text, sizeof text, ".%Y%m%d-%H%M%S", &local);
+        spdlog::filename_t stem;
+        spdlog::filename_t extension;
+        std::tie(stem, extension) = spdlog::details::file_helper::split_by_extension(filename());
+        stem += text;
+        spdlog::filename_t name = stem + extension;
+        for (int number = 2; spdlog::details::os::path_exists(name); ++number) {
+            name = stem;
+            name.append("-").append(std::to_string(number)).append(extension);
+        }
+        return name;
+    }
+
+    int descriptor_ = closed;
+    std::size_t size_ = 0;
+    Time lastWritten_{};
+    spdlog::details::file_helper file_;
+};
+
+/// Decides when a file_sink begins a new file.
+class RotationPlan {
+public:
+    using Time = spdlog::log_clock::time_point;
+
+    RotationPlan() = default;
+    RotationPlan(file_rotation rotation, Time lastWritten) : rotation_(std::move(rotation)) {
+        if (rotation_.daily) {
+            nextDay_ = dayAfter(lastWritten);
+        }
+    }
+
+    /// Returns true if a record of this time belongs to the next file. The present one has `bytes`.
+    bool isDue(std::size_t bytes, Time time) const noexcept {
+        return (rotation_.max_bytes != 0 && bytes >= rotation_.max_bytes + failedAt_) ||
+               time >= nextDay_;
+    }
+
+    /// Returns true if a line is too long for the present file, which it grows from `before` to
+    /// `after` bytes.
+    bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
+        return rotation_.max_bytes != 0 && before > failedAt_ &&
+               after > rotation_.max_bytes + failedAt_;
+    }
+
+    /// Called after an attempt at this time. `failedAt` is the size of the file if the attempt
+    /// failed, otherwise 0. The next attempt is made after max_bytes more, or on the next day.
+    void tried(Time time, std::size_t failedAt) {
+        failedAt_ = failedAt;
+        if (time >= nextDay_) {
+            nextDay_ = dayAfter(time);
+        }
+    }
+
+    void callHook(const spdlog::filename_t& rotated) const {
+        if (rotation_.after_rotation) {
+            rotation_.after_rotation(rotated);
+        }
+    }
+
+private:
+    Time dayAfter(Time time) const {
+        std::tm day = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
+        day.tm_hour = rotation_.hour;
+        day.tm_min = rotation_.minute;
+        day.tm_sec = 0;
+        day.tm_isdst = -1;
+        Time next = spdlog::log_clock::from_time_t(std::mktime(&day));
+        if (next <= time) {
+            ++day.tm_mday;
+            day.tm_hour = rotation_.hour;
+            day.tm_isdst = -1;
+            next = spdlog::log_clock::from_time_t(std::mktime(&day));
+        }
+        return next;
+    }
+
+    file_rotation rotation_;
+    Time nextDay_ = Time::max();
+    std::size_t failedAt_ = 0;  ///< bytes of the file at the last failed attempt; 0: none failed
+};
+
+}  // namespace detail
 
 /// Writes lines to a file like spdlog's basic_file_sink, many records at a time (POSIX).
 ///
 ///     // With spdlog's arguments:
 ///     auto io = sluice::log::file_logger_mt<sluice::log::async_factory>("io", "io.log");
 ///
-///     // With a new file after 100 MiB:
+///     // With several loggers, or with rotation:
 ///     auto sink = std::make_shared<sluice::log::file_sink_mt>("core.log");
-///     sluice::log::file_rotation rotation;
-///     rotation.max_bytes = 100 * 1024 * 1024;
-///     sink->set_rotation(rotation);
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// The sink formats lines straight into one buffer, and does not use stdio. With a back end it
-/// calls write(2) after a harvest, and at most once in `backend_options::write_interval`.
+/// With a back end it calls write(2) after a batch, and at most once in
+/// `backend_options::write_interval`. Without one it behaves like basic_file_sink: it writes when
+/// the buffer has 4096 bytes, in flush(), and in its destructor.
 ///
-/// Use it instead of basic_file_sink. Without a back end it behaves like that sink: it writes when
-/// the buffer has 4096 bytes, in flush(), and in its destructor. set_rotation() begins a new file
-/// after a number of bytes, or every day.
-///
-/// Another program may rename or remove the file, as logrotate does. Call reopen() afterwards to
-/// open the file of the name again. With watch_file() the sink does this by itself. Neither loses a
-/// line: each line is in the old file or in the new one.
-///
-/// Threads: any thread may call any member of a file_sink_mt. One thread at a time may call the
-/// members of a file_sink_st. While one thread writes, other threads that log to this sink wait.
-///
-/// Patterns: at first the sink has a pattern_formatter of Sluice's. set_pattern() replaces it by
-/// another one, and set_formatter() by any formatter.
+/// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks the
+/// others. One thread at a time may call the members of a file_sink_st.
 ///
 /// Errors: if the file cannot be opened, the constructor throws spdlog_ex, after as many attempts
-/// as spdlog makes. If a write fails:
+/// as spdlog makes. If a write fails, log(), flush() or end_batch() throws spdlog_ex, the text
+/// stays in the buffer, and the next of these calls tries again: no line is lost or doubled. If
+/// more than 1 MiB is unwritten, the sink refuses new records with the same exception, counts them
+/// in lost_records(), and later writes a line "N records dropped" in their place. The destructor
+/// prints on stderr how much it could not write.
 ///
-/// - log(), flush() or end_batch() throws spdlog_ex with the name and the cause. Loggers pass it to
-///   their error handlers.
-/// - The unwritten text stays in the buffer, and the next of these calls tries again. So no line is
-///   lost or doubled when the disk has room again.
-/// - If more than 1 MiB is unwritten, the sink refuses new records with the same exception, also in
-///   log_batch(), and counts them in lost_records(). When the file can be written again, the sink
-///   writes a line "N records dropped" in their place.
-/// - The destructor prints on stderr how much it could not write.
-///
-/// If a formatter throws, only its own record is lost.
-///
-/// Cost: a buffer of 68 KiB. The buffer is larger for a larger record, and while writes fail.
-///
-/// Tests: tests/unit/log/file_sink_test.cpp.
+/// Performance: a buffer of 68 KiB, larger for a larger record and while writes fail.
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
-    /// Opens the file. The arguments are those of spdlog's basic_file_sink. Makes the folder if it
-    /// is missing. With `truncate` it empties the file first. Calls the handlers before and after
-    /// it opens and closes the file.
+    /// Opens the file, and creates its folder. The arguments are those of spdlog's basic_file_sink.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
         : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
@@ -95,7 +286,7 @@ public:
         } catch (const std::exception& error) {
             std::fprintf(stderr,
                          "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
-                         buffer_.size(), static_cast<unsigned long long>(lost_ - told_),
+                         buffer_.size(), static_cast<unsigned long long>(lost_ - reported_),
                          "before them dropped", error.what());
         }
     }
@@ -108,7 +299,7 @@ public:
                 write(guard);
             }
         }
-        tellOfRotations();
+        callHooks();
     }
 
     void log_batch(const spdlog::details::log_msg* first, std::size_t count,
@@ -136,27 +327,26 @@ public:
             const Guard guard(mutex_);
             write(guard);
         }
-        tellOfRotations();
+        callHooks();
     }
 
-    /// Writes the buffer to the old file, then opens the file of this name again. Call it after
-    /// another program has renamed or removed the file.
+    /// Writes the buffer to the old file, then opens the file of this name again: for use after
+    /// another program, such as logrotate, has renamed or removed the file. No line is lost.
     void reopen() {
         const Guard guard(mutex_);
         write(guard);
         file_.reopen(false);
     }
 
-    /// Makes the sink notice by itself that another program has renamed or removed the file. Before
-    /// each write the sink checks whether the name still belongs to its file. If not, it opens the
-    /// file of the name. After each write it checks whether the file was removed meanwhile. If so,
-    /// it writes the text again. Each check takes a system call.
+    /// Makes the sink call reopen() when the file was renamed or removed. It checks before each
+    /// write, and also afterwards, to write the text of a removed file again. A check takes one or
+    /// two system calls.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
     }
 
-    /// Makes the sink begin new files by itself from now on. Call it before the first record.
+    /// Makes the sink begin new files. Call it before the first record.
     void set_rotation(file_rotation rotation) {
         const Guard guard(mutex_);
         plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
@@ -181,7 +371,7 @@ public:
         file_.reopen(true);
     }
 
-    /// The number of bytes in the buffer.
+    /// Bytes in the buffer.
     std::size_t unwritten_bytes() const {
         const Guard guard(mutex_);
         return buffer_.size();
@@ -196,12 +386,11 @@ public:
 private:
     using Guard = std::lock_guard<Mutex>;
 
-    // Bytes. Without a back end the sink writes this many at a time, as stdio does.
+    // Bytes that are written together: by log(), as stdio does it, and by log_batch().
     static constexpr std::size_t aloneBytes = 4096;
-    // In log_batch() the sink writes this many at a time.
     static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
     static constexpr std::size_t roomForALine = 4096;
-    // If this many are unwritten, the sink refuses records.
+    // With this many unwritten bytes the sink refuses records.
     static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
 
     /// Formats one record into the buffer. The record is lost if this throws.
@@ -231,23 +420,21 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes of the buffer to the old file, and begins a new file for the
-    /// rest. If a step fails, the rest goes to the old file, too, and the next write() throws the
-    /// reason.
+    /// Writes the first `count` bytes to the old file, and begins a new file for the rest. If a
+    /// step fails, the rest goes to the old file, too, and the next write() throws the reason.
     void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
         try {
             writeBuffer(guard, count);
             rotated_.push_back(file_.rotate(time));
-            plan_.done(time);
+            plan_.tried(time, 0);
         } catch (const spdlog::spdlog_ex& error) {
-            plan_.failed(file_.size() + buffer_.size(), time);
+            plan_.tried(time, file_.size() + buffer_.size());
             complaint_ = error.what();
         }
     }
 
-    /// Calls the hook for the files that were rotated since the last call. It holds no lock during
-    /// the call.
-    void tellOfRotations() {
+    /// Calls the hook for the files that were rotated since the last call, without a lock.
+    void callHooks() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
         }
@@ -262,7 +449,7 @@ private:
             plan = plan_;
         }
         for (const spdlog::filename_t& name : names) {
-            plan.tell(name);
+            plan.callHook(name);
         }
     }
 
@@ -277,10 +464,10 @@ private:
 
     void write(const Guard& guard) {
         writeBuffer(guard, buffer_.size());
-        if (__builtin_expect(lost_ != told_, 0)) {
-            const std::string text = detail::droppedText(lost_ - told_);
+        if (__builtin_expect(lost_ != reported_, 0)) {
+            const std::string text = detail::droppedText(lost_ - reported_);
             formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
-            told_ = lost_;
+            reported_ = lost_;
             writeBuffer(guard, buffer_.size());
         }
         if (__builtin_expect(!complaint_.empty(), 0)) {
@@ -288,7 +475,7 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes of the buffer, and keeps the others.
+    /// Writes the first `count` bytes, and keeps the others.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = 0;
         try {
@@ -333,16 +520,16 @@ private:
     spdlog::memory_buf_t buffer_;
     std::size_t kept_ = 0;                    ///< bytes that the last write left in buffer_
     std::uint64_t lost_ = 0;                  ///< refused records
-    std::uint64_t told_ = 0;                  ///< refused records that a line in the file reports
-    spdlog::log_clock::time_point lostTime_;  ///< the time of the last refused record
-    std::string lostName_;                    ///< the logger of the last refused record
+    std::uint64_t reported_ = 0;              ///< refused records that a line in the file reports
+    spdlog::log_clock::time_point lostTime_;  ///< of the last refused record, like lostName_
+    std::string lostName_;
 };
 
 using file_sink_mt = file_sink<std::mutex>;
 using file_sink_st = file_sink<spdlog::details::null_mutex>;
 
-/// Makes a logger with a file_sink of its own, as spdlog::basic_logger_mt() does with its file
-/// sink. `Factory` is a factory of spdlog's kind, such as async_factory.
+/// Creates a logger with a file_sink of its own, like spdlog::basic_logger_mt(). `Factory` is a
+/// factory of spdlog's kind, such as async_factory.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,
@@ -350,7 +537,7 @@ file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool
     return Factory::template create<file_sink_mt>(name, filename, truncate, handlers);
 }
 
-/// The same with a sink that one thread at a time uses.
+/// Like file_logger_mt(), for one thread at a time.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_st(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,

@@ -1,76 +1,144 @@
 #pragma once
 
 /// \file
-/// Functions with the names that spdlog's asynchronous mode has.
+/// Sets up the default back end and makes loggers for it, in the manner of spdlog's asynchronous
+/// mode.
 ///
-/// | spdlog | here |
-/// |---|---|
-/// | init_thread_pool(size, threads, ...) | init(size, threads, ...) or init(options) |
-/// | create_async<Sink>(name, ...) | create_async<Sink>(name, ...) |
-/// | create_async_nb<Sink>(name, ...) | create_async_nb<Sink>(name, ...) |
-/// | thread_pool() | default_backend() |
-/// | set_pattern() | set_pattern(), or spdlog's own |
-/// | shutdown() | shutdown(), or spdlog's own |
-///
-///     sluice::log::init(8192, 1);
-///     auto log = sluice::log::create_async<spdlog::sinks::basic_file_sink_mt>("app", "app.log");
+///     sluice::log::init(8192, 1);  // optional
+///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// All functions use the default back end. Any thread may call them.
+/// | spdlog | here |
+/// |---|---|
+/// | async_factory, async_factory_nonblock | the same names, and async_factory_discard |
+/// | create_async<Sink>(name, ...), create_async_nb<Sink>(name, ...) | the same names |
+/// | init_thread_pool(size, threads, ...) | init(size, threads, ...) or init(options) |
+/// | thread_pool() | default_backend() |
+/// | set_pattern(), shutdown() | the same names, or spdlog's own |
+/// | (none) | make_async(logger), flush_wait() |
 ///
-/// Tests: tests/unit/log/functions_test.cpp.
+/// Thread safety: any thread may call any function, but make_async() only while no other thread
+/// uses spdlog's registry.
 
-#include <sluice/log/async_factory.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/default_backend.hpp>
+#include <sluice/log/logger.hpp>
 
+#include <spdlog/details/registry.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#if defined(SPDLOG_COMPILED_LIB)
+// The compiled library has the console factories only for spdlog's own factories. These files
+// contain only templates, so each unit may include them.
+#include <spdlog/sinks/stdout_color_sinks-inl.h>
+#include <spdlog/sinks/stdout_sinks-inl.h>
+#endif
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::log {
 
-/// Starts a default back end with these options. The old one ends when its last owner releases it.
-/// Throws spdlog_ex if an option is out of range.
-void init(const backend_options& options);
+/// A factory for spdlog's functions that make loggers. Makes a logger of the default back end with
+/// this policy, and registers it. Throws spdlog_ex if the registry has a logger of this name, or if
+/// the back end cannot start.
+template <Overflow Policy>
+struct async_factory_impl {
+    /// `args` are the arguments of the sink's constructor.
+    template <class Sink, class... Args>
+    static std::shared_ptr<async_logger> create(std::string name, Args&&... args) {
+        auto sink = std::make_shared<Sink>(std::forward<Args>(args)...);
+        auto made = std::make_shared<async_logger>(std::move(name), std::move(sink),
+                                                   default_backend(), Policy);
+        spdlog::details::registry::instance().initialize_logger(made);
+        return made;
+    }
+};
 
-/// The same as spdlog's init_thread_pool. `queue_size` is the room of each logging thread, in
-/// records. `thread_count` is 1 to 1000, as in spdlog, but one thread writes for any number:
-/// several threads could not keep the order.
-void init(std::size_t queue_size, std::size_t thread_count,
-          std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
+/// If the calling thread's lane is full, the log call waits.
+using async_factory = async_factory_impl<Overflow::block>;
 
-/// Makes a logger and registers it. If the lane of a thread is full, its log calls wait.
+/// If the calling thread's lane is full, its oldest records are discarded.
+using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
+
+/// If the calling thread's lane is full, the new record is discarded.
+using async_factory_discard = async_factory_impl<Overflow::reject>;
+
+/// The same as async_factory::create<Sink>().
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async(std::string name, Args&&... args) {
     return async_factory::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Makes a logger and registers it. If the lane of a thread is full, its oldest records are
-/// discarded.
+/// The same as async_factory_nonblock::create<Sink>().
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args) {
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// The same as spdlog::set_pattern(), for all loggers of spdlog's registry and for later ones. The
-/// lines are the same, and Sluice's formatter takes less time for them.
+/// Replaces a logger by an asynchronous one with its name, sinks and settings, in spdlog's registry
+/// and as spdlog's default logger.
+///
+///     sluice::log::make_async(spdlog::default_logger());
+///
+/// A pointer to the old logger still logs to the same sinks, without a back end: call it at the
+/// start of the program. Throws spdlog_ex if `logger` is null.
+inline std::shared_ptr<async_logger>
+make_async(const std::shared_ptr<spdlog::logger>& logger,
+           const std::shared_ptr<backend>& by = default_backend(),
+           Overflow policy = Overflow::block) {
+    if (logger == nullptr) {
+        spdlog::throw_spdlog_ex("make_async: the logger is null");
+    }
+    auto made = std::make_shared<async_logger>(*logger, by, policy);
+    if (spdlog::default_logger() == logger) {
+        spdlog::set_default_logger(made);
+    } else if (spdlog::get(made->name()) == logger) {
+        spdlog::drop(made->name());
+        spdlog::register_logger(made);
+    }
+    return made;
+}
+
+/// Refuses a logger instead of a shared pointer to it: an object cannot change its type.
+template <class Logger, class... More>
+auto make_async(Logger& /*logger*/, const More&... /*more*/)
+    -> std::enable_if_t<std::is_base_of_v<spdlog::logger, Logger>> {
+    static_assert(!std::is_base_of_v<spdlog::logger, Logger>,
+                  "make_async(logger): pass the std::shared_ptr, as spdlog::default_logger() "
+                  "returns it, and use the logger that make_async returns");
+}
+
+/// Starts a default back end with these options. The old one ends when its last owner releases it.
+/// Throws spdlog_ex if an option is out of range.
+void init(const backend_options& options);
+
+/// Like spdlog's init_thread_pool. `queue_size` is the room of each logging thread, in records.
+/// `thread_count` is 1 to 1000, as in spdlog, but one thread writes for any number: several threads
+/// could not keep the order.
+void init(std::size_t queue_size, std::size_t thread_count,
+          std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
+
+/// Like spdlog::set_pattern(), for all loggers of spdlog's registry and for later ones. The lines
+/// are the same; Sluice's pattern_formatter writes them.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
-/// The same as backend::flush_wait(). True if there is no default back end.
+/// Calls backend::flush_wait(). Returns true if there is no default back end.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
 /// Ends spdlog, whose registry then releases all loggers, and the default back end. Waits until all
-/// records are written and the sinks are flushed. False if `timeout` passed first. A later logger
-/// starts a new back end. spdlog::shutdown() does the same, with the option `drain_timeout` as its
-/// limit.
+/// records are written and the sinks are flushed. Returns false if `timeout` passed first. A later
+/// logger starts a new back end. spdlog::shutdown() does the same, with the option `drain_timeout`
+/// as its limit.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log
@@ -80,8 +148,6 @@ bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 #if defined(SLUICE_LOG_INLINE)
 
 #include <sluice/log/pattern_formatter.hpp>
-
-#include <spdlog/common.h>
 
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/format/current_pairs.hpp>
-#include <sluice/log/detail/format/json_text.hpp>
-#include <sluice/log/detail/format/pair_text.hpp>
-#include <sluice/log/detail/format/thread_mdc.hpp>
+#include <sluice/log/detail/format/record_fields.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
@@ -12,14 +9,95 @@
 #include <spdlog/formatter.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <ctime>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sluice::log {
+
+namespace detail {
+
+/// Returns the bytes of the UTF-8 character at the front of the text. 0 if the text does not begin
+/// with one: an overlong form, half of a surrogate pair, a number beyond U+10FFFF, or a part of a
+/// character.
+inline std::size_t utf8Length(std::string_view text) noexcept {
+    const auto isIn = [text](std::size_t i, unsigned least, unsigned most) {
+        const unsigned byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+        return byte >= least && byte <= most;
+    };
+    if (isIn(0, 0, 0x7F)) {
+        return text.empty() ? 0 : 1;
+    }
+    const auto lead = static_cast<unsigned char>(text[0]);
+    if (isIn(0, 0xC2, 0xDF)) {
+        return isIn(1, 0x80, 0xBF) ? 2 : 0;
+    }
+    if (isIn(0, 0xE0, 0xEF)) {
+        const bool isValid = isIn(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
+        return isValid && isIn(2, 0x80, 0xBF) ? 3 : 0;
+    }
+    if (isIn(0, 0xF0, 0xF4)) {
+        const bool isValid = isIn(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
+        return isValid && isIn(2, 0x80, 0xBF) && isIn(3, 0x80, 0xBF) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Appends the text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
+inline void appendJson(spdlog::memory_buf_t& to, std::string_view text) {
+    to.push_back('"');
+    while (!text.empty()) {
+        const char c = text.front();
+        const std::size_t length = utf8Length(text);
+        if (c == '"' || c == '\\') {
+            to.push_back('\\');
+            to.push_back(c);
+        } else if (length == 1 && static_cast<unsigned char>(c) < 0x20) {
+            appendEscape(to, static_cast<unsigned char>(c));
+        } else {
+            appendText(to, length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length));
+        }
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    to.push_back('"');
+}
+
+inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& value) {
+    std::visit(
+        [&](auto held) {
+            using T = decltype(held);
+            if constexpr (std::is_same_v<T, std::string_view>) {
+                appendJson(to, held);
+            } else if constexpr (std::is_null_pointer_v<T>) {
+                appendText(to, "null");
+            } else if constexpr (std::is_floating_point_v<T>) {
+                std::isfinite(held) ? appendNumber(to, held) : appendText(to, "null");
+            } else {
+                appendNumber(to, held);
+            }
+        },
+        value);
+}
+
+/// Appends a member of an object, with a comma before each but the first.
+template <class Value>
+void appendMember(spdlog::memory_buf_t& to, std::string_view key, const Value& value) {
+    if (to[to.size() - 1] != '{') {
+        to.push_back(',');
+    }
+    appendJson(to, key);
+    to.push_back(':');
+    appendJson(to, value);
+}
+
+}  // namespace detail
 
 /// Formats each record as a JSON object on one line.
 ///
@@ -28,54 +106,50 @@ namespace sluice::log {
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// The members are always in this order:
+/// The members always have this order. "time" is UTC. "file" and "line" follow "thread" if the
+/// record has a source location. "context" has the fields of scoped_context and of spdlog's mdc,
+/// "fields" those of the call; a member without fields is missing. If a call gives a key twice, it
+/// is printed twice. If a sink copies messages before it formats them, their fields are text in
+/// "message".
 ///
-/// - "time" is UTC with microseconds.
-/// - "file" and "line" follow "thread" if the record has a source location.
-/// - "context" has the pairs of scoped_context and of spdlog's mdc, "fields" the pairs of the call.
-///   If there are no pairs, the member is missing.
-/// - Any bytes make a valid object. Each byte that is not UTF-8 becomes U+FFFD.
-/// - A number that is infinite or not a number becomes `null`.
-/// - If a call gives a key twice, the key is printed twice.
+/// Any bytes make a valid object: each byte that is not UTF-8 becomes U+FFFD, and a number that is
+/// infinite or not a number becomes `null`.
 ///
-/// If a sink copies messages before it formats them, the pairs are text in "message".
+/// Thread safety: one thread at a time, like any formatter.
 ///
-/// Threads: one thread at a time, as with any formatter. Cost: it allocates when the second
-/// changes, and if `to` lacks room for a line.
-///
-/// Tests: tests/unit/log/json_formatter_test.cpp.
+/// Performance: allocates when the second changes, and if `to` lacks room for a line.
 class json_formatter final : public spdlog::formatter {
 public:
     explicit json_formatter(std::string eol = spdlog::details::os::default_eol)
         : eol_(std::move(eol)) {}
 
     void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& to) override {
-        const detail::PairedText* const paired = detail::CurrentPairs::find(message.payload);
-        detail::appendText(to, "{\"time\":\"");
+        using detail::appendText;
+        const detail::MessageFields* const found = detail::CurrentFields::find(message.payload);
+        appendText(to, "{\"time\":\"");
         appendTime(message.time, to);
-        detail::appendText(to, "\",\"level\":");
+        appendText(to, "\",\"level\":");
         detail::appendJson(to, view(spdlog::level::to_string_view(message.level)));
-        detail::appendText(to, ",\"logger\":");
+        appendText(to, ",\"logger\":");
         detail::appendJson(to, view(message.logger_name));
-        detail::appendText(to, ",\"thread\":");
+        appendText(to, ",\"thread\":");
         detail::appendNumber(to, message.thread_id);
         if (!message.source.empty()) {
-            detail::appendText(to, ",\"file\":");
-            detail::appendJson(to, message.source.filename);
-            detail::appendText(to, ",\"line\":");
+            appendText(to, ",\"file\":");
+            detail::appendJson(to, std::string_view(message.source.filename));
+            appendText(to, ",\"line\":");
             detail::appendNumber(to, message.source.line);
         }
-        detail::appendText(to, ",\"message\":");
+        appendText(to, ",\"message\":");
         const std::string_view text = view(message.payload);
-        detail::appendJson(to, paired == nullptr ? text : text.substr(0, paired->textSize));
-        appendContext(to, paired == nullptr ? detail::PairBytes() : paired->context);
-        if (paired != nullptr && paired->pairs.size != 0) {
-            detail::appendText(to, ",\"fields\":{");
-            detail::printJsonMembers(paired->pairs, to);
-            to.push_back('}');
+        detail::appendJson(to, found == nullptr ? text : text.substr(0, found->textSize));
+        appendFields(to, ",\"context\":{", found == nullptr ? detail::FieldBytes() : found->context,
+                     detail::ThreadMdc::findNonEmpty());
+        if (found != nullptr) {
+            appendFields(to, ",\"fields\":{", found->fields, nullptr);
         }
         to.push_back('}');
-        detail::appendText(to, eol_);
+        appendText(to, eol_);
     }
 
     std::unique_ptr<spdlog::formatter> clone() const override {
@@ -89,19 +163,18 @@ private:
         return {text.data(), text.size()};
     }
 
-    static void appendContext(spdlog::memory_buf_t& to, detail::PairBytes context) {
-        const detail::ThreadMdc::Map* const mdc = detail::ThreadMdc::findFull();
-        if (context.size == 0 && mdc == nullptr) {
+    static void appendFields(spdlog::memory_buf_t& to, std::string_view begin,
+                             detail::FieldBytes fields, const detail::ThreadMdc::Map* mdc) {
+        if (fields.size == 0 && mdc == nullptr) {
             return;
         }
-        detail::appendText(to, ",\"context\":{");
-        detail::printJsonMembers(context, to);
+        detail::appendText(to, begin);
+        detail::forEachField(fields, [&to](const key_value& field) {
+            detail::appendMember(to, field.key(), field.value());
+        });
         if (mdc != nullptr) {
             for (const auto& [key, value] : *mdc) {
-                detail::appendText(to, to[to.size() - 1] == '{' ? "" : ",");
-                detail::appendJson(to, key);
-                to.push_back(':');
-                detail::appendJson(to, value);
+                detail::appendMember(to, key, std::string_view(value));
             }
         }
         to.push_back('}');

@@ -1,37 +1,25 @@
 #pragma once
 
 /// \file
-/// Call sites that log once, every n times, or at most n times a second.
+/// Call sites that log once, every n times, or at most n times a second, so that a fault in a loop
+/// does not fill the log.
 ///
 ///     SLUICE_LOG_ONCE(logger, spdlog::level::warn, "{} is deprecated", name);
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Use them where a fault may repeat in a loop and fill the log.
+/// Each is a SLUICE_LOG with a count of its own, which all threads and loggers share. Each instance
+/// of a template has its own. A call below the logger's level is not counted. A call that is held
+/// back does not evaluate its arguments.
 ///
-/// Each is a SLUICE_LOG (see deferred.hpp) with a count of its own. All threads and all loggers
-/// share the count of a call site. Each instance of a template has a count of its own. A call is
-/// not counted if the logger's level is off. A call that is held back does not evaluate its
-/// arguments.
-///
-/// - SLUICE_LOG_ONCE logs the first call.
-/// - SLUICE_LOG_EVERY logs the first of every n calls.
-/// - SLUICE_LOG_AT_MOST logs the first n calls of a second. A second begins with the first call
-///   after the end of the last one. Before its next message it logs a line "N messages held back",
-///   with the same level and source location. If no message follows, no line reports the calls that
-///   were held back.
+/// SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first call after
+/// the end of the last second. Before its next message it logs a line "N messages held back". If no
+/// message follows, no line reports those calls.
 ///
 /// n may be a variable: an integer, an enum, or an object that converts to an integer, such as an
-/// atomic. A number below 1 counts as 1. SLUICE_LOG_AT_MOST takes a larger n than 16,777,215 as
-/// 16,777,215.
+/// atomic. It is limited to at least 1, and for SLUICE_LOG_AT_MOST to at most 16,777,215.
 ///
-/// Threads: any thread, and a signal handler under the rules of SLUICE_LOG. No call waits. The
-/// counts are relaxed atomic numbers, so they order nothing.
-///
-/// Cost: one atomic read-modify-write for each call. SLUICE_LOG_AT_MOST also reads the steady
-/// clock. From its second call on, SLUICE_LOG_ONCE only reads one flag.
-///
-/// Tests: tests/unit/log/limited_test.cpp.
+/// Thread safety: no call waits. The counts are relaxed atomics, so they order nothing.
 
 #include <sluice/log/deferred.hpp>
 
@@ -56,8 +44,8 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// The number that an `n` of the macros means. A number is passed by value: so a constant needs no
-/// definition, and no capture in a lambda.
+/// Returns the number that an `n` of the macros means. By value, so that a constant needs neither a
+/// definition nor a capture.
 template <class N, std::enable_if_t<!std::is_class_v<N>, int> = 0>
 constexpr std::uint64_t numberOfCalls(N n) {
     if constexpr (std::is_enum_v<N>) {
@@ -67,7 +55,7 @@ constexpr std::uint64_t numberOfCalls(N n) {
     }
 }
 
-/// An object is passed by reference: it may be an atomic.
+/// By reference: the object may be an atomic.
 template <class Object, std::enable_if_t<std::is_class_v<std::remove_reference_t<Object>>, int> = 0>
 constexpr std::uint64_t numberOfCalls(Object&& n) {
     const auto number = +std::forward<Object>(n);
@@ -99,8 +87,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // If `now` is earlier than the begin of the present second, the call belongs to the
-            // present second.
+            // A `now` before the present second belongs to the present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -119,9 +106,9 @@ public:
     }
 
 private:
-    // state_ is one word, so that no thread reads a second with the count of another second. The
-    // upper 40 bits are the milliseconds at which the second began, enough for 34 years of uptime.
-    // The lower 24 bits are the number of calls that have passed in this second.
+    // One word, so that no thread reads a second with the count of another second. The upper 40
+    // bits are the milliseconds at which the second began, enough for 34 years of uptime. The lower
+    // 24 bits are the number of calls that have passed in this second.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 

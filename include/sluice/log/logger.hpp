@@ -2,12 +2,12 @@
 
 #include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/overflow.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_handle.hpp>
-#include <sluice/log/detail/format/caller_state.hpp>
-#include <sluice/log/detail/format/pair_writer.hpp>
+#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 
 #include <spdlog/logger.h>
@@ -18,40 +18,16 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace sluice::log {
 
-namespace detail {
-
-/// A parameter that accepts an Overflow, and each enum with an overflowOf(), such as spdlog's.
-struct OverflowParameter {
-    template <class Enum, std::enable_if_t<std::is_enum_v<Enum>, int> = 0>
-    // NOLINTNEXTLINE(google-explicit-constructor)
-    constexpr OverflowParameter(Enum policy) noexcept : value(of(policy)) {}
-
-    Overflow value;
-
-private:
-    template <class Enum>
-    static constexpr Overflow of(Enum policy) noexcept {
-        if constexpr (std::is_same_v<Enum, Overflow>) {
-            return policy;
-        } else {
-            return overflowOf(policy);
-        }
-    }
-};
-
-}  // namespace detail
-
 /// While an own_time lives, the log calls of its thread print the times that the caller gives
 /// unchanged.
-using own_time = detail::ScopedTime;
+using own_time = detail::CallerState::OwnTime;
 
-/// A spdlog logger with sinks that a back end calls.
+/// A spdlog logger whose sinks are called by a back end.
 ///
 ///     auto file = std::make_shared<sluice::log::file_sink_mt>("core.log");
 ///     auto own = std::make_shared<sluice::log::backend>();
@@ -60,54 +36,43 @@ using own_time = detail::ScopedTime;
 ///     logger->info("{} orders", 17);
 ///
 /// It supports everything that spdlog does with a logger: levels, patterns, the registry, clone,
-/// backtrace, flush_on, flush_every, error handlers. The differences:
+/// backtrace, flush_on, flush_every, error handlers. The calling thread checks the level and
+/// formats the text. flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// - The calling thread checks the level and formats the text. The back end calls the sinks, with
-///   their levels and patterns, in the order of the log calls of all threads.
-/// - The error handler gets the exceptions of sinks, of any type, on the back end's thread.
-/// - flush() returns at once. The back end flushes the sinks after all earlier records. Several
-///   calls before that flush cause one flush. flush_wait() of the back end waits.
-/// - If the lane is full, the policy decides, and a lost record is counted. If the back end has
-///   ended, the record is counted and the calling thread also calls the error handler.
-/// - Printed times never decrease from line to line, also if the clock was set back. Two times are
-///   printed unchanged: those of a backtrace, and those that the caller gave. If the caller gives a
-///   time through a pointer to spdlog::logger, put an own_time around the call. Otherwise an
-///   earlier time is printed as the time of the line before.
+/// Order: that of the log calls of all threads. Printed times never decrease, except in a backtrace
+/// and where the caller gave the time. If the caller gives it through a pointer to spdlog::logger,
+/// an own_time must live around the call.
 ///
-/// Threads: as with any logger of spdlog, any thread may log. Change the error handler and the list
-/// of sinks only while no thread logs. A logger may be destroyed while the back end has records of
-/// it. A sink may log, but not through a logger with a backtrace, because spdlog holds a lock while
-/// it dumps one.
+/// Thread safety: like any spdlog logger. Change the error handler and the list of sinks only while
+/// no thread logs. A logger may be destroyed while the back end has records of it. A sink may log,
+/// but not through a logger with a backtrace, because spdlog dumps one under a lock.
 ///
-/// Signal handlers: a log call does not wait, and its record is delivered or counted. Two
-/// conditions: the arguments are formatted without lock and allocation, and the backtrace is off.
-/// The first call of a thread allocates: see signal_scope.hpp.
+/// Errors: the error handler receives the exceptions of sinks, on the back end's thread. If the
+/// lane is full, the policy decides; each lost record is counted. If the back end has ended, the
+/// calling thread also calls the error handler.
 ///
-/// Cost: a log call copies the text once, into the thread's lane. The first record of a thread
-/// makes the lane. Other records take no lock, and allocate only if they are larger than the lane.
-///
-/// Tests: tests/unit/log/logger_test.cpp.
+/// Performance: a log call copies the text once, into the thread's lane. It takes no lock. It
+/// allocates for the first record of a thread, and for a record that is larger than the lane.
 class async_logger : public spdlog::logger {
 public:
-    /// Makes a logger with the sinks of a range. If the back end has ended, the constructor does
-    /// not fail, as in spdlog: each log call reports it.
+    /// If the back end has ended, the constructors do not fail, as in spdlog: each log call reports
+    /// it.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
-                 detail::OverflowParameter policy = Overflow::block)
-        : logger(std::move(name), begin, end), policy_(policy.value) {
+                 Overflow policy = Overflow::block)
+        : logger(std::move(name), begin, end), policy_(policy) {
         join(by);
     }
 
     async_logger(std::string name, spdlog::sinks_init_list sinks, const std::weak_ptr<backend>& by,
-                 detail::OverflowParameter policy = Overflow::block)
+                 Overflow policy = Overflow::block)
         : async_logger(std::move(name), sinks.begin(), sinks.end(), by, policy) {}
 
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
-                 detail::OverflowParameter policy = Overflow::block);
+                 Overflow policy = Overflow::block);
 
-    /// Makes a logger with the name, the sinks and all settings of another logger.
-    async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by,
-                 detail::OverflowParameter policy);
+    /// Creates a logger with the name, the sinks and all settings of another logger.
+    async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by, Overflow policy);
 
     async_logger(const async_logger&) = delete;
     async_logger& operator=(const async_logger&) = delete;
@@ -118,8 +83,7 @@ public:
     /// Returns a logger with this name and the same sinks, back end, policy and settings.
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// The same as spdlog's function. It uses Sluice's pattern_formatter, which writes the same
-    /// lines in less time.
+    /// Like spdlog's function, but with Sluice's pattern_formatter, which writes the same lines.
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
@@ -129,8 +93,8 @@ public:
     void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
              spdlog::level::level_enum level, spdlog::string_view_t text);
 
-    /// Logs a message that the back end formats. `write(to)` encodes the arguments into `size`
-    /// bytes, in the form that `site.print` reads. The caller has checked the level.
+    /// Logs a message that the back end formats; SLUICE_LOG calls it. `write(to)` encodes the
+    /// arguments into `size` bytes, in the form that `site.print` reads.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         if (should_backtrace()) {
@@ -147,7 +111,7 @@ public:
         head.level = static_cast<std::uint8_t>(site.level);
         head.flags = static_cast<std::uint8_t>(
             detail::RecordHead::hasNoTime |
-            (detail::CallerState::flags() & detail::RecordHead::hasPairs));
+            (detail::CallerState::flags() & detail::RecordHead::hasFields));
         post(head, site.level, size, std::forward<Write>(write));
     }
 
@@ -158,29 +122,26 @@ protected:
 private:
     async_logger(const async_logger& other, std::string name);
 
-    /// Each constructor calls it last: connects the logger to its back end.
+    /// Connects the logger to its back end. Each constructor calls it last.
     void join(const std::weak_ptr<backend>& by);
-
-    [[gnu::cold]] void noteTrace(std::string_view text) noexcept;
 
     template <class Write>
     void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
               Write&& write) {
-        if (__builtin_expect((head.flags & detail::RecordHead::hasPairs) != 0, 0)) {
-            postWithPairs(head, level, size, write);
+        if (__builtin_expect((head.flags & detail::RecordHead::hasFields) != 0, 0)) {
+            postWithFields(head, level, size, write);
         } else {
             postBytes(head, level, size, std::forward<Write>(write));
         }
     }
 
-    /// Writes the pairs of the call and the context of its thread before the text or the arguments.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] void postWithPairs(detail::RecordHead& head,
-                                                    spdlog::level::level_enum level,
-                                                    std::size_t size, Write& write) {
-        const auto pairs = detail::PairWriter::take();
-        postBytes(head, level, pairs.size() + size,
-                  [&](std::byte* to) noexcept { write(pairs.write(to)); });
+    [[gnu::cold, gnu::noinline]] void postWithFields(detail::RecordHead& head,
+                                                     spdlog::level::level_enum level,
+                                                     std::size_t size, Write& write) {
+        const detail::FieldWriter fields;
+        postBytes(head, level, fields.size() + size,
+                  [&](std::byte* to) noexcept { write(fields.write(to)); });
     }
 
     template <class Write>
@@ -204,12 +165,12 @@ private:
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// Returns the back end's copy of this logger. In spdlog a program may change the list of sinks
-    /// while no thread logs. The next log call then replaces the copy. Several threads may make
-    /// this call at once, so each checks the key before it uses the copy.
+    /// Returns the back end's copy of this logger. After a change of the list of sinks, the next
+    /// log call replaces it. Several threads may do so simultaneously, so each checks the key
+    /// first.
     const detail::LoggerHandle& handle() {
         const std::uint64_t wanted = sinksKey();
-        // Acquire: if this thread reads the key, it also sees the handle that belongs to it.
+        // Acquire: a thread that reads the key also sees the handle that belongs to it.
         if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
             refresh(wanted);
         }
@@ -218,8 +179,7 @@ private:
 
     [[gnu::cold]] void refresh(std::uint64_t wanted);
 
-    /// A number for the list of sinks. It differs for different lists, as far as 64 bits allow.
-    /// Odd, because addresses of sinks are even; so it is never 0.
+    /// A hash of the list of sinks. Odd, because addresses of sinks are even; so it is never 0.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -249,36 +209,23 @@ private:
 #if defined(SLUICE_LOG_INLINE)
 
 #include <sluice/log/detail/backend/backend_access.hpp>
-#include <sluice/log/detail/format/pair_text.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <exception>
+#include <string_view>
 #include <vector>
 
 // NOLINTBEGIN(misc-definitions-in-headers)
 namespace sluice::log {
 
-namespace detail {
-
-// The first and the last line of a backtrace, in the words of spdlog.
-inline constexpr std::string_view traceBegins =
-    "****************** Backtrace Start ******************";
-inline constexpr std::string_view traceEnds =
-    "****************** Backtrace End ********************";
-static_assert(traceBegins.size() == traceEnds.size());
-
-}  // namespace detail
-
 SLUICE_LOG_INLINE async_logger::async_logger(std::string name, spdlog::sink_ptr sink,
-                                             const std::weak_ptr<backend>& by,
-                                             detail::OverflowParameter policy)
+                                             const std::weak_ptr<backend>& by, Overflow policy)
     : async_logger(std::move(name), {std::move(sink)}, by, policy) {
 }
 
 SLUICE_LOG_INLINE async_logger::async_logger(const spdlog::logger& other,
-                                             const std::weak_ptr<backend>& by,
-                                             detail::OverflowParameter policy)
-    : logger(other), policy_(policy.value) {
+                                             const std::weak_ptr<backend>& by, Overflow policy)
+    : logger(other), policy_(policy) {
     join(by);
 }
 
@@ -320,10 +267,18 @@ SLUICE_LOG_INLINE void async_logger::log(spdlog::log_clock::time_point time,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    if (__builtin_expect(message.payload.size() == detail::traceBegins.size(), 0)) {
-        noteTrace({message.payload.data(), message.payload.size()});
+    // The first and the last line of a backtrace, in the words of spdlog. One call on one thread
+    // writes all its lines, and the lines between keep their times.
+    constexpr std::string_view begin = "****************** Backtrace Start ******************";
+    constexpr std::string_view end = "****************** Backtrace End ********************";
+    static_assert(begin.size() == end.size());
+    if (__builtin_expect(message.payload.size() == begin.size(), 0) && should_backtrace()) {
+        const std::string_view text(message.payload.data(), message.payload.size());
+        if (text == begin || text == end) {
+            detail::CallerState::setTracing(text == begin);
+        }
     }
-    const detail::TextWriter text(message, {});
+    const detail::TextWriter text(message);
     detail::RecordHead head = text.head();
     post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
 }
@@ -331,16 +286,6 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
 SLUICE_LOG_INLINE void async_logger::flush_() {
     if (frontend_ == nullptr || !handle().flush()) {
         err_handler_("async flush: the back end doesn't exist anymore");
-    }
-}
-
-/// Notices the first and the last line of a backtrace, because the lines between them keep their
-/// times. One call writes all of them, on one thread.
-SLUICE_LOG_INLINE void async_logger::noteTrace(std::string_view text) noexcept {
-    if (should_backtrace() && text == detail::traceBegins) {
-        detail::CallerState::beginTrace();
-    } else if (should_backtrace() && text == detail::traceEnds) {
-        detail::CallerState::endTrace();
     }
 }
 
@@ -358,12 +303,12 @@ SLUICE_LOG_INLINE void async_logger::log_formatted(const detail::DeferredSite& s
     try {
         std::vector<std::byte> encoded(size);
         write(encoded.data(), arguments);
-        const detail::PairList pairs = detail::CallerState::setPairs({});
-        std::vector<std::byte> bytes(detail::sizeOfPairs(pairs));
-        detail::writePairs(bytes.data(), pairs);
+        const detail::FieldList fields = detail::CallerState::setFields({});
+        std::vector<std::byte> bytes(detail::sizeOfFields(fields));
+        detail::writeFields(bytes.data(), fields);
         spdlog::memory_buf_t text;
         site.print(site, encoded.data(), size, text);
-        detail::printPairs({bytes.data(), bytes.size()}, text);
+        detail::printFields({bytes.data(), bytes.size()}, text);
         log_it_({site.source, name_, site.level, {text.data(), text.size()}},
                 should_log(site.level), true);
     } catch (const std::exception& error) {

@@ -1,20 +1,20 @@
 #pragma once
 
-#include <sluice/log/detail/format/cached_text.hpp>
-#include <sluice/log/detail/format/pattern_pieces.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>
 #include <spdlog/details/os.h>
 #include <spdlog/formatter.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/version.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -22,44 +22,230 @@
 #include <utility>
 #include <vector>
 
-// Threads have a context since spdlog 1.14, and %+ writes it. A header-only spdlog has included
-// this header already, and some versions cannot be included twice.
-#if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS) && !defined(SPDLOG_HEADER_ONLY)
-#include <spdlog/mdc.h>
-#endif
-
 namespace sluice::log {
 
 namespace detail {
 
-/// A text that the formatter keeps, and the range of it that a console colours.
-struct KeptText {
-    CachedText text;
+// ---- Splitting a pattern into pieces
+
+enum class PieceKind : unsigned char {
+    text,          ///< the same in each line
+    second,        ///< the same in each line of a second
+    milliseconds,  ///< three digits
+    microseconds,  ///< six digits
+    nanoseconds,   ///< nine digits
+    name,          ///< the name of the logger
+    namePart,      ///< the name in brackets and a space; nothing if the name is empty
+    level,         ///< the same in each line of a level; a colour begins and ends in it
+    thread,        ///< the number of the thread
+    payload,       ///< the message itself
+    sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
+    contextPart,   ///< the thread's mdc in brackets and a space; nothing if it is empty
+    other,         ///< spdlog writes it again for each line
+};
+
+/// A part of a pattern. spdlog can write its text.
+struct Piece {
+    PieceKind kind;
+    std::string pattern;
+    bool beginsColor = false;  ///< the part of the line that a console colours begins in it
+    bool endsColor = false;
+};
+
+/// Returns the kind of a flag. `source` is the flag from its `%` on, with its width.
+inline PieceKind kindOf(std::string_view source) noexcept {
+    constexpr std::string_view plainFlags = "efFntv^$";
+    constexpr PieceKind plainKinds[] = {
+        PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
+        PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
+    // The time zone is not among them: spdlog reads it every ten seconds, counted from some line.
+    constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
+    constexpr std::string_view levelFlags = "lL";
+    const char flag = source.back();
+    const bool hasWidth = source.size() > 2;
+    if (hasWidth && source[source.size() - 2] == '!') {
+        // spdlog may cut more of the line than this flag has written, so it must write it itself.
+        return PieceKind::other;
+    }
+    const std::size_t plain = plainFlags.find(flag);
+    if (!hasWidth && plain != std::string_view::npos) {
+        return plainKinds[plain];
+    }
+    if (flag == '%') {
+        return PieceKind::text;
+    }
+    if (secondFlags.find(flag) != std::string_view::npos) {
+        return PieceKind::second;
+    }
+    return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
+}
+
+/// Collects pieces. Neighbours whose text changes equally often become one piece.
+class PieceList {
+public:
+    void add(PieceKind kind, std::string_view pattern) {
+        if (pieces_.empty() || !areMerged(kind, pieces_.back().kind)) {
+            pieces_.push_back({kind, {}});
+        }
+        Piece& last = pieces_.back();
+        last.kind = last.kind == PieceKind::text ? kind : last.kind;
+        last.pattern += pattern;
+        last.beginsColor = last.beginsColor || pattern == "%^";
+        last.endsColor = last.endsColor || pattern == "%$";
+    }
+
+    /// Adds the pieces of `%+`, spdlog's default pattern.
+    void addFull() {
+        add(PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
+        add(PieceKind::milliseconds, "%e");
+        add(PieceKind::text, "] ");
+        add(PieceKind::namePart, "");
+        add(PieceKind::text, "[");
+        add(PieceKind::level, "%^");
+        add(PieceKind::level, "%l");
+        add(PieceKind::level, "%$");
+        add(PieceKind::text, "] ");
+        add(PieceKind::sourcePart, "[%s:%#] ");
+        add(PieceKind::contextPart, "[%&] ");
+        add(PieceKind::payload, "%v");
+    }
+
+    std::vector<Piece> take() { return std::move(pieces_); }
+
+private:
+    static bool isKept(PieceKind kind) noexcept {
+        return kind == PieceKind::text || kind == PieceKind::second || kind == PieceKind::level;
+    }
+
+    // A text never changes, so it can join any piece.
+    static bool areMerged(PieceKind a, PieceKind b) noexcept {
+        return isKept(a) && isKept(b) && (a == b || a == PieceKind::text || b == PieceKind::text);
+    }
+
+    std::vector<Piece> pieces_;
+};
+
+/// Returns the position of the flag that belongs to the `%` at `at`, behind `[-=]digits!`. It is
+/// the size of the pattern or more if the pattern ends before the flag. As in spdlog, `!` belongs
+/// to the width only behind digits.
+inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
+    const auto isAnyOf = [&](std::string_view set) {
+        return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
+    };
+    ++at;
+    at += isAnyOf("-=") ? 1U : 0U;
+    const std::size_t digits = at;
+    while (isAnyOf("0123456789")) {
+        ++at;
+    }
+    return at != digits && isAnyOf("!") ? at + 1 : at;
+}
+
+inline std::vector<Piece> piecesOf(std::string_view pattern) {
+    PieceList pieces;
+    std::size_t at = 0;
+    while (at < pattern.size()) {
+        if (pattern[at] != '%') {
+            pieces.add(PieceKind::text, pattern.substr(at, 1));
+            ++at;
+            continue;
+        }
+        const std::size_t flag = findFlag(pattern, at);
+        if (flag >= pattern.size()) {
+            break;  // a `%` without a flag writes nothing
+        }
+        const std::string_view source = pattern.substr(at, flag + 1 - at);
+        if (source == "%+") {
+            pieces.addFull();
+        } else {
+            pieces.add(kindOf(source), source);
+        }
+        at = flag + 1;
+    }
+    return pieces.take();
+}
+
+// ---- Writing a line into a buffer that has room for it
+
+/// A text that changes seldom and is copied often, and the range of it that a console colours.
+class KeptText {
+public:
+    /// Bytes that a copy may write behind its end, so that a short text costs one or two stores.
+    static constexpr std::size_t slack = 32;
+
+    KeptText() = default;
+    KeptText(std::string_view text, std::size_t begin, std::size_t end)
+        : colorBegin(begin),
+          colorEnd(end),
+          size_(text.size()),
+          long_(text.size() > slack ? text : std::string_view()) {
+        std::memcpy(start_, text.data(), std::min(size_, slack));
+    }
+
+    std::size_t size() const noexcept { return size_; }
+
+    /// Returns the end of the copy.
+    char* copyTo(char* to) const noexcept {
+        std::memcpy(to, start_, slack);
+        if (size_ > slack) {
+            std::memcpy(to, long_.data(), size_);
+        }
+        return to + size_;
+    }
+
     std::size_t colorBegin = 0;
     std::size_t colorEnd = 0;
+
+private:
+    char start_[slack] = {};
+    std::size_t size_ = 0;
+    std::string long_;
 };
 
-/// A piece of a pattern, and the data to write it.
-struct PatternStep {
-    PieceKind kind = PieceKind::text;
-    bool beginsColor = false;
-    bool endsColor = false;
+/// Copies `size` bytes and returns the end of the copy. Does not read beyond the end of `from`.
+inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
+    // Two loads of n bytes that may overlap copy any size from n to 2 n bytes.
+    const auto twice = [&](auto part) {
+        auto last = part;
+        std::memcpy(&part, from, sizeof part);
+        std::memcpy(&last, from + size - sizeof last, sizeof last);
+        std::memcpy(to, &part, sizeof part);
+        std::memcpy(to + size - sizeof last, &last, sizeof last);
+    };
+    if (size > 16) {
+        std::memcpy(to, from, size);
+    } else if (size >= 8) {
+        twice(std::uint64_t{});
+    } else if (size >= 4) {
+        twice(std::uint32_t{});
+    } else if (size >= 2) {
+        twice(std::uint16_t{});
+    } else if (size == 1) {
+        *to = *from;
+    }
+    return to + size;
+}
 
-    /// The kept text. A piece of kind `level` has one for each level.
-    std::vector<KeptText> texts;
+/// The texts "00" to "99", without separators.
+inline constexpr auto digitPairs = [] {
+    std::array<char, 200> pairs{};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        pairs[i] = static_cast<char>('0' + (i % 2 == 0 ? i / 20 : i / 2 % 10));
+    }
+    return pairs;
+}();
 
-    /// spdlog's formatter for this piece. It makes the kept text, and writes a flag that this class
-    /// does not write itself.
-    std::unique_ptr<spdlog::pattern_formatter> writer;
-};
-
-/// Whether the calling thread has a context that %+ writes.
-inline bool hasContext() {
-#if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
-    return !spdlog::mdc::get_context().empty();
-#else
-    return false;
-#endif
+/// Writes `value`, which has at most `Digits` digits, with leading zeros. Returns the end.
+template <unsigned Digits>
+char* putDigits(char* to, std::uint32_t value) noexcept {
+    for (unsigned i = Digits; i >= 2; i -= 2) {
+        std::memcpy(to + i - 2, &digitPairs[std::size_t{2} * (value % 100)], 2);
+        value /= 100;
+    }
+    if (Digits % 2 != 0) {
+        *to = static_cast<char>('0' + value);
+    }
+    return to + Digits;
 }
 
 }  // namespace detail
@@ -67,25 +253,17 @@ inline bool hasContext() {
 /// Writes the same lines as spdlog::pattern_formatter, byte for byte, in fewer instructions.
 ///
 ///     sink->set_formatter(std::make_unique<sluice::log::pattern_formatter>("[%H:%M:%S.%e] %v"));
-///     // or, for all loggers of spdlog's registry:
-///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");
+///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
-/// Most of a line is the same as in the line before. So the formatter keeps each text that changes
-/// at most once a second. It copies digits and names straight into the line, and makes room once
-/// for each line. spdlog itself writes all other texts: those that are kept, flags with a width,
-/// and rare flags. So they look as in the version of spdlog that the program uses.
+/// It keeps each text that changes at most once a second, and copies digits and names directly into
+/// the line. spdlog itself writes all other texts: those that are kept, flags with a width, and
+/// rare flags. So its special cases stay as they are. Use spdlog's own formatter for flags of your
+/// own (custom_flags).
 ///
-/// Use it instead of spdlog::pattern_formatter. async_logger::set_pattern(),
-/// file_sink::set_pattern() and sluice::log::set_pattern() make one. Use spdlog's own formatter for
-/// flags of your own (custom_flags).
+/// Thread safety: one thread at a time, like any formatter.
 ///
-/// Threads: one thread at a time, as with any formatter. A sink locks its mutex before it calls its
-/// formatter.
-///
-/// Cost: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and the time to copy the message.
-/// It allocates in the constructor, when the second changes, and if `to` lacks room for a line.
-///
-/// Tests: tests/unit/log/pattern_formatter_test.cpp compares both formatters on random patterns.
+/// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and the time to copy the
+/// message. Allocates in the constructor, when the second changes, and if `to` lacks room.
 class pattern_formatter final : public spdlog::formatter {
 public:
     /// The arguments of spdlog::pattern_formatter.
@@ -98,20 +276,21 @@ public:
             steps_.push_back(stepFor(piece));
         }
         // Appended unchanged: the end of line is not a pattern.
-        steps_.emplace_back().texts.push_back({detail::CachedText(eol_)});
+        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);
         countRoom();
     }
 
     void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& to) override {
-        const Nanoseconds time = sinceEpoch(message);
+        const Nanoseconds time = std::chrono::nanoseconds(message.time.time_since_epoch()).count();
         if (since(second_, time) >= perSecond) {
             beginSecond(message, time);
         }
-        const std::size_t room = roomFor(message);
+        const std::size_t room =
+            room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
         // Nanoseconds of the second. Used only if the time is not before the epoch.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
-        for (const detail::PatternStep& step : steps_) {
+        for (const Step& step : steps_) {
             if (char* const end = write(step, message, fraction, to, at)) {
                 at = end;
             } else {
@@ -128,13 +307,20 @@ public:
     }
 
 private:
+    using Kind = detail::PieceKind;
     using Nanoseconds = std::int64_t;
     static constexpr std::uint64_t perSecond = 1'000'000'000;
     static constexpr Nanoseconds noSecond = std::numeric_limits<Nanoseconds>::min();
 
-    static Nanoseconds sinceEpoch(const spdlog::details::log_msg& message) noexcept {
-        return std::chrono::nanoseconds(message.time.time_since_epoch()).count();
-    }
+    /// A piece of the pattern, and the data to write it.
+    struct Step {
+        Kind kind = Kind::text;
+        bool beginsColor = false;
+        bool endsColor = false;
+        std::vector<detail::KeptText> texts;  ///< one, or one for each level
+        /// Writes the kept texts, and each text that this class does not write itself.
+        std::unique_ptr<spdlog::pattern_formatter> writer;
+    };
 
     /// The difference. It is a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
@@ -152,18 +338,18 @@ private:
         to.resize(static_cast<std::size_t>(end - to.data()));
     }
 
-    detail::PatternStep stepFor(const detail::Piece& piece) const {
-        detail::PatternStep step;
+    Step stepFor(const detail::Piece& piece) const {
+        Step step;
         step.kind = piece.kind;
         step.beginsColor = piece.beginsColor;
         step.endsColor = piece.endsColor;
         step.writer = std::make_unique<spdlog::pattern_formatter>(piece.pattern, timeType_, "");
         spdlog::details::log_msg example;
-        if (piece.kind == detail::PieceKind::text) {
+        if (piece.kind == Kind::text) {
             step.texts.push_back(written(*step.writer, example));
-        } else if (piece.kind == detail::PieceKind::second) {
+        } else if (piece.kind == Kind::second) {
             step.texts.emplace_back();
-        } else if (piece.kind == detail::PieceKind::level) {
+        } else if (piece.kind == Kind::level) {
             for (int level = 0; level < spdlog::level::n_levels; ++level) {
                 example.level = static_cast<spdlog::level::level_enum>(level);
                 step.texts.push_back(written(*step.writer, example));
@@ -176,15 +362,14 @@ private:
                                     const spdlog::details::log_msg& message) {
         spdlog::memory_buf_t text;
         writer.format(message, text);
-        return {detail::CachedText({text.data(), text.size()}), message.color_range_start,
-                message.color_range_end};
+        return {{text.data(), text.size()}, message.color_range_start, message.color_range_end};
     }
 
     // A time before the epoch gets no second, because division rounds it in the other direction.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
-        for (detail::PatternStep& step : steps_) {
-            if (step.kind == detail::PieceKind::second) {
+        for (Step& step : steps_) {
+            if (step.kind == Kind::second) {
                 step.texts.front() = written(*step.writer, message);
             }
         }
@@ -196,76 +381,68 @@ private:
     void countRoom() {
         constexpr std::size_t mostDigits = std::numeric_limits<std::size_t>::digits10 + 1;
         constexpr std::size_t brackets = 3;
-        room_ = detail::CachedText::slack;
+        room_ = detail::KeptText::slack;
         names_ = payloads_ = 0;
-        for (const detail::PatternStep& step : steps_) {
+        for (const Step& step : steps_) {
             std::size_t longest = mostDigits;
-            for (const detail::KeptText& kept : step.texts) {
-                longest = std::max(longest, kept.text.size());
+            for (const detail::KeptText& text : step.texts) {
+                longest = std::max(longest, text.size());
             }
             room_ += longest + brackets;
-            const bool isName =
-                step.kind == detail::PieceKind::name || step.kind == detail::PieceKind::namePart;
-            names_ += isName ? 1 : 0;
-            payloads_ += step.kind == detail::PieceKind::payload ? 1 : 0;
+            names_ += step.kind == Kind::name || step.kind == Kind::namePart ? 1 : 0;
+            payloads_ += step.kind == Kind::payload ? 1 : 0;
         }
-    }
-
-    std::size_t roomFor(const spdlog::details::log_msg& message) const noexcept {
-        return room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
     }
 
     /// Writes the piece at `at` and returns the end of its text. Returns null if spdlog must write
     /// the piece. `fraction`: nanoseconds of the second.
-    [[gnu::always_inline]] char* write(const detail::PatternStep& step,
-                                       const spdlog::details::log_msg& message,
+    [[gnu::always_inline]] char* write(const Step& step, const spdlog::details::log_msg& message,
                                        std::uint32_t fraction, const spdlog::memory_buf_t& to,
                                        char* at) const {
         const auto name = message.logger_name;
         switch (step.kind) {
-        case detail::PieceKind::text:
-        case detail::PieceKind::second:
-            return step.texts.front().text.copyTo(at);
-        case detail::PieceKind::level:
+        case Kind::text:
+        case Kind::second:
+            return step.texts.front().copyTo(at);
+        case Kind::level:
             return copyOfLevel(step, message, static_cast<std::size_t>(at - to.data()), at);
-        case detail::PieceKind::milliseconds:
+        case Kind::milliseconds:
             return isInSecond() ? detail::putDigits<3>(at, fraction / 1000000) : nullptr;
-        case detail::PieceKind::microseconds:
+        case Kind::microseconds:
             return isInSecond() ? detail::putDigits<6>(at, fraction / 1000) : nullptr;
-        case detail::PieceKind::nanoseconds:
+        case Kind::nanoseconds:
             return isInSecond() ? detail::putDigits<9>(at, fraction) : nullptr;
-        case detail::PieceKind::name:
+        case Kind::name:
             return detail::copyText(at, name.data(), name.size());
-        case detail::PieceKind::namePart:
+        case Kind::namePart:
             return name.size() == 0 ? at : copyNamePart(at, name);
-        case detail::PieceKind::thread:
+        case Kind::thread:
             return std::to_chars(at, at + room_, message.thread_id).ptr;
-        case detail::PieceKind::payload:
+        case Kind::payload:
             return detail::copyText(at, message.payload.data(), message.payload.size());
-        case detail::PieceKind::sourcePart:
+        case Kind::sourcePart:
             return message.source.empty() ? at : nullptr;
-        case detail::PieceKind::contextPart:
-            return detail::hasContext() ? nullptr : at;
-        case detail::PieceKind::other:
+        case Kind::contextPart:
+            return detail::ThreadMdc::findNonEmpty() == nullptr ? at : nullptr;
+        case Kind::other:
             break;
         }
         return nullptr;
     }
 
-    /// Whether `fraction` is valid. False for a time before the epoch.
+    /// Returns true if `fraction` is valid: the time is not before the epoch.
     bool isInSecond() const noexcept { return second_ != noSecond; }
 
-    static char* copyOfLevel(const detail::PatternStep& step,
-                             const spdlog::details::log_msg& message, std::size_t position,
-                             char* at) noexcept {
-        const detail::KeptText& kept = step.texts[static_cast<std::size_t>(message.level)];
+    static char* copyOfLevel(const Step& step, const spdlog::details::log_msg& message,
+                             std::size_t position, char* at) noexcept {
+        const detail::KeptText& text = step.texts[static_cast<std::size_t>(message.level)];
         if (step.beginsColor) {
-            message.color_range_start = position + kept.colorBegin;
+            message.color_range_start = position + text.colorBegin;
         }
         if (step.endsColor) {
-            message.color_range_end = position + kept.colorEnd;
+            message.color_range_end = position + text.colorEnd;
         }
-        return kept.text.copyTo(at);
+        return text.copyTo(at);
     }
 
     static char* copyNamePart(char* at, spdlog::string_view_t name) noexcept {
@@ -279,15 +456,11 @@ private:
     const std::string pattern_;
     const spdlog::pattern_time_type timeType_;
     const std::string eol_;
-    std::vector<detail::PatternStep> steps_;
-
-    /// The second that the kept texts belong to, in nanoseconds since the epoch.
-    Nanoseconds second_ = noSecond;
-    /// Bytes that a line needs, without its logger names and payloads.
-    std::size_t room_ = 0;
-    /// How often the pattern has the name of the logger, and the payload.
-    std::size_t names_ = 0;
-    std::size_t payloads_ = 0;
+    std::vector<Step> steps_;
+    Nanoseconds second_ = noSecond;  ///< the second of the kept texts, since the epoch
+    std::size_t room_ = 0;           ///< bytes of a line without its logger names and payloads
+    std::size_t names_ = 0;          ///< how often the pattern has the logger's name
+    std::size_t payloads_ = 0;       ///< how often the pattern has the payload
 };
 
 }  // namespace sluice::log

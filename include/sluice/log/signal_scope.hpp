@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/format/caller_state.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 
 #include <cerrno>
@@ -37,7 +37,7 @@ public:
 private:
     const int errno_;
     const detail::SignalSafeScope signalSafe_;
-    const detail::ScopedPairs pairs_{{}};
+    const detail::CallerState::Fields pairs_{{}};
 };
 
 }  // namespace sluice::log

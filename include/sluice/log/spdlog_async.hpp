@@ -8,22 +8,12 @@
 ///     spdlog::init_thread_pool(8192, 1);
 ///     auto log = spdlog::basic_logger_mt<spdlog::async_factory>("name", "file.log");
 ///
-/// It declares these names in namespace `spdlog`: `init_thread_pool`, `thread_pool`,
-/// `async_logger`, `async_factory`, `async_factory_nonblock`, `async_factory_impl`, `create_async`,
-/// `create_async_nb` and `async_overflow_policy`. Each is another name of Sluice's function or
-/// type, except the policy, whose values stand for those of sluice::Overflow.
-///
 /// No file of the program may include <spdlog/async.h> as well. If one unit includes both, the
 /// compiler reports conflicting declarations. `spdlog::details::thread_pool` remains spdlog's
 /// class. Its counterpart is sluice::log::backend.
-///
-/// Tests: tests/unit/log/spdlog_async_test.cpp, and tests/unit/log/setups_test.cpp, of which CMake
-/// writes a copy with the statements for spdlog.
 
 #include <sluice/base/overflow.hpp>
-#include <sluice/log/default_backend.hpp>
 #include <sluice/log/functions.hpp>
-#include <sluice/log/logger.hpp>
 
 #include <cstddef>
 #include <functional>
@@ -32,15 +22,21 @@
 
 namespace spdlog {
 
-/// spdlog's values: `overrun_oldest` is Overflow::dropOldest, `discard_new` Overflow::reject.
-enum class async_overflow_policy { block, overrun_oldest, discard_new };
+/// spdlog's names for the values of sluice::Overflow.
+class async_overflow_policy {
+public:
+    static constexpr sluice::Overflow block = sluice::Overflow::block;
+    static constexpr sluice::Overflow overrun_oldest = sluice::Overflow::dropOldest;
+    static constexpr sluice::Overflow discard_new = sluice::Overflow::reject;
 
-/// Lets constructors of async_logger accept spdlog's values.
-constexpr sluice::Overflow overflowOf(async_overflow_policy policy) noexcept {
-    return policy == async_overflow_policy::block            ? sluice::Overflow::block
-           : policy == async_overflow_policy::overrun_oldest ? sluice::Overflow::dropOldest
-                                                             : sluice::Overflow::reject;
-}
+    // NOLINTNEXTLINE(google-explicit-constructor): as if it were the enum
+    constexpr async_overflow_policy(sluice::Overflow policy) noexcept : policy_(policy) {}
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    constexpr operator sluice::Overflow() const noexcept { return policy_; }
+
+private:
+    sluice::Overflow policy_;
+};
 
 using sluice::log::async_factory;
 using sluice::log::async_factory_nonblock;
@@ -48,8 +44,8 @@ using sluice::log::async_logger;
 using sluice::log::create_async;
 using sluice::log::create_async_nb;
 
-template <async_overflow_policy Policy = async_overflow_policy::block>
-using async_factory_impl = sluice::log::async_factory_impl<overflowOf(Policy)>;
+template <sluice::Overflow Policy = async_overflow_policy::block>
+using async_factory_impl = sluice::log::async_factory_impl<Policy>;
 
 /// The same as sluice::log::init().
 inline void init_thread_pool(std::size_t queue_size, std::size_t thread_count,

@@ -2,9 +2,9 @@
 #include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
 
-#include <sluice/log/async_factory.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
+#include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/details/registry.h>

@@ -20,14 +20,13 @@ class TextSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
     std::vector<std::string> texts;
     std::vector<spdlog::source_loc> sources;
-    std::vector<std::size_t> flushedAfter;  ///< so many texts, for each flush
 
 private:
     void sink_it_(const spdlog::details::log_msg& message) override {
         texts.emplace_back(message.payload.data(), message.payload.size());
         sources.push_back(message.source);
     }
-    void flush_() override { flushedAfter.push_back(texts.size()); }
+    void flush_() override {}
 };
 
 /// A logger that keeps the records of deferred calls as bytes, to be printed when they are asked

@@ -2,24 +2,53 @@
 #define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_LEVEL_DEBUG
 #include "deferred_doubles.hpp"
 
+#include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
+#include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace sluice::log::test {
 
+/// Is printed as the thread that formats it: "caller" when that is the one which made it.
+struct Formatter {
+    std::thread::id made = std::this_thread::get_id();
+};
+
+/// Is printed in the same way, and not copied.
+struct StayingFormatter : Formatter {};
+
 /// Its formatter throws.
 enum class Bomb : int {};
 
+template <class T>
+struct ThreadFormatter : fmt::formatter<std::string_view> {
+    template <class Context>
+    auto format(const T& value, Context& context) const {
+        return fmt::formatter<std::string_view>::format(
+            value.made == std::this_thread::get_id() ? "caller" : "back end", context);
+    }
+};
+
 }  // namespace sluice::log::test
 
+template <>
+struct sluice::log::copy_when_logging<sluice::log::test::Formatter> : std::true_type {};
+template <>
+struct fmt::formatter<sluice::log::test::Formatter>
+    : sluice::log::test::ThreadFormatter<sluice::log::test::Formatter> {};
+template <>
+struct fmt::formatter<sluice::log::test::StayingFormatter>
+    : sluice::log::test::ThreadFormatter<sluice::log::test::StayingFormatter> {};
 template <>
 struct fmt::formatter<sluice::log::test::Bomb> : fmt::formatter<int> {
     template <class Context>
@@ -49,28 +78,6 @@ TEST(DeferredTest, ANumberOf128BitsIsPrinted) {
               "18446744073709551616");
 }
 #endif
-
-TEST(DeferredTest, ASiteSaysWhereItIs) {
-    KeepingLogger logger;
-    const int line = __LINE__ + 1;
-    SLUICE_LOG_ERROR(logger, "here: {}", 1);
-    const detail::DeferredSite& site = *logger.records.back().site;
-    EXPECT_EQ(site.level, spdlog::level::err);
-    EXPECT_EQ(site.source.line, line);
-    EXPECT_STREQ(site.source.funcname, __func__);
-    EXPECT_EQ(std::string_view(site.source.filename), __FILE__);
-    EXPECT_EQ(std::string_view(site.format.data(), site.format.size()), "here: {}");
-}
-
-TEST(DeferredTest, ACallSiteIsOneSite) {
-    KeepingLogger logger;
-    for (int i = 0; i < 2; ++i) {
-        SLUICE_LOG_INFO(logger, "{}", i);
-    }
-    SLUICE_LOG_INFO(logger, "{}", 2);
-    EXPECT_EQ(logger.records[0].site, logger.records[1].site);
-    EXPECT_NE(logger.records[0].site, logger.records[2].site);
-}
 
 template <class T>
 void logFromTemplate(KeepingLogger& logger, const T& value) {
@@ -161,23 +168,6 @@ TEST(DeferredTest, ALoggerThatIsNotAsynchronousFormatsInPlace) {
     EXPECT_STREQ(sink->sources[0].funcname, __func__);
 }
 
-TEST(DeferredTest, ACallThatOnlyTheBacktraceWantsIsMade) {
-    KeepingLogger logger;
-    logger.enable_backtrace(8);
-    SLUICE_LOG_DEBUG(logger, "kept {}", 1);
-    ASSERT_EQ(logger.records.size(), 1U);
-    EXPECT_EQ(logger.last(), "kept 1");
-}
-
-TEST(DeferredTest, AFormatterThatThrowsDoesSoWhereItIsPrinted) {
-    KeepingLogger logger;
-    SLUICE_LOG_INFO(logger, "{} {}", 1, Bomb{});
-    SLUICE_LOG_INFO(logger, "{:{}}", 1, -1);  // a width that can only be judged then
-    ASSERT_EQ(logger.records.size(), 2U);
-    EXPECT_THROW((void)KeepingLogger::print(logger.records[0]), std::runtime_error);
-    EXPECT_THROW((void)KeepingLogger::print(logger.records[1]), fmt::format_error);
-}
-
 TEST(DeferredTest, AFormatMayBeAConstantWithAName) {
     static constexpr const char* format = "named: {}";
     KeepingLogger logger;
@@ -214,6 +204,126 @@ TEST(FormatCheckTest, FindsWhatIsWrongBeforeTheSpecificationsAreLookedAt) {
     EXPECT_EQ(findFault("{} {}", 1), FormatFault::tooFew);
     EXPECT_EQ(findFault("{1}", 1), FormatFault::tooFew);
     EXPECT_EQ(findFault("{18446744073709551616000000}", 1), FormatFault::tooFew);
+}
+
+class DeferredBackendTest : public testing::Test {
+protected:
+    using Texts = std::vector<std::string>;
+
+    /// What the sink has got, when all has been written.
+    const Texts& texts() {
+        EXPECT_TRUE(by->flush_wait());
+        return sink->texts;
+    }
+
+    std::shared_ptr<backend> by = std::make_shared<backend>();
+    std::shared_ptr<TextSink> sink = std::make_shared<TextSink>();
+    std::shared_ptr<async_logger> logger = std::make_shared<async_logger>("deferred", sink, by);
+};
+
+TEST_F(DeferredBackendTest, TheBackEndFormats) {
+    SLUICE_LOG_INFO(logger, "{} {}", Formatter{}, 1);
+    EXPECT_EQ(texts(), Texts{"back end 1"});
+}
+
+TEST_F(DeferredBackendTest, ALoggerThatIsKnownBySpdlogsTypeDefersToo) {
+    const std::shared_ptr<spdlog::logger> known = logger;
+    SLUICE_LOG_INFO(known, "{}", Formatter{});
+    SLUICE_LOG_INFO(*known, "{}", Formatter{});
+    EXPECT_EQ(texts(), (Texts{"back end", "back end"}));
+}
+
+TEST_F(DeferredBackendTest, AnArgumentThatIsNotCopiedIsFormattedByTheCaller) {
+    SLUICE_LOG_INFO(logger, "{} {}", Formatter{}, StayingFormatter{});
+    EXPECT_EQ(texts(), Texts{"caller caller"});
+}
+
+TEST_F(DeferredBackendTest, KeepsTheOrderWithCallsThatAreFormattedInPlace) {
+    Texts expected;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string text = std::to_string(i);
+        SLUICE_LOG_INFO(logger, "deferred {}", i);
+        logger->info("in place {}", i);
+        SLUICE_LOG_INFO(logger, "text {}", text);
+        expected.insert(expected.end(), {"deferred " + text, "in place " + text, "text " + text});
+    }
+    EXPECT_EQ(texts(), expected);
+}
+
+TEST_F(DeferredBackendTest, TheSinkIsToldTheSource) {
+    const int line = __LINE__ + 1;
+    SLUICE_LOG_WARN(logger, "{}", 1);
+    ASSERT_EQ(texts().size(), 1U);
+    EXPECT_EQ(sink->sources[0].line, line);
+    EXPECT_STREQ(sink->sources[0].funcname, __func__);
+    EXPECT_STREQ(sink->sources[0].filename, __FILE__);
+}
+
+TEST_F(DeferredBackendTest, LevelsOfLoggerAndSinkHold) {
+    sink->set_level(spdlog::level::err);
+    SLUICE_LOG_WARN(logger, "{}", 1);
+    SLUICE_LOG_ERROR(logger, "{}", 2);
+    logger->set_level(spdlog::level::critical);
+    SLUICE_LOG_ERROR(logger, "{}", 3);
+    EXPECT_EQ(texts(), Texts{"2"});
+}
+
+TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {
+    logger->enable_backtrace(8);
+    SLUICE_LOG_DEBUG(logger, "kept {} {}", 1, "one");
+    SLUICE_LOG_INFO(logger, "shown {}", 2);
+    logger->debug("kept {}", 3);
+    logger->dump_backtrace();
+    logger->disable_backtrace();
+    SLUICE_LOG_INFO(logger, "{}", Formatter{});
+    ASSERT_EQ(texts().size(), 7U);
+    EXPECT_EQ(sink->texts[0], "shown 2");
+    EXPECT_EQ(Texts(sink->texts.begin() + 2, sink->texts.begin() + 5),
+              (Texts{"kept 1 one", "shown 2", "kept 3"}));
+    EXPECT_EQ(sink->texts[6], "back end");
+}
+
+TEST_F(DeferredBackendTest, WhatAFormatterThrowsGoesToTheErrorHandler) {
+    Texts errors;
+    logger->set_error_handler([&errors](const std::string& text) { errors.push_back(text); });
+    SLUICE_LOG_INFO(logger, "{}", 1);
+    const int line = __LINE__ + 1;
+    SLUICE_LOG_INFO(logger, "{} {}", 2, Bomb{});
+    SLUICE_LOG_INFO(logger, "{:{}}", 3, -1);
+    SLUICE_LOG_INFO(logger, "{}", 4);
+    EXPECT_FALSE(by->flush_wait()) << "two records were lost";
+    EXPECT_EQ(texts(), (Texts{"1", "4"}));
+    EXPECT_EQ(by->statistics().lost_in_sinks, 2U);
+    ASSERT_EQ(errors.size(), 2U);
+    EXPECT_EQ(errors[0],
+              "the formatter's own [" + std::string(__FILE__) + "(" + std::to_string(line) + ")]");
+}
+
+TEST_F(DeferredBackendTest, SeveralThreadsLoseNothingAndKeepTheirOrder) {
+    constexpr int threads = 4;
+    constexpr int calls = 5000;
+    std::vector<std::thread> crew;
+    for (int thread = 0; thread < threads; ++thread) {
+        crew.emplace_back([this, thread] {
+            std::string text;
+            for (int i = 0; i < calls; ++i) {
+                text.assign(static_cast<std::size_t>(i % 50), 'x');
+                SLUICE_LOG_INFO(logger, "{} {} {}", thread, i, text);
+                text.assign(60, '?');  // what was logged is a copy
+            }
+        });
+    }
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+    ASSERT_EQ(texts().size(), std::size_t{threads} * calls);
+    std::vector<int> next(threads);
+    for (const std::string& text : sink->texts) {
+        const auto thread = static_cast<std::size_t>(text[0] - '0');
+        const int i = next[thread]++;
+        EXPECT_EQ(text, std::to_string(thread) + " " + std::to_string(i) + " " +
+                            std::string(static_cast<std::size_t>(i % 50), 'x'));
+    }
 }
 
 }  // namespace

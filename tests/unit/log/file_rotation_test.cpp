@@ -1,5 +1,3 @@
-#include <sluice/log/file_rotation.hpp>
-
 #include "support/log_sinks.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -9,14 +7,17 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -186,6 +187,104 @@ TEST_F(LogFileRotation, TheHookMayLogToTheSameSink) {
     log(*sink, at(1, 12, 0, 0), "abc");
     sink->flush();
     EXPECT_EQ(contentOf(path), "abc\nx\n");
+}
+
+// ---- A file that others rename or remove
+
+spdlog::details::log_msg message(const char* text) {
+    return {"core", spdlog::level::info, text};
+}
+
+class LogMovedFile : public testing::Test {
+protected:
+    const TemporaryFolder folder;
+    const std::string path = folder / "log.txt";
+};
+
+TEST_F(LogMovedFile, ReopenSplitsTheLinesBetweenTheOldFileAndTheNewOne) {
+    file_sink_st sink(path);
+    sink.set_pattern("%v");
+    sink.log(message("one"));
+    std::filesystem::rename(path, folder / "old.txt");
+    sink.log(message("two"));
+    sink.reopen();
+    sink.log(message("three"));
+    sink.flush();
+    EXPECT_EQ(contentOf(folder / "old.txt"), "one\ntwo\n");
+    EXPECT_EQ(contentOf(path), "three\n");
+}
+
+TEST_F(LogMovedFile, AFileThatCannotBeReopenedIsTriedAgain) {
+    const std::string inner = folder / "inner";
+    file_sink_st sink(inner + "/log.txt");
+    sink.set_pattern("%v");
+    std::filesystem::rename(inner, folder / "moved");
+    std::ofstream(inner) << "in the way of the folder";
+    EXPECT_THROW(sink.reopen(), spdlog::spdlog_ex);
+    sink.log(message("one"));
+    EXPECT_THROW(sink.flush(), spdlog::spdlog_ex);
+    std::filesystem::remove(inner);
+    sink.flush();
+    EXPECT_EQ(contentOf(inner + "/log.txt"), "one\n");
+}
+
+TEST_F(LogMovedFile, AWatchedFileThatWasRenamedIsOpenedAgain) {
+    file_sink_st sink(path);
+    sink.watch_file();
+    sink.set_pattern("%v");
+    sink.log(message("one"));
+    sink.flush();
+    std::filesystem::rename(path, folder / "old.txt");
+    sink.log(message("two"));
+    sink.flush();
+    std::filesystem::remove(path);
+    sink.log(message("three"));
+    sink.flush();
+    EXPECT_EQ(contentOf(folder / "old.txt"), "one\n");
+    EXPECT_EQ(contentOf(path), "three\n") << "what was in the removed file is gone with it";
+}
+
+TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
+    int lines = 0;
+    std::vector<std::string> parts;
+    {
+        const auto sink = std::make_shared<file_sink_mt>(path);
+        sink->watch_file();
+        const auto writer = std::make_shared<backend>();
+        async_logger logger("core", sink, writer);
+        logger.set_pattern("%v");
+        std::atomic<bool> isOver{false};
+        std::atomic<int> moves{0};
+        std::thread mover([&] {
+            while (!isOver.load()) {
+                const std::string part = folder / std::to_string(parts.size());
+                if (std::rename(path.c_str(), part.c_str()) == 0) {
+                    parts.push_back(part);
+                    ++moves;
+                }
+                std::this_thread::yield();
+            }
+        });
+        for (; lines < 3000 || moves.load() < 2; ++lines) {
+            logger.info("{}", lines);
+            if (lines % 100 == 0) {
+                writer->flush_wait();
+            }
+        }
+        EXPECT_TRUE(writer->shutdown());
+        isOver.store(true);
+        mover.join();
+    }
+    parts.push_back(path);
+    std::string all;
+    for (const std::string& part : parts) {
+        all += contentOf(part);
+    }
+    std::string expected;
+    for (int i = 0; i < lines; ++i) {
+        expected += std::to_string(i) + "\n";
+    }
+    EXPECT_EQ(all, expected);
 }
 
 }  // namespace

@@ -1,11 +1,16 @@
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/async.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <chrono>
@@ -19,10 +24,17 @@ namespace sluice::log {
 namespace {
 
 using test::CollectingSink;
+using test::Errors;
+using Texts = std::vector<std::string>;
 
 class LogFunctions : public testing::Test {
 protected:
-    ~LogFunctions() override { shutdown(); }
+    ~LogFunctions() override {
+        shutdown();
+        spdlog::set_level(spdlog::level::info);
+        spdlog::flush_on(spdlog::level::off);
+        spdlog::set_pattern("%+");
+    }
 
     static std::shared_ptr<CollectingSink> sinkOf(const spdlog::logger& logger) {
         return std::static_pointer_cast<CollectingSink>(logger.sinks().front());
@@ -34,6 +46,8 @@ TEST_F(LogFunctions, InitRefusesWhatSpdlogRefuses) {
     EXPECT_THROW(init(8192, 1001), spdlog::spdlog_ex);
     EXPECT_THROW(init(0, 1), spdlog::spdlog_ex);
     EXPECT_NO_THROW(init(16, 10));
+    EXPECT_NO_THROW(init(std::size_t{1} << 30U, 1));
+    EXPECT_THROW(init((std::size_t{1} << 30U) + 1, 1), spdlog::spdlog_ex);
 }
 
 TEST_F(LogFunctions, InitMakesRoomForSoManyShortMessages) {
@@ -48,11 +62,6 @@ TEST_F(LogFunctions, InitMakesRoomForSoManyShortMessages) {
     sink->gate.open();
     EXPECT_TRUE(flush_wait());
     EXPECT_EQ(sink->texts().size(), size);
-}
-
-TEST_F(LogFunctions, InitTakesTheLargestSize) {
-    EXPECT_NO_THROW(init(std::size_t{1} << 30U, 1));
-    EXPECT_THROW(init((std::size_t{1} << 30U) + 1, 1), spdlog::spdlog_ex);
 }
 
 TEST_F(LogFunctions, InitRunsItsHooks) {
@@ -72,7 +81,7 @@ TEST_F(LogFunctions, InitRunsItsHooks) {
 TEST_F(LogFunctions, InitReplacesTheBackEndAndTheOldOneWritesWhatItHas) {
     init(64, 1);
     const auto old = create_async<CollectingSink>("old");
-    test::Errors errors;
+    Errors errors;
     old->set_error_handler(errors.handler());
     for (int i = 0; i < 50; ++i) {
         old->info("text");
@@ -93,6 +102,79 @@ TEST_F(LogFunctions, CreateAsyncRegistersALogger) {
     EXPECT_EQ(spdlog::get("blocking"), blocking);
     EXPECT_EQ(dynamic_cast<async_logger&>(*blocking).policy(), Overflow::block);
     EXPECT_EQ(dynamic_cast<async_logger&>(*dropping).policy(), Overflow::dropOldest);
+    EXPECT_EQ(async_factory_discard::create<CollectingSink>("discarding")->policy(),
+              Overflow::reject);
+}
+
+/// All of spdlog's functions that make console loggers.
+template <class Factory>
+void makeConsoleLoggers() {
+    const auto made = {
+        spdlog::stdout_color_mt<Factory>("stdout color mt"),
+        spdlog::stdout_color_st<Factory>("stdout color st"),
+        spdlog::stderr_color_mt<Factory>("stderr color mt"),
+        spdlog::stderr_color_st<Factory>("stderr color st"),
+        spdlog::stdout_logger_mt<Factory>("stdout mt"),
+        spdlog::stdout_logger_st<Factory>("stdout st"),
+        spdlog::stderr_logger_mt<Factory>("stderr mt"),
+        spdlog::stderr_logger_st<Factory>("stderr st"),
+    };
+    for (const auto& logger : made) {
+        EXPECT_NE(dynamic_cast<async_logger*>(logger.get()), nullptr) << logger->name();
+        spdlog::drop(logger->name());
+    }
+}
+
+TEST_F(LogFunctions, FactoriesMakeConsoleLoggers) {
+    makeConsoleLoggers<async_factory>();
+    makeConsoleLoggers<async_factory_nonblock>();
+    makeConsoleLoggers<async_factory_discard>();
+}
+
+TEST_F(LogFunctions, FactoriesServeSpdlogsOwnFunctions) {
+    const test::TemporaryFolder folder;
+    const std::string file = folder / "log.txt";
+    {
+        const std::shared_ptr<spdlog::logger> logger =
+            spdlog::basic_logger_mt<async_factory>("core", file);
+        EXPECT_NE(dynamic_cast<async_logger*>(logger.get()), nullptr);
+        EXPECT_EQ(spdlog::get("core"), logger);
+        logger->set_pattern("%n %v");
+        for (int i = 0; i < 1000; ++i) {
+            logger->info("line {}", i);
+        }
+        logger->flush();
+        ASSERT_TRUE(flush_wait());
+    }
+    const std::string content = test::contentOf(file);
+    EXPECT_EQ(content.substr(0, 12), "core line 0\n");
+    EXPECT_EQ(content.substr(content.size() - 14), "core line 999\n");
+}
+
+TEST_F(LogFunctions, FactoriesApplySpdlogsSettings) {
+    spdlog::set_level(spdlog::level::err);
+    spdlog::flush_on(spdlog::level::err);
+    spdlog::set_pattern("set %v");
+    spdlog::enable_backtrace(7);
+    const auto logger = async_factory::create<CollectingSink>("core");
+    spdlog::disable_backtrace();
+    EXPECT_EQ(logger->level(), spdlog::level::err);
+    EXPECT_EQ(logger->flush_level(), spdlog::level::err);
+    logger->error("one");
+    ASSERT_TRUE(flush_wait());
+    const auto sink = sinkOf(*logger);
+    EXPECT_EQ(sink->formatted(), std::vector<std::string>{"set one"});
+    EXPECT_EQ(sink->linesAtFlush().front(), 1u);
+}
+
+TEST_F(LogFunctions, FactoriesRefuseANameThatIsTaken) {
+    const auto logger = async_factory::create<CollectingSink>("core");
+    EXPECT_THROW(async_factory::create<CollectingSink>("core"), spdlog::spdlog_ex);
+}
+
+TEST_F(LogFunctions, AFileThatCannotBeOpenedThrowsAsInSpdlog) {
+    EXPECT_THROW(spdlog::basic_logger_mt<async_factory>("core", "/dev/null/no/file"),
+                 spdlog::spdlog_ex);
 }
 
 TEST_F(LogFunctions, DroppedLoggersAreWrittenToTheEnd) {
@@ -115,6 +197,7 @@ TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {
     }
     EXPECT_TRUE(shutdown());
     EXPECT_EQ(sink->texts().size(), 1000u);
+    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{1000});
     EXPECT_EQ(spdlog::get("core"), nullptr);
     EXPECT_TRUE(flush_wait()) << "there is nothing to wait for";
     const auto fresh = create_async<CollectingSink>("core");
@@ -123,7 +206,6 @@ TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {
     EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
 }
 
-/// Ends the program's logging the way that a program written for spdlog does.
 TEST_F(LogFunctions, SetPatternGivesEveryLoggerAFormatterOfSluice) {
     const auto before = async_factory::create<CollectingSink>("before");
     set_pattern("%n|%v");
@@ -131,7 +213,6 @@ TEST_F(LogFunctions, SetPatternGivesEveryLoggerAFormatterOfSluice) {
     for (const auto& logger : {before, after}) {
         EXPECT_TRUE(sinkOf(*logger)->hasFormatterOfSluice()) << logger->name();
     }
-    spdlog::set_pattern("%+");
 }
 
 TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
@@ -147,14 +228,6 @@ TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
     fresh->info("text");
     spdlog::shutdown();
     EXPECT_EQ(sinkOf(*fresh)->texts().size(), 1u);
-}
-
-TEST_F(LogFunctions, ShutdownFlushesTheSinksOfLoggersThatAreHeld) {
-    const auto logger = create_async<CollectingSink>("core");
-    const auto sink = sinkOf(*logger);
-    logger->info("text");
-    EXPECT_TRUE(shutdown());
-    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{1});
 }
 
 // spdlog keeps one thread pool, in the place where it is told of its shutdown.
@@ -199,6 +272,67 @@ TEST_F(LogFunctions, FlushEveryFlushesAndNeverWaitsForRoom) {
     spdlog::flush_every(std::chrono::seconds(1));
     const std::size_t before = sink->flushes();
     test::awaitThat([&] { return sink->flushes() > before + 1; });
+}
+
+class LogMakeAsync : public testing::Test {
+protected:
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::shared_ptr<backend> writer = std::make_shared<backend>();
+    std::shared_ptr<spdlog::logger> old = std::make_shared<spdlog::logger>("core", sink);
+};
+
+TEST_F(LogMakeAsync, TheBackEndCallsTheSameSinksAndThoseAddedLater) {
+    const auto made = make_async(old, writer);
+    ASSERT_EQ(made->sinks(), std::vector<spdlog::sink_ptr>{sink});
+    const auto later = std::make_shared<CollectingSink>();
+    made->sinks().push_back(later);
+    made->info("one");
+    ASSERT_TRUE(writer->flush_wait());
+    for (const auto& each : {sink, later}) {
+        const auto lines = each->lines();
+        ASSERT_EQ(lines.size(), 1u);
+        EXPECT_EQ(lines[0].logger, "core");
+        EXPECT_NE(lines[0].calledBy, std::this_thread::get_id());
+    }
+}
+
+TEST_F(LogMakeAsync, TheSettingsStay) {
+    Errors errors;
+    old->set_error_handler(errors.handler());
+    old->set_level(spdlog::level::warn);
+    old->flush_on(spdlog::level::err);
+    const auto made = make_async(old, writer, Overflow::reject);
+    EXPECT_EQ(made->policy(), Overflow::reject);
+    EXPECT_EQ(made->flush_level(), spdlog::level::err);
+    made->info("below the level");
+    made->warn("one");
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), Texts{"one"});
+    writer->shutdown();
+    made->warn("two");
+    EXPECT_EQ(errors.texts().size(), 1u) << "the error handler has moved over, too";
+}
+
+TEST_F(LogMakeAsync, TheRegistryHasTheNewOneIfItHadTheOldOne) {
+    const auto other = std::make_shared<spdlog::logger>("core", sink);
+    spdlog::register_logger(other);
+    static_cast<void>(make_async(old, writer));
+    EXPECT_EQ(spdlog::get("core"), other);
+    const auto made = make_async(other, writer);
+    EXPECT_EQ(spdlog::get("core"), made);
+    spdlog::drop("core");
+}
+
+TEST_F(LogMakeAsync, TheDefaultLoggerIsTheNewOne) {
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sink));
+    const auto made = make_async(spdlog::default_logger(), writer);
+    EXPECT_EQ(spdlog::default_logger(), made);
+    spdlog::set_default_logger(before);
+}
+
+TEST_F(LogMakeAsync, WithoutALoggerItThrows) {
+    EXPECT_THROW(static_cast<void>(make_async(nullptr, writer)), spdlog::spdlog_ex);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "log_logger.hpp"
-
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
 #include "support/rendezvous.hpp"
@@ -23,8 +21,22 @@ namespace {
 using namespace std::chrono_literals;
 using test::CollectingSink;
 using test::GatedSink;
-using test::LogLogger;
 using Texts = std::vector<std::string>;
+
+class LogLogger : public testing::Test {
+protected:
+    std::shared_ptr<async_logger> make(const std::shared_ptr<spdlog::sinks::sink>& to,
+                                       Overflow policy = Overflow::block) {
+        auto made = std::make_shared<async_logger>("core", to, writer, policy);
+        made->set_error_handler(errors.handler());
+        return made;
+    }
+
+    test::Errors errors;
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::shared_ptr<backend> writer = std::make_shared<backend>();
+    std::shared_ptr<async_logger> logger = make(sink);
+};
 
 TEST_F(LogLogger, GivesTheSinkAllThatSpdlogWould) {
     const auto before = spdlog::details::os::now();
@@ -68,18 +80,6 @@ TEST_F(LogLogger, ChecksLevelsWhereSpdlogDoes) {
     EXPECT_EQ(sink->texts(), Texts{"above both"});
 }
 
-TEST_F(LogLogger, UsesThePatternOfEachSink) {
-    const auto other = std::make_shared<CollectingSink>();
-    const auto both =
-        std::make_shared<async_logger>("both", spdlog::sinks_init_list{sink, other}, writer);
-    both->set_pattern("%n %v");
-    other->set_pattern("%l %v");
-    both->info("text");
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->formatted(), Texts{"both text"});
-    EXPECT_EQ(other->formatted(), Texts{"info text"});
-}
-
 TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
     const auto other = std::make_shared<CollectingSink>();
     logger->info("one");
@@ -91,8 +91,6 @@ TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
     EXPECT_EQ(sink->texts(), (Texts{"one", "two"}));
     EXPECT_EQ(other->texts(), (Texts{"two", "three"}));
 }
-
-// ---- flush
 
 TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
     const auto second = std::make_shared<CollectingSink>();
@@ -122,6 +120,8 @@ TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
     EXPECT_EQ(sink->lines().size(), 2 * rounds);
     EXPECT_EQ(second->lines().size(), rounds);
 }
+
+// ---- flush
 
 TEST_F(LogLogger, FlushesAfterWhatWasLoggedBefore) {
     for (std::size_t i = 1; i <= 5; ++i) {
@@ -203,8 +203,6 @@ TEST_F(LogLogger, CloneIsAsynchronousAndSharesSinksAndSettings) {
     EXPECT_EQ(errors.texts().size(), 1u) << "the handler is cloned, too";
 }
 
-// ---- errors
-
 TEST_F(LogLogger, WhatItHasLoggedIsWrittenAfterItHasGone) {
     const std::weak_ptr<CollectingSink> watched = sink;
     const auto gated = std::make_shared<GatedSink>();
@@ -219,13 +217,6 @@ TEST_F(LogLogger, WhatItHasLoggedIsWrittenAfterItHasGone) {
     sink.reset();
     writer->flush_wait();
     EXPECT_TRUE(watched.expired()) << "the back end lets the sinks go";
-}
-
-// ---- policies
-
-TEST_F(LogLogger, PoliciesArePerLogger) {
-    EXPECT_EQ(logger->policy(), Overflow::block);
-    EXPECT_EQ(make(sink, Overflow::reject)->policy(), Overflow::reject);
 }
 
 // ---- backtrace
@@ -390,6 +381,79 @@ TEST_F(LogLogger, AnErrorHandlerMayLog) {
     EXPECT_FALSE(writer->flush_wait()) << "a record was lost";
     ASSERT_TRUE(writer->flush_wait());
     EXPECT_EQ(sink->texts(), Texts{"handled full"});
+}
+
+// ---- errors of sinks, and a back end that has ended
+
+TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            throw std::runtime_error("full");
+        }
+        if (message.level == spdlog::level::critical) {
+            throw 7;
+        }
+    };
+    logger->info("one");
+    logger->error("two");
+    logger->critical("three");
+    logger->log(spdlog::source_loc{"file.cpp", 7, "function"}, spdlog::level::err, "four");
+    logger->info("five");
+    EXPECT_FALSE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), (Texts{"one", "five"}));
+    EXPECT_EQ(errors.texts(), (Texts{"full", "unknown exception in a sink", "full [file.cpp(7)]"}));
+    for (const std::thread::id id : errors.threads()) {
+        EXPECT_NE(id, std::this_thread::get_id());
+    }
+}
+
+TEST_F(LogLogger, FlushErrorsReachTheHandler) {
+    sink->onFlush = [] { throw std::runtime_error("no disk"); };
+    EXPECT_FALSE(writer->shutdown());
+    EXPECT_EQ(errors.texts(), Texts{"no disk"});
+}
+
+TEST_F(LogLogger, ErrorsAreReportedAfterTheLoggerHasGone) {
+    const auto gated = std::make_shared<GatedSink>();
+    auto other = make(gated);
+    gated->onLine = [gate = &gated->gate](const spdlog::details::log_msg&) {
+        gate->pass();
+        throw std::runtime_error("late");
+    };
+    other->info("one");
+    gated->gate.awaitArrival();
+    other.reset();
+    gated->gate.open();
+    writer->shutdown();
+    EXPECT_EQ(errors.texts(), Texts{"late"});
+}
+
+TEST_F(LogLogger, AnErrorHandlerThatThrowsEndsNothing) {
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.level == spdlog::level::err) {
+            throw std::runtime_error("full");
+        }
+    };
+    logger->set_error_handler([](const std::string& text) { throw std::runtime_error(text); });
+    logger->error("one");
+    logger->info("two");
+    EXPECT_FALSE(writer->flush_wait());
+    EXPECT_EQ(sink->texts(), Texts{"two"});
+}
+
+// ---- the end of the back end
+
+TEST_F(LogLogger, ReportsWhenItsBackEndHasEnded) {
+    writer.reset();
+    logger->info("one");
+    logger->flush();
+    EXPECT_EQ(errors.texts(), (Texts{"async log: the back end doesn't exist anymore",
+                                     "async flush: the back end doesn't exist anymore"}));
+    async_logger orphan("orphan", sink, std::shared_ptr<backend>());
+    orphan.set_error_handler(errors.handler());
+    orphan.info("one");
+    EXPECT_EQ(errors.texts().size(), 3u);
+    EXPECT_TRUE(sink->texts().empty());
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/log/async_sink.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/signal_scope.hpp>
@@ -110,12 +109,6 @@ TEST_F(LogOrder, LinesStandInTheOrderOfTheCalls) {
 TEST_F(LogOrder, AlsoWhenCallersWaitForRoom) {
     const auto writer = make(16);
     async_logger logger("core", sink, writer);
-    expectOrder(writer, logger);
-}
-
-TEST_F(LogOrder, AlsoThroughAnAsyncSink) {
-    const auto writer = make(64);
-    spdlog::logger logger("core", std::make_shared<async_sink>(sink, writer));
     expectOrder(writer, logger);
 }
 

@@ -130,15 +130,6 @@ TEST(LogPatternFormatter, TheDefaultLeavesOutWhatAMessageHasNot) {
     pair.expectSame(message);
 }
 
-TEST(LogPatternFormatter, EveryLevelAndEachNameOfItIsKept) {
-    Pair pair("%l %L %8l|%-8l|%=8l|%2!l");
-    for (int level = 0; level < spdlog::level::n_levels; ++level) {
-        log_msg message = example();
-        message.level = static_cast<spdlog::level::level_enum>(level);
-        pair.expectSame(message);
-    }
-}
-
 TEST(LogPatternFormatter, TimesGoAnyWay) {
     Pair pair("%c %E.%F %f %e");
     log_msg message = example();
@@ -150,13 +141,6 @@ TEST(LogPatternFormatter, TimesGoAnyWay) {
         message.time = at(ns);
         pair.expectSame(message);
     }
-}
-
-TEST(LogPatternFormatter, TheFirstMessageMayBeOfTheFirstSecond) {
-    Pair pair("%c");
-    log_msg message = example();
-    message.time = at(1);
-    pair.expectSame(message);
 }
 
 TEST(LogPatternFormatter, ElapsedTimeIsCountedFromTheLineBefore) {

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/format/current_pairs.hpp>
-#include <sluice/log/detail/format/pair_text.hpp>
-#include <sluice/log/detail/format/pair_writer.hpp>
+#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
-#include <sluice/log/detail/format/thread_mdc.hpp>
 
 #include <algorithm>
 #include <bitset>
@@ -30,7 +27,7 @@ namespace sluice::log::detail {
 /// Errors: the logger's error channel gets the exceptions of sinks and formatters. If one or more
 /// sinks refuse a record, it counts as lost once.
 ///
-/// The pairs of a record are printed behind its text.
+/// The fields of a record are printed behind its text.
 ///
 /// Tests: tests/unit/log/sink_writer_test.cpp.
 class SinkWriter {
@@ -69,7 +66,7 @@ public:
         } else {
             ++lost_;
         }
-        if ((head.flags & (RecordHead::flushes | RecordHead::hasPairs)) != 0) {
+        if ((head.flags & (RecordHead::flushes | RecordHead::hasFields)) != 0) {
             finish(head, payload, isPrintable);
         } else if (run_.size() == longestRun) {
             endRun();
@@ -105,7 +102,7 @@ public:
         mdc_ = {};
         run_.clear();
         printed_.clear();
-        paired_.clear();
+        withFields_.clear();
         text_.clear();
         if (text_.capacity() > keptText) {
             text_ = spdlog::memory_buf_t();
@@ -160,19 +157,19 @@ private:
         std::size_t size;
     };
 
-    /// The pairs of run_[message]. The text without the pairs has `textSize` bytes.
-    struct Paired {
+    /// The fields of run_[message]. The text without the fields has `textSize` bytes.
+    struct WithFields {
         std::size_t message;
         std::size_t textSize;
-        PairBytes context;
-        PairBytes pairs;
+        FieldBytes context;
+        FieldBytes fields;
     };
 
     static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
                      Message& message) noexcept {
-        constexpr unsigned both = RecordHead::hasExtra | RecordHead::hasPairs;
+        constexpr unsigned both = RecordHead::hasSource | RecordHead::hasFields;
         if ((head.flags & both) != 0) {
-            const std::size_t skipped = readExtra(head, payload, message);
+            const std::size_t skipped = readSource(head, payload, message);
             payload += skipped;
             size -= skipped;
         }
@@ -181,18 +178,12 @@ private:
     }
 
     /// Reads the parts before the text of a record. Returns their number of bytes.
-    [[gnu::noinline]] static std::size_t readExtra(const RecordHead& head, const std::byte* payload,
-                                                   Message& message) noexcept {
-        std::size_t skipped = sizeOfPairs(head, payload);
-        if ((head.flags & RecordHead::hasExtra) != 0) {
-            RecordExtra extra;
-            std::memcpy(&extra, payload + skipped, sizeof extra);
-            message.source = extra.source;
-            skipped += sizeof extra;
-            if (extra.nameSize != 0) {
-                message.logger_name = view(payload + skipped, extra.nameSize);
-            }
-            skipped += extra.nameSize;
+    [[gnu::noinline]] static std::size_t
+    readSource(const RecordHead& head, const std::byte* payload, Message& message) noexcept {
+        std::size_t skipped = sizeOfFields(head, payload);
+        if ((head.flags & RecordHead::hasSource) != 0) {
+            std::memcpy(&message.source, payload + skipped, sizeof message.source);
+            skipped += sizeof message.source;
         }
         return skipped;
     }
@@ -200,7 +191,7 @@ private:
     bool print(const RecordHead& head, const std::byte* arguments, std::size_t size,
                Message& message) noexcept {
         const DeferredSite& site = *head.site;
-        const std::size_t skipped = sizeOfPairs(head, arguments);
+        const std::size_t skipped = sizeOfFields(head, arguments);
         message.source = site.source;
         const std::size_t begin = text_.size();
         bool isPrinted = false;
@@ -223,27 +214,28 @@ private:
     }
     [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
 
-    /// The number of bytes at the beginning of the payload that hold the pairs and their sizes.
-    static std::size_t sizeOfPairs(const RecordHead& head, const std::byte* payload) noexcept {
-        return __builtin_expect((head.flags & RecordHead::hasPairs) != 0, 0) ? sizeOfPairs(payload)
-                                                                             : 0;
+    /// The number of bytes at the beginning of the payload that hold the fields and their sizes.
+    static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
+        return __builtin_expect((head.flags & RecordHead::hasFields) != 0, 0)
+                   ? sizeOfFields(payload)
+                   : 0;
     }
-    [[gnu::cold, gnu::noinline]] static std::size_t sizeOfPairs(const std::byte* from) noexcept {
-        PairWriter::Prefix prefix;
+    [[gnu::cold, gnu::noinline]] static std::size_t sizeOfFields(const std::byte* from) noexcept {
+        FieldWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        return sizeof prefix + prefix.mdc + prefix.context + prefix.pairs;
+        return sizeof prefix + prefix.mdc + prefix.context + prefix.fields;
     }
 
-    static PairBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
-        PairWriter::Prefix prefix{};
-        if ((head.flags & RecordHead::hasPairs) != 0) {
+    static FieldBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
+        FieldWriter::Prefix prefix{};
+        if ((head.flags & RecordHead::hasFields) != 0) {
             std::memcpy(&prefix, payload, sizeof prefix);
         }
         return {payload + sizeof prefix, prefix.mdc};
     }
 
     /// Sets the mdc of the run. Ends the run first if its records have another mdc.
-    void beginMdc(PairBytes mdc) noexcept {
+    void beginMdc(FieldBytes mdc) noexcept {
         if (mdc.size != mdc_.size ||
             (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
             endRun();
@@ -251,11 +243,11 @@ private:
         mdc_ = mdc;
     }
 
-    /// The last step for a record that has pairs or that flushes.
-    [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* pairs,
+    /// The last step for a record that has fields or that flushes.
+    [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* fields,
                                   bool isInRun) noexcept {
-        if ((head.flags & RecordHead::hasPairs) != 0 && isInRun) {
-            addPairs(head, pairs);
+        if ((head.flags & RecordHead::hasFields) != 0 && isInRun) {
+            addFields(head, fields);
         }
         const bool isFlushed = (head.flags & RecordHead::flushes) != 0;
         if (isFlushed || run_.size() == longestRun) {
@@ -266,29 +258,29 @@ private:
         }
     }
 
-    /// Prints the pairs behind the text of the newest message, and keeps them for formatters. If
-    /// there is no memory, the message is printed without its pairs.
-    [[gnu::cold, gnu::noinline]] void addPairs(const RecordHead& head,
-                                               const std::byte* from) noexcept {
-        PairWriter::Prefix prefix;
+    /// Prints the fields behind the text of the newest message, and keeps them for formatters. If
+    /// there is no memory, the message is printed without its fields.
+    [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
+                                                const std::byte* from) noexcept {
+        FieldWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        const PairBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
-        const PairBytes pairs{context.bytes + context.size, prefix.pairs};
-        if (context.size + pairs.size == 0) {
+        const FieldBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
+        const FieldBytes fields{context.bytes + context.size, prefix.fields};
+        if (context.size + fields.size == 0) {
             return;
         }
         const Message& message = run_.back();
         const std::size_t end = text_.size();
         const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
-            paired_.reserve(longestRun);
+            withFields_.reserve(longestRun);
             sight_.reserve(longestRun);
             reservePrinted();
             if (head.site == nullptr) {
                 const auto text = message.payload;
                 text_.append(text.data(), text.data() + text.size());
             }
-            printPairs(context, text_);
-            printPairs(pairs, text_);
+            printFields(context, text_);
+            printFields(fields, text_);
         });
         if (!isAdded) {
             text_.resize(end);  // it shrinks, so it cannot throw
@@ -298,7 +290,7 @@ private:
             printed_.push_back(Printed{run_.size() - 1, end, message.payload.size()});
         }
         Printed& printed = printed_.back();
-        paired_.push_back(Paired{printed.message, printed.size, context, pairs});
+        withFields_.push_back(WithFields{printed.message, printed.size, context, fields});
         printed.size = text_.size() - printed.begin;
     }
 
@@ -314,10 +306,10 @@ private:
 
     void giveSinks() noexcept {
         sight_.clear();
-        for (const Paired& one : paired_) {  // within the reserved room
-            sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.pairs});
+        for (const WithFields& one : withFields_) {  // within the reserved room
+            sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.fields});
         }
-        const CurrentPairs scope(sight_.data(), sight_.size());
+        const CurrentFields scope(sight_.data(), sight_.size());
         const ScopedMdc mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
@@ -353,15 +345,15 @@ private:
         }
     }
 
-    PairBytes mdc_;                  ///< mdc of the records of the run
+    FieldBytes mdc_;                 ///< mdc of the records of the run
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
-    std::bitset<longestRun> isLost_;  ///< for each record of the run: whether a sink refused it
-    std::uint64_t lost_ = 0;          ///< lost records of earlier runs, for takeLost()
-    std::vector<Printed> printed_;    ///< the records of the run with text in text_
-    std::vector<Paired> paired_;      ///< the records of the run with pairs
-    /// The content of paired_ in the form that formatters use. Valid while sinks are called.
-    std::vector<PairedText> sight_;
+    std::bitset<longestRun> isLost_;      ///< for each record of the run: whether a sink refused it
+    std::uint64_t lost_ = 0;              ///< lost records of earlier runs, for takeLost()
+    std::vector<Printed> printed_;        ///< the records of the run with text in text_
+    std::vector<WithFields> withFields_;  ///< the records of the run with fields
+    /// The content of withFields_ in the form that formatters use. Valid while sinks are called.
+    std::vector<MessageFields> sight_;
     spdlog::memory_buf_t text_;
     bool isFlushed_ = true;   ///< see takeIsFlushed()
     std::vector<Used> used_;  ///< the batch sinks that have got records since the last endBatch()

@@ -1,16 +1,10 @@
 #pragma once
 
 /// \file
-/// The encoding of the arguments of a deferred call.
+/// The encoding of the arguments of a deferred call, without gaps and without alignment.
 ///
-/// Each codec has three parts:
-///
-/// - `Held`: the object that the caller holds while it measures and writes, so that it measures a
-///   string once;
-/// - size(): the number of bytes;
-/// - read(): the value that the back end reads from the bytes.
-///
-/// The bytes of the arguments follow each other without gaps and without alignment.
+/// A codec has `Held`, the object that the caller holds so that it measures a string only once;
+/// size(), its bytes; write(); and read(), the value for the back end.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/log/copy_when_logging.hpp>

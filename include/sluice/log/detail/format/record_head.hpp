@@ -1,17 +1,37 @@
 #pragma once
 
 /// \file
-/// The content of a record in a lane: a head, then text or encoded arguments.
-
-#include <sluice/log/detail/format/caller_state.hpp>
+/// A record as a log call hands it over: a head, then fields and a source location if it has them,
+/// then text or encoded arguments.
 
 #include <spdlog/details/log_msg.h>
+#include <spdlog/details/os.h>
+#include <spdlog/version.h>
+
+#if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
+#define SLUICE_LOG_HAS_MDC 1
+// A header-only spdlog has already included <spdlog/mdc.h>, and some versions cannot be included
+// twice.
+#include <spdlog/pattern_formatter.h>
+#if !defined(SPDLOG_HEADER_ONLY)
+#include <spdlog/mdc.h>
+#endif
+#else
+#define SLUICE_LOG_HAS_MDC 0
+#endif
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <string>
+#include <utility>
 
-namespace sluice::log::detail {
+namespace sluice::log {
+
+class key_value;
+
+namespace detail {
 
 class LoggerState;
 
@@ -21,28 +41,20 @@ struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
     spdlog::string_view_t format;
-    /// Formats the encoded arguments and appends the text. It may throw, like the formatting
-    /// library.
+    /// Formats the encoded arguments and appends the text. May throw.
     void (*print)(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record. It is trivially copyable. The lane stores the stamp and the size of the
-/// record.
+/// The head of a record, trivially copyable. The lane stores the record's stamp and size.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
-        /// A RecordExtra and a name come before the text.
-        hasExtra = 1,
-        /// The time is printed unchanged: the caller gave it, or the record is a line of a
-        /// backtrace.
-        keepsTime = CallerState::keepsTime,
-        /// The record has no time. The printed time is computed from the stamp.
-        hasNoTime = 4,
-        /// The sinks are flushed after this record.
-        flushes = 8,
-        /// PairWriter come before everything else.
-        hasPairs = CallerState::hasPairs
+        hasSource = 1,  ///< a spdlog::source_loc precedes the text
+        keepsTime = 2,  ///< the time is printed unchanged: an own_time, or a line of a backtrace
+        hasNoTime = 4,  ///< the printed time is computed from the stamp
+        flushes = 8,    ///< the sinks are flushed after this record
+        hasFields = 16  ///< the parts of a FieldWriter precede everything else
     };
 
     LoggerState* logger;
@@ -53,41 +65,158 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The parts that few records have: a source location, and a name that is not the logger's.
-struct RecordExtra {
-    spdlog::source_loc source;
-    std::size_t nameSize;
+/// The fields of one log call. Valid until the call returns.
+struct FieldList {
+    const key_value* first = nullptr;
+    std::size_t count = 0;
 };
 
-/// While a ScopedTime lives, the records of its thread keep the times that the caller gives.
-class ScopedTime {
+/// Encoded fields.
+struct FieldBytes {
+    const std::byte* bytes = nullptr;
+    std::size_t size = 0;
+};
+
+/// The mdc (mapped diagnostic context) of a thread: pairs of texts that spdlog prints with each
+/// line, since version 1.14. Without an mdc in spdlog, both functions return null.
+class ThreadMdc {
 public:
-    ScopedTime() noexcept { CallerState::beginOwnTime(); }
-    ~ScopedTime() { CallerState::endOwnTime(); }
-    ScopedTime(const ScopedTime&) = delete;
-    ScopedTime& operator=(const ScopedTime&) = delete;
+    using Map = std::map<std::string, std::string>;
+
+    /// Returns the calling thread's mdc, or null once it is destroyed. The first call may allocate.
+    static Map* find() {
+#if SLUICE_LOG_HAS_MDC
+        if (!isDestroyed_) {
+            static thread_local const EndMark mark;
+            static_cast<void>(mark);
+            return &spdlog::mdc::get_context();
+        }
+#endif
+        return nullptr;
+    }
+
+    /// Like find(), but returns null for an empty mdc.
+    static const Map* findNonEmpty() {
+        const Map* const mdc = find();
+        return mdc == nullptr || mdc->empty() ? nullptr : mdc;
+    }
+
+private:
+#if SLUICE_LOG_HAS_MDC
+    /// Its constructor creates the mdc, so that it is destroyed before the mdc.
+    struct EndMark {
+        EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
+        EndMark(const EndMark&) = delete;
+        EndMark& operator=(const EndMark&) = delete;
+        ~EndMark() { isDestroyed_ = true; }
+    };
+
+    [[gnu::visibility("default")]] inline static thread_local bool isDestroyed_ = false;
+#endif
 };
 
-/// Copies `size` bytes and returns the end of the copy. `from` may be null for 0 bytes.
-inline std::byte* append(std::byte* to, const void* from, std::size_t size) noexcept {
-    if (size != 0) {
-        std::memcpy(to, from, size);
+/// The parts of a record that come from the calling thread: its number, its context, the fields of
+/// the present call.
+///
+/// Each thread has one object, which all shared libraries share. It needs no destructor, so that
+/// other thread-local destructors can log.
+class CallerState {
+public:
+    /// Returns the flags of this thread's next record.
+    static std::uint8_t flags() noexcept {
+        return static_cast<std::uint8_t>(
+            state_.flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
-    return to + size;
-}
 
-/// Writes a message in the form that a lane stores.
+    /// The system's number of the calling thread.
+    static std::uint32_t thread() noexcept {
+        if (__builtin_expect(state_.thread_ == 0, 0)) {
+            findThread();
+        }
+        return state_.thread_;
+    }
+
+    /// Sets the fields of the next record. Returns the former ones.
+    static FieldList setFields(FieldList fields) noexcept {
+        return changed(std::exchange(state_.fields_, fields));
+    }
+
+    /// Sets the context, which all records get; null for none. Returns the former one.
+    static const FieldBytes* setContext(const FieldBytes* context) noexcept {
+        return changed(std::exchange(state_.context_, context));
+    }
+    static FieldBytes context() noexcept {
+        return state_.context_ == nullptr || state_.isTracing_ ? FieldBytes() : *state_.context_;
+    }
+    /// Returns null for an empty mdc.
+    static const ThreadMdc::Map* mdc() noexcept {
+        return state_.isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
+    }
+
+    /// Between `true` and `false`, the thread writes the lines of a backtrace. They come from
+    /// earlier calls, so they keep their times and have no context of the present call.
+    static void setTracing(bool isTracing) noexcept {
+        changed(std::exchange(state_.isTracing_, isTracing));
+    }
+
+    /// While this object lives, the thread's records keep the times that the caller gives.
+    class OwnTime {
+    public:
+        OwnTime() noexcept { changed(++state_.ownTimes_); }
+        ~OwnTime() { changed(--state_.ownTimes_); }
+        OwnTime(const OwnTime&) = delete;
+        OwnTime& operator=(const OwnTime&) = delete;
+    };
+
+    /// While this object lives, the thread's next record has these fields.
+    class Fields {
+    public:
+        explicit Fields(FieldList fields) noexcept : before_(setFields(fields)) {}
+        ~Fields() { setFields(before_); }
+        Fields(const Fields&) = delete;
+        Fields& operator=(const Fields&) = delete;
+
+    private:
+        const FieldList before_;
+    };
+
+private:
+    /// Computes the flags after a change. Returns its argument.
+    template <class T>
+    static T changed(T result) noexcept {
+        const bool hasFields =
+            state_.fields_.count != 0 || (state_.context_ != nullptr && !state_.isTracing_);
+        const bool keepsTime = state_.ownTimes_ != 0 || state_.isTracing_;
+        state_.flags_ =
+            static_cast<std::uint8_t>((hasFields ? RecordHead::hasFields : RecordHead::none) |
+                                      (keepsTime ? RecordHead::keepsTime : RecordHead::none));
+        return result;
+    }
+    [[gnu::cold, gnu::noinline]] static void findThread() noexcept {
+        state_.thread_ = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
+    }
+
+    std::uint8_t flags_ = 0;
+    bool isTracing_ = false;
+    std::uint32_t thread_ = 0;  ///< 0: not known yet
+    unsigned ownTimes_ = 0;     ///< the number of OwnTime objects
+    FieldList fields_;
+    const FieldBytes* context_ = nullptr;
+
+    static thread_local CallerState state_;
+};
+
+[[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
+
+/// Writes a text message in the form that a lane stores. The message must outlive this object.
 class TextWriter {
 public:
-    /// `name` is the name that is printed; empty: the logger's name. The arguments must outlive
-    /// this object.
-    TextWriter(const spdlog::details::log_msg& message, spdlog::string_view_t name) noexcept
+    explicit TextWriter(const spdlog::details::log_msg& message) noexcept
         : message_(message),
-          name_(name),
-          hasExtra_(message.source.filename != nullptr || message.source.funcname != nullptr ||
-                    !message.source.empty() || name.size() != 0) {}
+          hasSource_(message.source.filename != nullptr || message.source.funcname != nullptr ||
+                     !message.source.empty()) {}
 
-    /// Returns the head of the record. The caller sets `logger`.
+    /// Returns the record's head. The caller sets `logger`.
     RecordHead head() const noexcept {
         RecordHead head;
         head.site = nullptr;
@@ -95,27 +224,29 @@ public:
         head.thread = static_cast<std::uint32_t>(message_.thread_id);
         head.level = static_cast<std::uint8_t>(message_.level);
         head.flags = static_cast<std::uint8_t>(
-            CallerState::flags() | (hasExtra_ ? RecordHead::hasExtra : RecordHead::none));
+            CallerState::flags() | (hasSource_ ? RecordHead::hasSource : RecordHead::none));
         return head;
     }
 
     std::size_t size() const noexcept {
-        return message_.payload.size() + (hasExtra_ ? sizeof(RecordExtra) + name_.size() : 0);
+        return message_.payload.size() + (hasSource_ ? sizeof(spdlog::source_loc) : 0);
     }
 
     void write(std::byte* to) const noexcept {
-        if (hasExtra_) {
-            const RecordExtra extra{message_.source, name_.size()};
-            to = append(to, &extra, sizeof extra);
-            to = append(to, name_.data(), name_.size());
+        if (hasSource_) {
+            std::memcpy(to, &message_.source, sizeof message_.source);
+            to += sizeof message_.source;
         }
-        append(to, message_.payload.data(), message_.payload.size());
+        if (message_.payload.size() != 0) {  // its address may be null
+            std::memcpy(to, message_.payload.data(), message_.payload.size());
+        }
     }
 
 private:
     const spdlog::details::log_msg& message_;
-    spdlog::string_view_t name_;
-    bool hasExtra_;
+    bool hasSource_;
 };
 
-}  // namespace sluice::log::detail
+}  // namespace detail
+
+}  // namespace sluice::log

@@ -1,0 +1,192 @@
+#pragma once
+
+#include <sluice/log/detail/format/argument_codec.hpp>
+#include <sluice/log/detail/format/record_head.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace sluice::log {
+
+/// A field of a record: a key and a value. kv() makes it.
+///
+///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
+///     // text sinks print: order done order=17 ms=1.5
+///
+/// Text sinks print fields behind the message, a json_formatter as members of "fields". Values are
+/// numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints as
+/// `null`. A field refers to the characters of its key and its text, so use it only as an argument
+/// of a log call or of a scoped_context.
+class key_value {
+public:
+    using value_type = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, float,
+                                    double, std::string_view>;
+
+    key_value(std::string_view key, value_type value) noexcept : key_(key), value_(value) {}
+
+    std::string_view key() const noexcept { return key_; }
+    const value_type& value() const noexcept { return value_; }
+
+private:
+    std::string_view key_;
+    value_type value_;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool isAlwaysRefused = false;
+
+/// Converts a value to one of the types of key_value::value_type.
+template <class T>
+key_value::value_type fieldValue(const T& value) noexcept {
+    using Value = key_value::value_type;
+    if constexpr (isText<T> && std::is_pointer_v<T>) {
+        return value == nullptr ? Value(nullptr) : Value(TextCodec::hold(value));
+    } else if constexpr (isText<T>) {
+        return TextCodec::hold(value);
+    } else if constexpr (std::is_same_v<T, char>) {
+        return std::string_view(&value, 1);
+    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, float> ||
+                         std::is_null_pointer_v<T>) {
+        return value;
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<double>(value);
+    } else if constexpr (std::is_enum_v<T>) {
+        // Promoted: a char would refer to a temporary, and a bool would print as true or false.
+        return fieldValue(+static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int64_t)) {
+        using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+        return Value(static_cast<Wide>(value));
+    } else {
+        static_assert(
+            isAlwaysRefused<T>,
+            "a key_value holds numbers, bool, char, enumerations and strings: format this "
+            "value into a string");
+    }
+}
+
+// An encoded field is the index of its type (1 byte), its key and its value. The size of a text
+// precedes its characters. Fields have neither gaps nor alignment.
+
+template <class T>
+using FieldCodec =
+    std::conditional_t<std::is_same_v<T, std::string_view>, TextCodec, ValueCodec<T>>;
+
+inline std::size_t sizeOfField(const key_value& field) noexcept {
+    const std::size_t value = std::visit(
+        [](const auto& held) { return FieldCodec<std::decay_t<decltype(held)>>::size(held); },
+        field.value());
+    return 1 + TextCodec::size(field.key()) + value;
+}
+
+inline std::byte* writeField(std::byte* to, const key_value& field) noexcept {
+    *to++ = static_cast<std::byte>(field.value().index());
+    to = TextCodec::write(to, field.key());
+    return std::visit(
+        [to](const auto& held) {
+            return FieldCodec<std::decay_t<decltype(held)>>::write(to, held);
+        },
+        field.value());
+}
+
+inline std::size_t sizeOfFields(FieldList fields) noexcept {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < fields.count; ++i) {
+        size += sizeOfField(fields.first[i]);
+    }
+    return size;
+}
+
+inline std::byte* writeFields(std::byte* to, FieldList fields) noexcept {
+    for (std::size_t i = 0; i < fields.count; ++i) {
+        to = writeField(to, fields.first[i]);
+    }
+    return to;
+}
+
+template <std::size_t Index = 0>
+key_value::value_type readFieldValue(std::size_t index, const std::byte*& from) noexcept {
+    using Value = key_value::value_type;
+    if constexpr (Index < std::variant_size_v<Value>) {
+        using T = std::variant_alternative_t<Index, Value>;
+        return index == Index ? Value(std::in_place_index<Index>, FieldCodec<T>::read(from))
+                              : readFieldValue<Index + 1>(index, from);
+    } else {
+        return nullptr;
+    }
+}
+
+/// Calls visit(const key_value&) for each field. Its texts refer to the encoded bytes.
+template <class Visit>
+void forEachField(FieldBytes fields, Visit&& visit) {
+    const std::byte* from = fields.bytes;
+    const std::byte* const end = from + fields.size;
+    while (from != end) {
+        const auto index = static_cast<std::size_t>(*from++);
+        const std::string_view key = TextCodec::read(from);
+        visit(key_value(key, readFieldValue(index, from)));
+    }
+}
+
+}  // namespace detail
+
+/// Returns a field. See key_value for the types of `value`.
+template <class T>
+key_value kv(std::string_view key, const T& value) noexcept {
+    return {key, detail::fieldValue(value)};
+}
+
+/// Adds fields to each record of its thread while it lives.
+///
+///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
+///     logger->info("begins");   // begins request=17 user=ann
+///     handle();                 // records of this thread have the same fields
+///
+/// It copies keys and values, and each log call copies them again into its record. Text sinks print
+/// them before the fields of the call, a json_formatter in "context". Scopes nest: an inner field
+/// hides an outer one with the same key. Create these objects on the stack.
+///
+/// Loggers of a back end take the context; other loggers, and the lines of dump_backtrace(), do
+/// not. The constructor allocates one block.
+class scoped_context {
+public:
+    template <class... Fields>
+    explicit scoped_context(const key_value& first, const Fields&... others)
+        : scoped_context(std::array<key_value, 1 + sizeof...(Fields)>{first, others...}) {}
+
+    ~scoped_context() { detail::CallerState::setContext(before_); }
+    scoped_context(const scoped_context&) = delete;
+    scoped_context& operator=(const scoped_context&) = delete;
+
+private:
+    template <std::size_t N>
+    explicit scoped_context(const std::array<key_value, N>& fields) {
+        const detail::FieldList mine{fields.data(), N};
+        const detail::FieldBytes outer = detail::CallerState::context();
+        bytes_.resize(outer.size + detail::sizeOfFields(mine));
+        std::byte* end = bytes_.data();
+        detail::forEachField(outer, [&](const key_value& field) {
+            const bool isHidden =
+                std::any_of(fields.begin(), fields.end(),
+                            [&](const key_value& one) { return one.key() == field.key(); });
+            end = isHidden ? end : detail::writeField(end, field);
+        });
+        end = detail::writeFields(end, mine);
+        view_ = {bytes_.data(), static_cast<std::size_t>(end - bytes_.data())};
+        before_ = detail::CallerState::setContext(&view_);
+    }
+
+    std::vector<std::byte> bytes_;
+    detail::FieldBytes view_;
+    const detail::FieldBytes* before_ = nullptr;
+};
+
+}  // namespace sluice::log

@@ -1,0 +1,369 @@
+#include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
+#include <sluice/log/detail/format/record_fields.hpp>
+#include <sluice/log/fields.hpp>
+#include <sluice/log/file_sink.hpp>
+#include <sluice/log/json_formatter.hpp>
+#include <sluice/log/logger.hpp>
+
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+// Fields of calls, of scopes and of spdlog's mdc.
+
+namespace sluice::log::test {
+
+/// Its formatter logs, in the middle of another call. It is not copied.
+struct Chatty {
+    spdlog::logger* logger;
+};
+
+/// Its formatter throws. It is not copied.
+struct Broken {};
+
+}  // namespace sluice::log::test
+
+template <>
+struct fmt::formatter<sluice::log::test::Chatty> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const sluice::log::test::Chatty& chatty, Context& context) const
+        -> decltype(context.out()) {
+        chatty.logger->info("inner");
+        return fmt::formatter<int>::format(1, context);
+    }
+};
+
+template <>
+struct fmt::formatter<sluice::log::test::Broken> : fmt::formatter<int> {
+    template <class Context>
+    auto format(const sluice::log::test::Broken&, Context& context) const
+        -> decltype(context.out()) {
+        throw std::runtime_error("broken");
+    }
+};
+
+namespace sluice::log::test {
+namespace {
+
+using sluice::test::CollectingSink;
+using Texts = std::vector<std::string>;
+
+enum class Color : unsigned char { red = 3 };
+enum class Side : char { buy = '1' };
+enum class Flag : bool { no, yes };
+
+/// The text of a field that was encoded and decoded.
+std::string printed(const key_value& field) {
+    std::vector<std::byte> bytes(detail::sizeOfField(field));
+    EXPECT_EQ(detail::writeField(bytes.data(), field), bytes.data() + bytes.size());
+    spdlog::memory_buf_t text;
+    detail::printFields({bytes.data(), bytes.size()}, text);
+    return {text.data(), text.size()};
+}
+
+TEST(LogField, PrintsEachTypeOfValue) {
+    const char* const none = nullptr;
+    EXPECT_EQ(printed(kv("k", -7)), " k=-7");
+    EXPECT_EQ(printed(kv("k", std::numeric_limits<std::int64_t>::min())),
+              " k=-9223372036854775808");
+    EXPECT_EQ(printed(kv("k", std::numeric_limits<std::uint64_t>::max())),
+              " k=18446744073709551615");
+    EXPECT_EQ(printed(kv("k", std::uint8_t{200})), " k=200");
+    EXPECT_EQ(printed(kv("k", 1.5)), " k=1.5");
+    EXPECT_EQ(printed(kv("k", 0.1F)), " k=0.1");
+    EXPECT_EQ(printed(kv("k", true)), " k=true");
+    EXPECT_EQ(printed(kv("k", 'x')), " k=x");
+    EXPECT_EQ(printed(kv("k", Color::red)), " k=3");
+    EXPECT_EQ(printed(kv("k", nullptr)), " k=null");
+    EXPECT_EQ(printed(kv("k", none)), " k=null");
+    EXPECT_EQ(printed(kv("k", "array")), " k=array");
+    EXPECT_EQ(printed(kv("k", std::string("string"))), " k=string");
+    EXPECT_EQ(printed(kv("k", std::string_view("view"))), " k=view");
+}
+
+TEST(LogField, AnEnumerationIsANumberWhateverItsType) {
+    EXPECT_EQ(printed(kv("k", Side::buy)), " k=49");
+    EXPECT_EQ(printed(kv("k", Flag::no)), " k=0");
+    EXPECT_EQ(printed(kv("k", Flag::yes)), " k=1");
+}
+
+TEST(LogField, QuotesWhatWouldNotBeFoundAgain) {
+    EXPECT_EQ(printed(kv("k", "two words")), " k=\"two words\"");
+    EXPECT_EQ(printed(kv("k", "")), " k=\"\"");
+    EXPECT_EQ(printed(kv("k", "a=b")), " k=\"a=b\"");
+    EXPECT_EQ(printed(kv("k", "say \"no\"\\")), R"( k="say \"no\"\\")");
+    EXPECT_EQ(printed(kv("k", "line\nfeed\x01")), R"( k="line\nfeed\u0001")");
+    EXPECT_EQ(printed(kv("a key", 1)), " \"a key\"=1");
+    EXPECT_EQ(printed(kv("k", "\xC3\xA4\xFF")), " k=\xC3\xA4\xFF");
+}
+
+class LogFields : public testing::Test {
+protected:
+    Texts texts() {
+        EXPECT_TRUE(by->flush_wait());
+        return sink->texts();
+    }
+
+    std::shared_ptr<backend> by = std::make_shared<backend>();
+    std::shared_ptr<CollectingSink> sink = std::make_shared<CollectingSink>();
+    std::shared_ptr<spdlog::logger> logger = std::make_shared<async_logger>("log", sink, by);
+};
+
+TEST_F(LogFields, ArePrintedBehindTheMessage) {
+    SLUICE_LOG_INFO(logger, "order {} done", 17, kv("ms", 1.5), kv("user", std::string("ann")));
+    SLUICE_LOG_INFO(logger, "no field {}", kv("a", 1));
+    SLUICE_LOG_INFO(logger, "none");
+    SLUICE_LOG_INFO(logger, "", kv("a", 1));
+    SLUICE_LOG_INFO(logger, "first {}", kv("a", 1), "argument");
+    int evaluated = 0;
+    SLUICE_LOG_DEBUG(logger, "off", kv("n", ++evaluated));
+    EXPECT_EQ(texts(), (Texts{"order 17 done ms=1.5 user=ann", "no field {} a=1", "none", " a=1",
+                              "first argument a=1"}));
+    EXPECT_EQ(evaluated, 0);
+}
+
+TEST_F(LogFields, MayBeLargerThanTheLane) {
+    const std::string large(std::size_t{3} << 20U, 'x');
+    SLUICE_LOG_INFO(logger, "large", kv("value", large));
+    EXPECT_EQ(texts(), Texts{"large value=" + large});
+}
+
+TEST_F(LogFields, BelongToOneRecordOfMany) {
+    Texts expected;
+    for (int i = 0; i < 1000; ++i) {
+        if (i % 3 == 0) {
+            SLUICE_LOG_INFO(logger, "plain {}", i);
+            expected.push_back("plain " + std::to_string(i));
+        } else {
+            SLUICE_LOG_INFO(logger, "field", kv("i", i));
+            expected.push_back("field i=" + std::to_string(i));
+        }
+    }
+    EXPECT_EQ(texts(), expected);
+}
+
+TEST_F(LogFields, OfABacktraceAreText) {
+    logger->enable_backtrace(4);
+    logger->set_level(spdlog::level::err);
+    SLUICE_LOG_INFO(logger, "kept", kv("a", 1));
+    SLUICE_LOG_INFO(logger, "in place {}", Chatty{logger.get()}, kv("a", 1));
+    SLUICE_LOG_ERROR(logger, "printed", kv("b", 2));
+    logger->dump_backtrace();
+    const Texts lines = texts();
+    ASSERT_EQ(lines.size(), 7U);
+    EXPECT_EQ(lines[0], "printed b=2");
+    EXPECT_EQ(lines[2], "kept a=1");
+    EXPECT_EQ(lines[4], "in place 1 a=1");
+    EXPECT_EQ(lines[5], "printed b=2");
+}
+
+TEST_F(LogFields, AreTakenByEachLogger) {
+    const auto direct = std::make_shared<CollectingSink>();
+    spdlog::logger plain("plain", direct);
+    SLUICE_LOG_WARN(plain, "at {}", 5, kv("a", "x y"));
+    SLUICE_LOG_WARN(&plain, "{braces}", kv("a", nullptr));
+    EXPECT_EQ(direct->texts(), (Texts{"at 5 a=\"x y\"", "{braces} a=null"}));
+}
+
+TEST_F(LogFields, AreNotThoseOfACallWithinTheCall) {
+    SLUICE_LOG_INFO(logger, "outer {}", Chatty{logger.get()}, kv("a", 1));
+    EXPECT_EQ(texts(), (Texts{"inner", "outer 1 a=1"}));
+}
+
+TEST_F(LogFields, EndWithACallWhoseFormatterThrows) {
+    std::string error;
+    logger->set_error_handler([&](const std::string& text) { error = text; });
+    SLUICE_LOG_INFO(logger, "{}", Broken(), kv("a", 1));
+    logger->info("next");
+    EXPECT_EQ(error.substr(0, 6), "broken");
+    EXPECT_EQ(texts(), Texts{"next"});
+}
+
+TEST_F(LogFields, OfAScopeAreThoseOfEachRecord) {
+    logger->info("before");
+    {
+        const scoped_context context(kv("request", 17), kv("user", "ann"));
+        logger->info("plain");
+        SLUICE_LOG_INFO(logger, "deferred {}", 1);
+        SLUICE_LOG_INFO(logger, "fields", kv("a", 1));
+    }
+    logger->info("after");
+    EXPECT_EQ(texts(),
+              (Texts{"before", "plain request=17 user=ann", "deferred 1 request=17 user=ann",
+                     "fields request=17 user=ann a=1", "after"}));
+}
+
+TEST_F(LogFields, OfAScopeNestAndReturn) {
+    const scoped_context outer(kv("a", 1), kv("b", 2));
+    {
+        const scoped_context inner(kv("a", 3), kv("c", 4));
+        logger->info("inner");
+    }
+    logger->info("outer");
+    EXPECT_EQ(texts(), (Texts{"inner b=2 a=3 c=4", "outer a=1 b=2"}));
+}
+
+TEST_F(LogFields, OfAScopeAreCopiedByEachCall) {
+    const std::string first(100, 'x');
+    {
+        const scoped_context context(kv("value", first));
+        for (int i = 0; i < 100; ++i) {
+            logger->info("line");
+        }
+    }
+    const scoped_context context(kv("value", std::string(100, 'y')));
+    EXPECT_EQ(texts(), Texts(100, "line value=" + first));
+}
+
+TEST_F(LogFields, OfAScopeBelongToItsThread) {
+    const scoped_context context(kv("a", 1));
+    std::thread([this] { logger->info("other"); }).join();
+    logger->info("this");
+    EXPECT_EQ(texts(), (Texts{"other", "this a=1"}));
+}
+
+TEST_F(LogFields, OfAScopeAreNotThoseOfABacktrace) {
+    logger->enable_backtrace(4);
+    logger->set_level(spdlog::level::err);
+    logger->info("kept");
+    const scoped_context context(kv("a", 1));
+    logger->dump_backtrace();
+    logger->error("last");
+    const Texts lines = texts();
+    ASSERT_EQ(lines.size(), 4U);
+    EXPECT_EQ(lines[1], "kept");
+    EXPECT_EQ(lines[3], "last a=1");
+}
+
+#if SLUICE_LOG_HAS_MDC
+
+class LogMdc : public testing::Test {
+protected:
+    LogMdc() { logger->set_pattern("[%&] %v", spdlog::pattern_time_type::utc); }
+    ~LogMdc() override { spdlog::mdc::clear(); }
+
+    Texts lines() {
+        EXPECT_TRUE(by->flush_wait());
+        Texts result;
+        std::istringstream text(stream.str());
+        for (std::string line; std::getline(text, line);) {
+            result.push_back(line);
+        }
+        return result;
+    }
+
+    std::ostringstream stream;
+    std::shared_ptr<backend> by = std::make_shared<backend>();
+    std::shared_ptr<spdlog::logger> logger = std::make_shared<async_logger>(
+        "log", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream), by);
+};
+
+TEST_F(LogMdc, RecordsHaveTheMdcOfTheMomentOfTheCall) {
+    spdlog::mdc::put("a", "1");
+    logger->info("plain");
+    SLUICE_LOG_INFO(logger, "deferred", kv("c", 3));
+    spdlog::mdc::put("b", "two words");
+    const scoped_context context(kv("d", 4));
+    logger->info("both");
+    logger->info("again");
+    spdlog::mdc::clear();
+    logger->info("none");
+    EXPECT_EQ(lines(), (Texts{"[a:1] plain", "[a:1] deferred c=3", "[a:1 b:two words] both d=4",
+                              "[a:1 b:two words] again d=4", "[] none d=4"}));
+}
+
+TEST_F(LogMdc, TheFullPatternAndJsonHaveIt) {
+    spdlog::mdc::put("a", "1");
+    logger->set_pattern("%+");
+    logger->info("full");
+    EXPECT_NE(lines().at(0).find("[info] [a:1] full"), std::string::npos) << lines().at(0);
+    logger->set_formatter(std::make_unique<json_formatter>());
+    logger->info("json", 1);
+    EXPECT_NE(lines().at(1).find(R"("context":{"a":"1"})"), std::string::npos) << lines().at(1);
+    const scoped_context context(kv("d", 4));
+    logger->info("json", 1);
+    EXPECT_NE(lines().at(2).find(R"("context":{"d":4,"a":"1"})"), std::string::npos)
+        << lines().at(2);
+}
+
+TEST_F(LogMdc, AFileHasIt) {
+    const sluice::test::TemporaryFolder folder;
+    const std::string file = folder / "log";
+    const auto toFile =
+        std::make_shared<async_logger>("file", std::make_shared<file_sink_mt>(file), by);
+    toFile->set_pattern("[%&] %v");
+    spdlog::mdc::put("a", "1");
+    toFile->info("first");
+    spdlog::mdc::clear();
+    toFile->info("second");
+    EXPECT_TRUE(by->flush_wait());
+    EXPECT_EQ(sluice::test::contentOf(file), "[a:1] first\n[] second\n");
+}
+
+TEST_F(LogMdc, ThePollingThreadKeepsItsOwn) {
+    backend_options options;
+    options.manual = true;
+    by = std::make_shared<backend>(options);
+    logger = std::make_shared<async_logger>(
+        "log", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream), by);
+    logger->set_pattern("[%&] %v");
+    std::thread([this] { logger->info("other"); }).join();
+    spdlog::mdc::put("a", "1");
+    logger->info("own");
+    by->poll();
+    EXPECT_EQ(spdlog::mdc::get("a"), "1");
+    EXPECT_EQ(lines(), (Texts{"[] other", "[a:1] own"}));
+}
+
+TEST_F(LogMdc, OtherThreadsDoNotHaveIt) {
+    spdlog::mdc::put("a", "1");
+    std::thread([this] { logger->info("other"); }).join();
+    EXPECT_EQ(lines(), Texts{"[] other"});
+}
+
+TEST_F(LogMdc, LinesOfABacktraceHaveNone) {
+    logger->enable_backtrace(4);
+    logger->info("kept");
+    spdlog::mdc::put("a", "1");
+    logger->dump_backtrace();
+    EXPECT_EQ(lines().at(2), "[] kept");
+}
+
+TEST_F(LogMdc, ADestructorOfTheThreadMayLog) {
+    /// Logs when the thread ends, after the thread's mdc has been destroyed.
+    struct Last {
+        std::shared_ptr<spdlog::logger> to;
+        ~Last() { to->info("last"); }
+    };
+    std::thread([this] {
+        static thread_local Last last{logger};
+        spdlog::mdc::put("key", std::string(100, 'x'));
+        last.to->info("first");
+    }).join();
+    EXPECT_EQ(lines(), (Texts{"[key:" + std::string(100, 'x') + "] first", "[] last"}));
+}
+
+#else
+
+TEST(LogMdc, IsEmptyBeforeSpdlogHasIt) {
+    EXPECT_TRUE(detail::ThreadMdc::findNonEmpty() == nullptr);
+}
+
+#endif
+
+}  // namespace
+}  // namespace sluice::log::test

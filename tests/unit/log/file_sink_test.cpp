@@ -171,16 +171,6 @@ TEST_F(LogFileSink, TruncateEmptiesTheFileAndTheBuffer) {
     EXPECT_EQ(contentOf(path_), "new\n");
 }
 
-TEST_F(LogFileSink, MakesTheFolder) {
-    const std::string path = folder_ / "a/b/log.txt";
-    file_sink_st sink(path);
-    EXPECT_EQ(sink.filename(), path);
-    sink.set_pattern("%v");
-    sink.log(message("one"));
-    sink.flush();
-    EXPECT_EQ(contentOf(path), "one\n");
-}
-
 TEST_F(LogFileSink, HandlersFrameTheFile) {
     std::vector<std::string> calls;
     spdlog::file_event_handlers handlers;

@@ -1,13 +1,11 @@
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
-#include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/async.h>
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -131,26 +129,6 @@ TEST_F(LogFunctions, FactoriesMakeConsoleLoggers) {
     makeConsoleLoggers<async_factory_discard>();
 }
 
-TEST_F(LogFunctions, FactoriesServeSpdlogsOwnFunctions) {
-    const test::TemporaryFolder folder;
-    const std::string file = folder / "log.txt";
-    {
-        const std::shared_ptr<spdlog::logger> logger =
-            spdlog::basic_logger_mt<async_factory>("core", file);
-        EXPECT_NE(dynamic_cast<async_logger*>(logger.get()), nullptr);
-        EXPECT_EQ(spdlog::get("core"), logger);
-        logger->set_pattern("%n %v");
-        for (int i = 0; i < 1000; ++i) {
-            logger->info("line {}", i);
-        }
-        logger->flush();
-        ASSERT_TRUE(flush_wait());
-    }
-    const std::string content = test::contentOf(file);
-    EXPECT_EQ(content.substr(0, 12), "core line 0\n");
-    EXPECT_EQ(content.substr(content.size() - 14), "core line 999\n");
-}
-
 TEST_F(LogFunctions, FactoriesApplySpdlogsSettings) {
     spdlog::set_level(spdlog::level::err);
     spdlog::flush_on(spdlog::level::err);
@@ -170,23 +148,6 @@ TEST_F(LogFunctions, FactoriesApplySpdlogsSettings) {
 TEST_F(LogFunctions, FactoriesRefuseANameThatIsTaken) {
     const auto logger = async_factory::create<CollectingSink>("core");
     EXPECT_THROW(async_factory::create<CollectingSink>("core"), spdlog::spdlog_ex);
-}
-
-TEST_F(LogFunctions, AFileThatCannotBeOpenedThrowsAsInSpdlog) {
-    EXPECT_THROW(spdlog::basic_logger_mt<async_factory>("core", "/dev/null/no/file"),
-                 spdlog::spdlog_ex);
-}
-
-TEST_F(LogFunctions, DroppedLoggersAreWrittenToTheEnd) {
-    auto logger = create_async<CollectingSink>("core");
-    const auto sink = sinkOf(*logger);
-    for (int i = 0; i < 1000; ++i) {
-        logger->info("text");
-    }
-    logger.reset();
-    spdlog::drop("core");
-    EXPECT_TRUE(flush_wait());
-    EXPECT_EQ(sink->texts().size(), 1000u);
 }
 
 TEST_F(LogFunctions, ShutdownWritesEverythingAndALaterLoggerBeginsAnew) {

@@ -64,23 +64,6 @@ TEST(LimitedTest, EveryLogsTheFirstOfEachN) {
     EXPECT_EQ(textsOf(logger), (std::vector<std::string>{"0", "3", "6"}));
 }
 
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic error "-Wsign-conversion"
-#endif
-TEST(LimitedTest, AnIntIsANumberOfCallsToo) {
-    KeepingLogger logger;
-    const std::vector<int> numbers{3, 3, 3};
-    for (const int n : numbers) {
-        SLUICE_LOG_EVERY(n, logger, spdlog::level::info, "every");
-        SLUICE_LOG_AT_MOST(n, logger, spdlog::level::info, "at most");
-    }
-    EXPECT_EQ(logger.records.size(), 4U);
-}
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-
 TEST(LimitedTest, ANumberBelowOneIsOne) {
     KeepingLogger logger;
     for (int call = 0; call < 3; ++call) {

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -70,6 +71,42 @@ private:
         texts.emplace_back(message.payload.data(), message.payload.size());
     }
     void flush_() override {}
+};
+
+class RadioSink final : public sluice::log::batch_sink {
+public:
+    explicit RadioSink(std::vector<std::string>& sent) : sent_(sent) {}
+
+    void log(const spdlog::details::log_msg& message) override {
+        formatter_->format(message, text_);
+    }
+    void log_batch(const spdlog::details::log_msg* first, std::size_t count,
+                   std::size_t& taken) override {
+        for (taken = 0; taken < count; ++taken) {
+            if (should_log(first[taken].level)) {
+                log(first[taken]);
+            }
+        }
+    }
+    void end_batch() override { flush(); }
+    void flush() override {
+        if (text_.size() != 0) {
+            sent_.emplace_back(text_.data(), text_.size());  // many lines in one packet
+            text_.clear();
+        }
+    }
+    void set_pattern(const std::string& pattern) override {
+        set_formatter(std::make_unique<sluice::log::pattern_formatter>(pattern));
+    }
+    void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+        formatter_ = std::move(formatter);  // before the first record
+    }
+
+private:
+    std::vector<std::string>& sent_;
+    std::unique_ptr<spdlog::formatter> formatter_ =
+        std::make_unique<sluice::log::pattern_formatter>();
+    spdlog::memory_buf_t text_;
 };
 
 }  // namespace
@@ -153,9 +190,8 @@ bool fields() {
     sink->set_formatter(std::make_unique<sluice::log::json_formatter>());
     log->info("in JSON");
     by->flush_wait();
-    return standInOrder("fields.log",
-                        {"order 17 done ms=1.5 user=\"ann lee\"",
-                         "begins request=9", R"("message":"in JSON","context":{"request":9}})"});
+    return standInOrder("fields.log", {"order 17 done ms=1.5 user=\"ann lee\"", "begins request=9",
+                                       R"("message":"in JSON","context":{"request":9}})"});
 }
 
 bool limitedCalls() {
@@ -245,6 +281,21 @@ bool fileSink() {
     return sluice::log::flush_wait();
 }
 
+bool radioSink() {
+    std::vector<std::string> sent;
+    const auto by = std::make_shared<sluice::log::backend>();
+    sluice::log::async_logger log("radio", std::make_shared<RadioSink>(sent), by);
+    log.set_pattern("%v");
+    log.info("one");
+    log.info("two");
+    by->flush_wait();
+    std::string all;
+    for (const std::string& packet : sent) {
+        all += packet;
+    }
+    return all == "one\ntwo\n";
+}
+
 bool statistics() {
     const auto by = std::make_shared<sluice::log::backend>();
     const sluice::log::backend_statistics all = by->statistics();
@@ -294,10 +345,10 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(),       deferredCalls(), fields(),      limitedCalls(),
-                        existingLogger(), policies(),      flushing(),   ownBackend(),
-                        manualBackend(),  fileSink(),      statistics(), signals(),
-                        crashes(),        order(),         theEnd()};
+    const bool all[] = {firstLog(),       deferredCalls(), fields(),    limitedCalls(),
+                        existingLogger(), policies(),      flushing(),  ownBackend(),
+                        manualBackend(),  fileSink(),      radioSink(), statistics(),
+                        signals(),        crashes(),       order(),     theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

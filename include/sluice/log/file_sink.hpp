@@ -33,7 +33,7 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file. The old file gets a name with its date and time:
+/// When a file_sink begins a new file. The old file is renamed to its date and time:
 /// core.20261123-180000.log for core.log.
 ///
 ///     sluice::log::file_rotation rotation;
@@ -41,7 +41,7 @@ namespace sluice::log {
 ///     rotation.daily = true;  // and at midnight
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The most bytes of one file; 0: no limit. A line that is longer gets a file of its own.
+    /// The most bytes of one file; 0: no limit. A longer line has a file of its own.
     std::size_t max_bytes = 0;
 
     /// True: a new file once a day, at this local time. The times of the records decide, so the

@@ -365,7 +365,7 @@ private:
         return {{text.data(), text.size()}, message.color_range_start, message.color_range_end};
     }
 
-    // A time before the epoch gets no second, because division rounds it in the other direction.
+    // A time before the epoch has no second, because division rounds it in the other direction.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (Step& step : steps_) {

@@ -16,20 +16,15 @@
 
 namespace sluice::log::detail {
 
-/// Passes records to sinks, a run at a time.
+/// Passes records to sinks, a run at a time, for one thread.
 ///
-/// Consecutive records with the same sinks form a run of up to 256 records. A batch_sink gets the
-/// run in one call. Any other sink gets it record by record. A record that flushes ends its run.
+/// A run has up to 256 consecutive records with the same sinks and the same mdc. A batch_sink
+/// receives it in one call, any other sink record by record. A record that flushes ends its run.
+/// The fields of a record are printed behind its text. While the sinks are called, the thread has
+/// the mdc of the log call.
 ///
-/// Threads: the harvesting thread calls the members. While it calls the sinks, it has the mdc of
-/// the log call.
-///
-/// Errors: the logger's error channel gets the exceptions of sinks and formatters. If one or more
-/// sinks refuse a record, it counts as lost once.
-///
-/// The fields of a record are printed behind its text.
-///
-/// Tests: tests/unit/log/sink_writer_test.cpp.
+/// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
+/// that one or more sinks refuse counts as lost once.
 class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
@@ -42,8 +37,7 @@ public:
     SinkWriter(const SinkWriter&) = delete;
     SinkWriter& operator=(const SinkWriter&) = delete;
 
-    /// Adds a record to the run. `payload` stays valid until the run ends. `time` is the printed
-    /// time.
+    /// Adds a record to the run. `payload` must stay valid until the run ends.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
         LoggerState& logger = *head.logger;
@@ -102,7 +96,7 @@ public:
         mdc_ = {};
         run_.clear();
         printed_.clear();
-        withFields_.clear();
+        fields_.clear();
         text_.clear();
         if (text_.capacity() > keptText) {
             text_ = spdlog::memory_buf_t();
@@ -155,14 +149,7 @@ private:
         std::size_t message;
         std::size_t begin;
         std::size_t size;
-    };
-
-    /// The fields of run_[message]. The text without the fields has `textSize` bytes.
-    struct WithFields {
-        std::size_t message;
-        std::size_t textSize;
-        FieldBytes context;
-        FieldBytes fields;
+        bool hasFields;
     };
 
     static bool read(const RecordHead& head, const std::byte* payload, std::size_t size,
@@ -198,7 +185,7 @@ private:
         guarded(*head.logger->errors, site.source, [&] {
             reservePrinted();
             site.print(site, arguments + skipped, size - skipped, text_);
-            printed_.push_back(Printed{run_.size(), begin, text_.size() - begin});
+            printed_.push_back(Printed{run_.size(), begin, text_.size() - begin, false});
             isPrinted = true;
         });
         if (!isPrinted) {
@@ -272,8 +259,7 @@ private:
         const Message& message = run_.back();
         const std::size_t end = text_.size();
         const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
-            withFields_.reserve(longestRun);
-            sight_.reserve(longestRun);
+            fields_.reserve(longestRun);
             reservePrinted();
             if (head.site == nullptr) {
                 const auto text = message.payload;
@@ -287,10 +273,11 @@ private:
             return;
         }
         if (head.site == nullptr) {
-            printed_.push_back(Printed{run_.size() - 1, end, message.payload.size()});
+            printed_.push_back(Printed{run_.size() - 1, end, message.payload.size(), false});
         }
         Printed& printed = printed_.back();
-        withFields_.push_back(WithFields{printed.message, printed.size, context, fields});
+        fields_.push_back({{}, printed.size, context, fields});
+        printed.hasFields = true;
         printed.size = text_.size() - printed.begin;
     }
 
@@ -299,17 +286,18 @@ private:
     }
 
     void findPrinted() noexcept {
+        std::size_t next = 0;
         for (const Printed& printed : printed_) {
-            run_[printed.message].payload = {text_.data() + printed.begin, printed.size};
+            const spdlog::string_view_t text(text_.data() + printed.begin, printed.size);
+            run_[printed.message].payload = text;
+            if (__builtin_expect(printed.hasFields, 0)) {
+                fields_[next++].payload = text;
+            }
         }
     }
 
     void giveSinks() noexcept {
-        sight_.clear();
-        for (const WithFields& one : withFields_) {  // within the reserved room
-            sight_.push_back({run_[one.message].payload, one.textSize, one.context, one.fields});
-        }
-        const CurrentFields scope(sight_.data(), sight_.size());
+        const CurrentFields scope(fields_.data(), fields_.size());
         const ScopedMdc mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
@@ -348,12 +336,10 @@ private:
     FieldBytes mdc_;                 ///< mdc of the records of the run
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
-    std::bitset<longestRun> isLost_;      ///< for each record of the run: whether a sink refused it
-    std::uint64_t lost_ = 0;              ///< lost records of earlier runs, for takeLost()
-    std::vector<Printed> printed_;        ///< the records of the run with text in text_
-    std::vector<WithFields> withFields_;  ///< the records of the run with fields
-    /// The content of withFields_ in the form that formatters use. Valid while sinks are called.
-    std::vector<MessageFields> sight_;
+    std::bitset<longestRun> isLost_;     ///< for each record of the run: whether a sink refused it
+    std::uint64_t lost_ = 0;             ///< lost records of earlier runs, for takeLost()
+    std::vector<Printed> printed_;       ///< the records of the run with text in text_
+    std::vector<MessageFields> fields_;  ///< of those records of printed_ that have any
     spdlog::memory_buf_t text_;
     bool isFlushed_ = true;   ///< see takeIsFlushed()
     std::vector<Used> used_;  ///< the batch sinks that have got records since the last endBatch()

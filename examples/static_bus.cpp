@@ -50,7 +50,6 @@ struct McuTraits : sluice::FullBusTraits {
 struct McuBufferTraits : sluice::BufferPoolTraits {
     using Platform = OneCore;
     static constexpr std::size_t cacheLineSize = 8;
-    static constexpr std::size_t shards = 1;
 };
 struct McuObjectTraits : sluice::BlockPoolTraits {
     using Platform = OneCore;

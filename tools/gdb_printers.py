@@ -176,18 +176,6 @@ class Subscription:
         return f"Subscription in slot {int(self.value['slot_'])} of the bus at {bus:#x}{ended}"
 
 
-class PoolPtr:
-    def __init__(self, value):
-        self.value = value
-
-    def to_string(self):
-        return None if int(self.value["object_"]) else "PoolPtr, empty"
-
-    def children(self):
-        if int(self.value["object_"]):
-            yield "*", self.value["object_"].dereference()
-
-
 class DataToken:
     def __init__(self, value):
         self.value = value
@@ -210,7 +198,6 @@ PRINTERS = {
     "BlockingQueue": BlockingQueue,
     "Bus": Bus,
     "Subscription": Subscription,
-    "PoolPtr": PoolPtr,
     "DataToken": DataToken,
 }
 

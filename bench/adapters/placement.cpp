@@ -20,12 +20,12 @@ public:
         object_ = arena_->template emplaceAt<Payload<Bytes>, 0>();
         return object_->bytes;
     }
-    void deallocate(std::byte*) { object_.destroy(); }
+    void deallocate(std::byte*) { object_.reset(); }
 
 private:
     // Too large for the stack, some of them.
     std::unique_ptr<Arena> arena_ = std::make_unique<Arena>();
-    Placed<Payload<Bytes>> object_;
+    ArenaPtr<Payload<Bytes>> object_;
 };
 
 // The work without an allocation: the object is built at the same address each time.
@@ -47,7 +47,7 @@ void addPlacement(MemorySubjects& subjects) {
     info.library = "sluice";
     info.ours = true;
     info.id = "sluice/StaticArena";
-    info.use = "emplaceAt() the beginning of an arena for one object, destroy()";
+    info.use = "emplaceAt() the beginning of an arena for one object, reset()";
     info.features.topology = "one thread";
     MemorySubject arena{info, {}, 1};
     addPairs<ArenaPlace>(arena, Sizes{});

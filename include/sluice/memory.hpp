@@ -6,6 +6,7 @@
 #include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/buffer_pool.hpp>
 #include <sluice/memory/data_token.hpp>
+#include <sluice/memory/fixed_block_pool.hpp>
 #include <sluice/memory/object_pool.hpp>
 #include <sluice/memory/pool_allocator.hpp>
 #include <sluice/memory/pool_resource.hpp>

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-using sluice::Placed;
+using sluice::ArenaPtr;
 using sluice::StaticArena;
 
 using Arena = StaticArena<64, 16>;
@@ -16,8 +16,8 @@ struct Large {
 
 std::size_t use(Arena& arena) {
 #if CASE == 0
-    Placed<int> handle = arena.emplaceAt<int, 48>(1);
-    const Placed<int> moved = std::move(handle);
+    ArenaPtr<int> handle = arena.emplaceAt<int, 48>(1);
+    const ArenaPtr<int> moved = std::move(handle);
     return moved ? arena.objects() : 0;
 #elif CASE == 1
     // EXPECT: the T ends beyond the arena
@@ -44,9 +44,9 @@ std::size_t use(Arena& arena) {
     const StaticArena<60, 16> other;
     return other.objects() + arena.objects();
 #elif CASE == 7
-    // EXPECT: use of deleted function.*Placed
-    const Placed<int> handle = arena.tryEmplace<int>(1);
-    const Placed<int> copied = handle;
+    // EXPECT: use of deleted function.*unique_ptr
+    const ArenaPtr<int> handle = arena.tryEmplace<int>(1);
+    const ArenaPtr<int> copied = handle;
     return arena.objects();
 #elif CASE == 8
     // EXPECT: T must be a single object

@@ -20,7 +20,8 @@ struct ExecutorOptions {
     std::size_t messageSize = 128;
     /// The largest alignment of a message; a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// The number of messages that all its objects together may have queued.
+    /// The number of messages that all its objects together may have queued. Beyond 1,024, each
+    /// thread that posts or runs objects may keep memory for 129 of them, see BlockPool.
     std::size_t maxMessages = 65536;
 };
 
@@ -163,6 +164,7 @@ private:
         result.blockSize = options.messageSize;
         result.alignment = options.messageAlignment;
         result.capacity = options.maxMessages;
+        result.isExact = options.maxMessages <= 1024;
         return result;
     }
 

@@ -14,8 +14,8 @@ namespace sluice {
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
 ///     head.push(3, nextOf);
-///     if (const auto top = head.pop(nextOf); !top.isEmpty()) {
-///         use(nodes[top.number()]);
+///     if (const auto number = head.pop(nextOf); number != 0) {
+///         use(nodes[number]);
 ///     }
 ///
 /// Use SlotStack if the nodes are the slots of one array.
@@ -51,69 +51,37 @@ public:
     static_assert(tagBits >= 16, "the nodes of a TaggedHead leave fewer than 16 bits for its tag: "
                                  "use fewer nodes, or a word of 64 bits");
 
-    /// The node that pop() found.
-    class Top {
-    public:
-        /// The node that was on top, or `None`.
-        Number number() const noexcept { return static_cast<Number>(word_ & numberMask); }
-        bool isEmpty() const noexcept { return number() == None; }
-        /// The number of earlier changes of the head, modulo 2^tagBits.
-        std::uint32_t changes() const noexcept {
-            return static_cast<std::uint32_t>(word_ >> numberBits);
-        }
-
-    private:
-        friend class TaggedHead;
-        explicit Top(Word word) noexcept : word_(word) {}
-        Word word_;
-    };
-
-    /// For callers that do not count lost exchanges.
-    struct Ignore {
-        void operator()() const noexcept {}
-    };
-
     constexpr explicit TaggedHead(Number number) noexcept : word_(number) {}
 
-    /// Puts a node on top. `nextOf(number)` is the successor of a node, an Atomic<Number>. push()
-    /// calls `lost()` for each exchange that it loses to another thread.
-    template <class NextOf, class Lost = Ignore>
-    void push(Number number, NextOf nextOf, Lost lost = {}) noexcept {
+    /// Puts a node on top. `nextOf(number)` is the successor of a node, an Atomic<Number>.
+    template <class NextOf>
+    void push(Number number, NextOf nextOf) noexcept {
         auto& next = nextOf(number);
         Word word = word_.load(std::memory_order_relaxed);  // relaxed: only its value is used
-        for (;;) {
-            // Relaxed: E1 makes it visible.
-            next.store(Top(word).number(), std::memory_order_relaxed);
-            if (word_.compare_exchange_weak(word, changed(word, number), std::memory_order_release,
-                                            std::memory_order_relaxed)) {  // E1 free, E2 order
-                return;
-            }
-            lost();
-        }
+        do {
+            next.store(numberOf(word), std::memory_order_relaxed);  // relaxed: E1 makes it visible
+        } while (!word_.compare_exchange_weak(word, changed(word, number),
+                                              std::memory_order_release,  // E1 free
+                                              std::memory_order_relaxed));
     }
 
-    /// Takes the top node off, if there is one.
-    template <class NextOf, class Lost = Ignore>
-    Top pop(NextOf nextOf, Lost lost = {}) noexcept {
+    /// Takes the top node off and returns it, or `None`.
+    template <class NextOf>
+    Number pop(NextOf nextOf) noexcept {
         for (;;) {
-            Word word = word_.load(std::memory_order_acquire);  // E1 free, E2 order
-            const Top top(word);
-            if (top.isEmpty()) {
+            Word word = word_.load(std::memory_order_acquire);  // E1 free
+            const Number top = numberOf(word);
+            if (top == None) {
                 return top;
             }
-            // Relaxed: E1 made it visible. If it is outdated, the tag has changed.
-            const Number next = nextOf(top.number()).load(std::memory_order_relaxed);
-            if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_release,
-                                            std::memory_order_relaxed)) {  // E2 order
+            // Relaxed: E1 made it visible. If it is out of date, the tag has changed.
+            const Number next = nextOf(top).load(std::memory_order_relaxed);
+            // Relaxed: the exchange continues the release sequences of the pushes below.
+            if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
+                                            std::memory_order_relaxed)) {
                 return top;
             }
-            lost();
         }
-    }
-
-    /// The node on top, or `None`, for walks along the stack while no thread pops.
-    Number peek() const noexcept {
-        return Top(word_.load(std::memory_order_acquire)).number();  // E1 free
     }
 
 private:
@@ -129,13 +97,13 @@ private:
     // changes, 125 ms at 168 MHz and 20 cycles each). Between tasks of a real-time system this
     // bound does not hold.
     //
-    // Edges:
-    //   E1 free   node pushed release .. head read by pop() acquire
-    //   E2 order  head exchanged release .. head read by pop() acquire, also by a pop() that finds
-    //             no node: a thread that has seen a change of a head sees all that the changing
-    //             thread had seen, also of other heads
+    // Edge: E1 free  node pushed with release .. head read by pop() with acquire. Each change of
+    // the head is a read-modify-write, so it belongs to the release sequence of each push before
+    // it: the thread that reads the head synchronizes with the pushes of all nodes of the stack.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
+
+    static Number numberOf(Word word) noexcept { return static_cast<Number>(word & numberMask); }
 
     static Word changed(Word word, Number number) noexcept {
         return static_cast<Word>(((word >> numberBits) + 1) << numberBits | number);
@@ -176,9 +144,8 @@ public:
 
     /// Takes a free slot. Returns false if there is none.
     bool tryTake(Slot& slot) noexcept {
-        const auto top = top_.pop(nextOf());
-        slot = top.number();
-        return !top.isEmpty();
+        slot = top_.pop(nextOf());
+        return slot != none;
     }
     /// Takes all free slots, so that tryTake() returns false until one is given back.
     void takeAll() noexcept {

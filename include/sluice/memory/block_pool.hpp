@@ -1,35 +1,35 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
-#include <sluice/base/platform.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/counter.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_table.hpp>
 #include <sluice/memory/block_pool_options.hpp>
-#include <sluice/memory/detail/exact_blocks.hpp>
-#include <sluice/memory/detail/memory_checkers.hpp>
-#include <sluice/memory/detail/pool_trim.hpp>
+#include <sluice/memory/detail/slab.hpp>
+#include <sluice/memory/fixed_block_pool.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
 
 namespace sluice {
 
-struct BlockPoolTraits {
-    using Platform = StdPlatform;
-    static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
+namespace detail {
+template <class Traits>
+class PoolCore;
+}
 
-    /// The number of blocks that a thread exchanges with the depot at once. A thread keeps at most
-    /// twice as many free blocks for itself, and one more.
-    static constexpr std::size_t magazineRounds = 64;
-};
-
-/// Provides raw blocks of one size that one thread allocates and another thread frees. Once the
-/// pool has grown, no call goes to the general-purpose allocator, and most calls use no shared
-/// memory.
+/// A pool of blocks of one size that grows on demand, with a cache of free blocks in each thread.
 ///
 ///     sluice::BlockPoolOptions options;
 ///     options.blockSize = 256;
@@ -38,71 +38,32 @@ struct BlockPoolTraits {
 ///         blocks.deallocate(block);  // on any thread
 ///     }
 ///
-/// Use it for blocks whose type you manage yourself. Use ObjectPool<T> for objects, PoolAllocator
-/// for containers, PoolResource for several sizes.
+/// Use it for blocks whose type you manage yourself. Use FixedBlockPool if the limit must be exact
+/// or interrupts allocate, ObjectPool<T> for objects, PoolAllocator for containers, PoolResource
+/// for several sizes.
 ///
-/// Threads: any thread calls any member, and may free any block. The pool must outlive its blocks
-/// and all calls on it, but not the threads that used it.
+/// Thread safety: any thread may call any member, and free any block. The pool must outlive its
+/// blocks and all calls on it, but not the threads that used it. Most calls use the calling
+/// thread's cache only. One call in `magazineRounds` exchanges a magazine of blocks with the shared
+/// depot, under a spin lock: a thread preempted there delays these calls of other threads. Growth
+/// and trim() use a second lock, for which only allocations that find no free block wait.
 ///
-/// Progress:
-/// - Most calls use the calling thread's cache only. One call of `magazineRounds` exchanges a
-///   magazine with the shared depot, which is lock-free.
-/// - Some calls lock a SpinLock for a few instructions: growth, trim(), an allocation that
-///   finds the depot empty, and the calls of a thread that is ending or whose cache is closed.
-///   Growth holds the mutex while it hands out the new slab's blocks. Other calls are not delayed.
-/// - An allocation that finds the capacity reached empties the caches of idle threads. It waits for
-///   a trim() of another thread, and sleeps while another thread adds a slab.
+/// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
+/// and the pool cannot grow. Each other thread's cache may hold up to 2 * magazineRounds + 1 free
+/// blocks at that moment, until the thread ends. A memory resource that refuses memory counts as a
+/// pool that cannot grow; the heap is not used instead.
 ///
-/// Memory promise: the thread that gets a block sees the writes of the thread that freed it.
-///
-/// An exact pool (Options::isExact) has no caches: one list holds its free blocks. Each call is
-/// lock-free, so an interrupt or a signal handler may make it. The constructor allocates all its
-/// blocks. The following sentences about caches hold for other pools.
-///
-/// Capacity: at most Options::capacity blocks are in use at once; unlimited by default. A pool may
-/// be exhausted while each other thread that uses it holds one free block. A thread in the middle
-/// of a call may hold 2 * magazineRounds more. On kernels without membarrier each other thread may
-/// hold these at any time.
-///
-/// Allocation: the pool takes its slabs and its tables of free blocks from the memory resource.
-/// Several threads may call the resource at once, and the resource must not use the pool. The first
-/// call of a thread takes its cache from the heap. A pool is exhausted if it finds no free block
-/// and cannot grow, because the capacity is reached or the memory resource has refused. Then
-/// tryAllocate() returns null and counts this. It does not use the heap instead.
-///
-/// Shutdown: all blocks must have been freed, see ~BasicBlockPool. A forked child must not use the
-/// pool.
-///
-/// Double frees: release builds end the program if a thread frees the block that it freed last, or
-/// the block on top of its magazine. An exact pool finds each double free of a free block. Debug
-/// builds find all double frees.
-///
-/// Origin: magazines and depot follow J. Bonwick and J. Adams, "Magazines and Vmem: Extending the
-/// Slab Allocator to Many CPUs and Arbitrary Resources" (2001).
-///
-/// Invariants: a block is used, the spare of one thread, or in one magazine. A magazine is in one
-/// cache, in the stack of full magazines, or in the stack of empty magazines.
-///
-/// Edges: E1 hand-over: block freed -> magazine pushed with release .. popped with acquire -> block
-/// allocated. E2 lock: the common cache and the slabs are used under the lock. E3 provided: empty
-/// magazine pushed -> counted with release .. acquire -> blocks added that may need it. E4 figures:
-/// magazine created -> put into a cache with release .. acquire -> its size read for statistics().
-/// Idle caches are emptied under the edges of OwnerGate.
-///
-/// Tests: tests/unit/memory/block_pool_test.cpp, tests/unit/memory/block_pool_memory_test.cpp,
-/// tests/unit/memory/block_pool_reclaim_test.cpp, tests/unit/memory/block_pool_cost_test.cpp,
-/// tests/model/owner_gate_model_test.cpp,
-/// tests/stress/pool_stress_test.cpp, tests/alloc/pool_allocation_test.cpp.
+/// Performance: memory comes from the memory resource, which several threads may call, and which
+/// must not use the pool. A thread's first call takes its cache from the heap. Each build ends the
+/// program if a thread frees the block that it freed last; builds with assertions check the
+/// thread's whole cache, and AddressSanitizer finds all double frees.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
                   "a BlockPool keeps caches for threads, which an interrupt must not touch: on a "
-                  "platform without threads use an ObjectPool");
+                  "platform without threads use a FixedBlockPool or an ObjectPool");
     using Core = detail::PoolCore<Traits>;
-    using Cache = typename Core::Slot;
     using Threads = ThreadTable<Core>;
-    using Clock = typename Traits::Platform::Clock;
-    using Exact = detail::ExactBlocks<Traits>;
 
 public:
     /// Refuses (see setupError) a block size of 0, an alignment that is not a power of two, a
@@ -110,37 +71,35 @@ public:
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(detail::checkedOptions(options)),
-          core_(new Core(detail::layoutOf(options), options.capacity, memory)),
-          hash_(Threads::hash(core_)),
-          blocksPerSlab_(blocksPerSlab(options)) {
-        Abandonment onThrow{core_};
+          core_(new Core(options, memory)),
+          hash_(Threads::hash(core_.get())) {
         if (options.isExact) {
-            exact_ = std::make_unique<Exact>(options, memory);
-            onThrow.core = nullptr;
-            return;
+            exact_ = std::make_unique<BasicFixedBlockPool<Traits>>(options, memory);
+        } else {
+            core_->fill(options);
         }
-        const std::size_t slab =
-            options.blocksPerSlab != 0 ? options.blocksPerSlab : options.initialBlocks;
-        while (core_->figures().blocks < options.initialBlocks && core_->grow(slab)) {
-        }
-        onThrow.core = nullptr;
     }
     BasicBlockPool(const BasicBlockPool&) = delete;
     BasicBlockPool& operator=(const BasicBlockPool&) = delete;
 
-    /// Gives all memory back to the memory resource. If blocks are still in use, it calls
-    /// Options::onLeak, or fails an assertion. Using such blocks afterwards is undefined.
+    /// Returns all memory to the memory resource. Calls Options::onLeak, or fails an assertion, if
+    /// blocks are in use: they become invalid.
     ~BasicBlockPool() {
-        detail::reportLeak(options_, statistics().inUse);
-        core_->abandon();
+        if (exact_ == nullptr) {
+            detail::reportLeak(options_, statistics().inUse);
+        }
     }
 
     /// Returns a block, or null if the pool is exhausted. The content of the block is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        void* const block = find();
+        void* block = Core::tryTake(Threads::findFirst(core_.get(), hash_));
         if (__builtin_expect(block == nullptr, 0)) {
-            core_->countExhausted();
+            block = takeOrGrow();
+            if (block == nullptr) {
+                return nullptr;
+            }
         }
+        detail::openMemory(block, options_.blockSize);
         return block;
     }
 
@@ -154,38 +113,17 @@ public:
         return block;
     }
 
-    /// Waits for a block, at most for `atMost`. It spins for some microseconds, and then sleeps
-    /// between two looks, for 2 ms at most. Returns null if no block came.
-    template <class Rep, class Period>
-    [[nodiscard]] void* tryAllocateFor(std::chrono::duration<Rep, Period> atMost) noexcept {
-        // In floating point: the longest durations overflow as integers of the clock's unit.
-        using Seconds = std::chrono::duration<double>;
-        const auto start = Clock::now();
-        BasicBackoff<typename Traits::Platform> backoff;
-        for (;;) {
-            void* const block = find();
-            if (block != nullptr) {
-                return block;
-            }
-            if (Seconds(Clock::now() - start) >= Seconds(atMost)) {
-                core_->countExhausted();
-                return nullptr;
-            }
-            backoff.wait();
-        }
-    }
-
-    /// Takes a block back; null is allowed. In debug builds an address that is no block, and a
-    /// block that is already free, fail an assertion.
+    /// Takes a block back; null is allowed.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
         }
         SLUICE_ASSERT(owns(block), detail::noBlockAt(block).text);
-        SLUICE_ASSERT(exact_ != nullptr ? exact_->isUsed(block) : core_->noteFreed(block),
-                      detail::freedTwice(block).text);
-        detail::toldOfDeallocation(core_, block, options_.blockSize);
-        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_, hash_), block), 0)) {
+        if (detail::isClosed(block)) {
+            detail::failFreedTwice(block);
+        }
+        detail::closeMemory(block, options_.blockSize);
+        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_.get(), hash_), block), 0)) {
             giveElsewhere(block);
         }
     }
@@ -195,18 +133,15 @@ public:
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Gives slabs without a block in use back to the memory resource, and returns their bytes. The
-    /// pool's tables of free blocks stay. Each other thread that uses the pool keeps one free
-    /// block, and so the slab of this block. Cost: the number of free blocks times the logarithm of
-    /// the number of slabs. Other threads are not delayed, except an allocation that finds the
-    /// capacity reached.
+    /// Returns slabs whose blocks all lie in the depot or in the calling thread's cache to the
+    /// memory resource, and their bytes to the caller. A free block in another thread's cache keeps
+    /// its slab. Cost: for each free block the logarithm of the number of slabs.
     std::size_t trim() noexcept {
-        return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_, hash_));
+        return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
-        const BlockPoolStatistics figures = core_->figures();
-        return exact_ != nullptr ? exact_->statistics(figures.exhausted) : figures;
+        return exact_ != nullptr ? exact_->statistics() : core_->statistics();
     }
 
     [[nodiscard]] std::size_t blockSize() const noexcept { return options_.blockSize; }
@@ -214,92 +149,611 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    struct Abandonment {
-        Core* core;
-        ~Abandonment() {
-            if (core != nullptr) {
-                core->abandon();
-            }
-        }
-    };
-
-    static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
-        constexpr std::size_t usualBytes = 65536;
-        constexpr std::size_t fewest = 8;
-        if (options.blocksPerSlab != 0) {
-            return options.blocksPerSlab;
-        }
-        if (options.hugePages) {
-            return detail::Slab::blocksIn(detail::layoutOf(options), detail::Slab::hugePage);
-        }
-        const std::size_t usual = std::max(fewest, usualBytes / detail::strideOf(options));
-        return std::min(usual, detail::mostBlocksOf(options));
-    }
-
-    /// The cache of this thread. Null if the thread is ending, or if there is no memory for one.
-    Cache* cache() noexcept {
-        return Threads::findOr(core_, hash_, [this] {
-            return detail::resultOrDefault([this] { return Threads::add(*core_); });
-        });
-    }
-
-    /// A block, or null. The caller counts the null.
-    void* find() noexcept {
-        void* block = Core::tryTake(Threads::findFirst(core_, hash_));
-        if (__builtin_expect(block == nullptr, 0)) {
-            block = takeOrGrow();
-        }
-        if (block != nullptr) {
-            SLUICE_ASSERT(exact_ != nullptr || core_->noteTaken(block),
-                          "what this pool keeps is no block of it: something has written over its "
-                          "books");
-            detail::toldOfAllocation(core_, block, options_.blockSize);
-        }
-        return block;
-    }
+    // The rare cases are out of line, so that the common ones save no registers.
 
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
-            return exact_->take();
+            return exact_->tryAllocate();
         }
-        Cache* const cache = this->cache();
+        auto* const cache = this->cache();
         void* block = core_->take(cache);
-        BasicBackoff<typename Traits::Platform> backoff;
-        while (block == nullptr && grow()) {
+        while (block == nullptr && detail::resultOrDefault([this] { return core_->grow(); })) {
             block = core_->take(cache);
-            if (block == nullptr) {
-                backoff.wait();
-            }
         }
         if (block == nullptr) {
-            core_->reclaim();
-            block = core_->take(cache);
+            core_->countExhausted();
         }
         return block;
     }
 
     [[gnu::noinline]] void giveElsewhere(void* block) noexcept {
         if (exact_ != nullptr) {
-            exact_->give(block);
+            exact_->deallocate(block);
         } else {
             core_->give(cache(), block);
         }
     }
 
-    /// Returns false if neither this thread nor another one adds blocks.
-    bool grow() noexcept {
-        return detail::resultOrDefault([this] { return core_->grow(blocksPerSlab_); });
+    /// The cache of this thread. Null if the thread is ending, or if there is no memory for one.
+    auto* cache() noexcept {
+        return Threads::findOr(core_.get(), hash_, [this] {
+            return detail::resultOrDefault([this] { return Threads::add(*core_); });
+        });
     }
 
+    struct EndOfPool {
+        void operator()(Core* core) const noexcept { core->abandon(); }
+    };
+
     const BlockPoolOptions options_;
-    Core* const core_;
+    const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    const std::size_t blocksPerSlab_;
-    // The blocks of an exact pool; otherwise null. An exact pool gives no thread a cache, so each
-    // call takes the path for threads without a cache. The fast path of other pools needs no test.
-    std::unique_ptr<Exact> exact_;
+    // The blocks of an exact pool, otherwise null. An exact pool gives no thread a cache, so each
+    // call ends in a rare case, and the common case of other pools needs no test.
+    std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
 using BlockPool = BasicBlockPool<>;
+
+namespace detail {
+
+/// Up to `Rounds` free blocks, which a thread hands over as a whole.
+template <class Platform, std::size_t Rounds>
+struct Magazine {
+    // Relaxed, all: the thread that has the magazine writes; others read a figure.
+
+    std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
+    bool isEmpty() const noexcept { return size() == 0; }
+    bool isFull() const noexcept { return size() == Rounds; }
+
+    /// Returns false if the magazine is full. Ends the program if the block is on top already.
+    bool tryPush(void* block) noexcept {
+        const std::uint32_t old = count.load(std::memory_order_relaxed);
+        if (__builtin_expect(blocks[old] == block, 0)) {
+            failFreedTwice(block);
+        }
+        if (__builtin_expect(old == Rounds, 0)) {
+            return false;
+        }
+        blocks[old + 1] = block;
+        count.store(old + 1, std::memory_order_relaxed);
+        return true;
+    }
+    /// Returns null if the magazine is empty.
+    void* tryPop() noexcept {
+        const std::uint32_t old = count.load(std::memory_order_relaxed);
+        void* const block = blocks[old];
+        if (__builtin_expect(block != nullptr, 1)) {
+            count.store(old - 1, std::memory_order_relaxed);
+        }
+        return block;
+    }
+
+    bool holds(const void* block) const noexcept {
+        return std::find(begin(), end(), block) != end();
+    }
+    auto begin() const noexcept { return blocks.begin() + 1; }
+    auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
+
+    typename Platform::template Atomic<std::uint32_t> count{0};
+    Magazine* next = nullptr;  // in a list of the depot
+    std::array<void*, Rounds + 1> blocks;  // the first one is null, which ends tryPop()
+
+    Magazine() noexcept { blocks[0] = nullptr; }
+};
+
+/// The slabs of a BlockPool, the depot of free blocks, and the caches of its threads.
+///
+/// A cache has two magazines. A block comes from the loaded one and goes back to it. If an
+/// allocation finds it empty, or a deallocation full, the cache swaps its magazines. If both are
+/// empty (or full), it exchanges one in the depot. So a cache exchanges magazines at most once per
+/// `magazineRounds` calls of one kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001.)
+///
+/// The users of the core are the pool and each thread with a cache; the last one deletes it.
+template <class Traits>
+class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> {
+    using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr std::size_t rounds = Traits::magazineRounds;
+    static_assert(rounds > 0, "magazineRounds of the traits must not be 0");
+
+    using Magazine = detail::Magazine<Platform, rounds>;
+    using Lock = BasicSpinLock<Platform>;
+    using Guard = std::lock_guard<Lock>;
+
+    /// A stack of magazines.
+    struct Stack {
+        void push(Magazine* magazine) noexcept { magazine->next = std::exchange(first, magazine); }
+        Magazine* tryPop() noexcept {
+            Magazine* const magazine = first;
+            if (magazine != nullptr) {
+                first = magazine->next;
+            }
+            return magazine;
+        }
+        Magazine* first = nullptr;
+    };
+
+public:
+    /// The cache of one thread: two magazines and a spare block in front of them. A free and the
+    /// next allocation pass the spare on without counting, which saves a third of their time.
+    struct alignas(std::max(line, alignof(void*))) Slot {
+        // Relaxed, all: the thread of the cache writes; others read figures.
+        Atomic<void*> spare{nullptr};
+        Atomic<Magazine*> loaded{nullptr};
+        Atomic<Magazine*> previous{nullptr};
+        Slot* next = nullptr;  // guarded by lock_
+
+        Magazine* first() const noexcept { return loaded.load(std::memory_order_relaxed); }
+        Magazine* second() const noexcept { return previous.load(std::memory_order_relaxed); }
+        void set(Magazine* front, Magazine* back) noexcept {
+            loaded.store(front, std::memory_order_relaxed);
+            previous.store(back, std::memory_order_relaxed);
+        }
+        std::size_t size() const noexcept {
+            return first()->size() + second()->size() +
+                   (spare.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+        }
+    };
+
+    PoolCore(const BlockPoolOptions& options, std::pmr::memory_resource* memory)
+        : layout_(options),
+          capacity_(options.capacity),
+          blocksPerSlab_(blocksPerSlab(options)),
+          memory_(memory),
+          slabs_(memory),
+          partial_(createMagazine()) {}
+
+    /// Allocates the initial blocks, in one slab unless the options say how large a slab is.
+    void fill(const BlockPoolOptions& options) {
+        const Guard resizing(resizeLock_);
+        while (blocks_ < options.initialBlocks) {
+            addSlab(resizing, options.blocksPerSlab != 0 ? blocksPerSlab_ : options.initialBlocks);
+        }
+    }
+
+    // ---- For ThreadTable
+
+    /// If it throws, nothing has changed.
+    Slot& enroll(const void*) {
+        auto slot = std::make_unique<Slot>();
+        withSpareMagazines(2, [&](const Guard& guard) {
+            slot->set(takeEmpty(guard), takeEmpty(guard));
+            stacked_ -= 2;
+            slot->next = std::exchange(slots_, slot.get());
+        });
+        this->addUser();
+        return *slot.release();
+    }
+
+    /// Called when a thread ends, or forgets an abandoned pool. The depot gets the thread's blocks.
+    void dismiss(Slot& slot) noexcept {
+        {
+            const Guard guard(lock_);
+            if (!this->isAbandoned()) {
+                empty(guard, slot);
+                for (Magazine* const magazine : {slot.first(), slot.second()}) {
+                    empties_.push(magazine);
+                    ++stacked_;
+                }
+            }
+            Slot** link = &slots_;
+            while (*link != &slot) {
+                link = &(*link)->next;
+            }
+            *link = slot.next;
+        }
+        delete &slot;
+        this->dropUser();
+    }
+
+    /// Called when the pool ends. No thread allocates or frees any more, but threads may still end.
+    void abandon() noexcept {
+        {
+            const Guard guard(lock_);
+            this->markAbandoned();
+            for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
+                empties_.push(slot->first());
+                empties_.push(slot->second());
+            }
+        }
+        empties_.push(partial_);
+        destroyAll(fulls_);
+        destroyAll(empties_);
+        for (const Slab& slab : slabs_) {
+            slab.destroy(layout_, memory_);
+        }
+        std::pmr::vector<Slab>(memory_).swap(slabs_);
+        this->dropUser();
+    }
+
+    // ---- Blocks. The slot is null for a thread without a cache, which the depot serves directly.
+
+    /// Takes a block from the cache. Returns null if it finds none without the depot.
+    static void* tryTake(Slot* slot) noexcept {
+        if (__builtin_expect(slot == nullptr, 0)) {
+            return nullptr;
+        }
+        void* const spare = slot->spare.load(std::memory_order_relaxed);
+        if (spare == nullptr) {
+            return slot->first()->tryPop();
+        }
+        slot->spare.store(nullptr, std::memory_order_relaxed);
+        return spare;
+    }
+
+    /// Puts a block into the cache. Returns false if it is full.
+    static bool tryGive(Slot* slot, void* block) noexcept {
+        if (__builtin_expect(slot == nullptr, 0)) {
+            return false;
+        }
+        SLUICE_ASSERT(!slot->first()->holds(block) && !slot->second()->holds(block),
+                      AssertionText("the block at ", block, " is free already: it was freed twice")
+                          .text);
+        if (void* const spare = slot->spare.load(std::memory_order_relaxed)) {
+            if (__builtin_expect(spare == block, 0)) {
+                failFreedTwice(block);
+            }
+            return slot->first()->tryPush(block);
+        }
+        slot->spare.store(block, std::memory_order_relaxed);
+        return true;
+    }
+
+    /// Returns a block of the cache or of the depot, or null.
+    void* take(Slot* slot) noexcept {
+        if (slot == nullptr) {
+            const Guard guard(lock_);
+            return takeOne(guard);
+        }
+        void* block = tryTake(slot);
+        while (block == nullptr && refill(*slot)) {
+            block = tryTake(slot);
+        }
+        return block;
+    }
+
+    void give(Slot* slot, void* block) noexcept {
+        if (slot == nullptr) {
+            const Guard guard(lock_);
+            giveOne(guard, block);
+            return;
+        }
+        while (!tryGive(slot, block)) {
+            makeRoom(*slot);
+        }
+    }
+
+    /// Adds a slab, unless another thread has just added one. Returns false if the capacity is
+    /// reached. If it throws, nothing has changed.
+    bool grow() {
+        const Guard resizing(resizeLock_);
+        {
+            const Guard guard(lock_);
+            if (fulls_.first != nullptr || !partial_->isEmpty()) {
+                return true;
+            }
+        }
+        return blocks_ != capacity_ && (addSlab(resizing, blocksPerSlab_), true);
+    }
+
+    std::size_t trim(Slot* slot) noexcept {
+        const Guard resizing(resizeLock_);
+        if (blocks_ == 0) {
+            return 0;
+        }
+        Stack held;
+        {
+            const Guard guard(lock_);
+            if (slot != nullptr) {
+                empty(guard, *slot);
+            }
+            held = std::exchange(fulls_, {});
+            // There is one empty magazine more than all blocks would fill.
+            held.push(std::exchange(partial_, takeEmpty(guard)));
+        }
+        for (const Magazine* magazine = held.first; magazine != nullptr;
+             magazine = magazine->next) {
+            for (void* const block : *magazine) {
+                ++slabOf(block).freeBlocks;
+            }
+        }
+        while (Magazine* const magazine = held.tryPop()) {
+            putBackKept(*magazine);
+        }
+        return destroyUnused(resizing);
+    }
+
+    bool owns(const void* address) const noexcept {
+        const Guard guard(lock_);
+        const std::ptrdiff_t index = indexOf(address);
+        return index >= 0 && slabs_.data()[index].hasBlockAt(address, layout_);
+    }
+
+    void countExhausted() noexcept {
+        exhausted_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+    }
+
+    BlockPoolStatistics statistics() const noexcept {
+        const Guard guard(lock_);
+        std::size_t cached = 0;
+        for (const Slot* slot = slots_; slot != nullptr; slot = slot->next) {
+            cached += slot->size();
+        }
+        return {blocks_, outside_ > cached ? outside_ - cached : 0, highWater_,
+                exhausted_.load(std::memory_order_relaxed)};
+    }
+
+private:
+    // A magazine is in one cache, in `fulls_`, in `empties_`, or `partial_`. Invariant: the two
+    // stacks have at least one magazine more than all blocks would fill (blocks / rounds), so there
+    // is an empty one whenever a full one has to go to the depot. Only full magazines are in
+    // `fulls_`, so blocks that come one by one go through `partial_`.
+    //
+    // Edge: E1 lock: everything that a thread did with a block before its magazine went to the
+    // depot -> the next thread takes the magazine. No pointer or size of a magazine needs an order
+    // of its own: a magazine comes to a cache under lock_, and so a thread that reads it for
+    // statistics, under lock_, too, sees it complete.
+
+    static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
+        constexpr std::size_t usualBytes = 65536;
+        const SlabLayout layout(options);
+        if (options.blocksPerSlab != 0) {
+            return options.blocksPerSlab;
+        }
+        if (options.hugePages) {
+            return std::max<std::size_t>(1, hugePage / layout.stride);
+        }
+        return std::min(std::max<std::size_t>(8, usualBytes / layout.stride), layout.mostBlocks());
+    }
+
+    /// Ends the program, in each build.
+    [[noreturn, gnu::cold, gnu::noinline]] static void failForeign() noexcept {
+        failAssertion(
+            {"",
+             "a pool was given a block of another pool, or the same block twice. For a Pooled "
+             "class: create and delete its objects in one shared object, see pooled.hpp",
+             __FILE__, __LINE__});
+    }
+
+    // ---- Caches and depot
+
+    /// Called if the loaded magazine is empty. Returns false if the depot has no block.
+    [[gnu::noinline]] bool refill(Slot& slot) noexcept {
+        Magazine* const loaded = slot.first();
+        Magazine* const previous = slot.second();
+        if (!previous->isEmpty()) {
+            slot.set(previous, loaded);
+            return true;
+        }
+        const Guard guard(lock_);
+        Magazine* filled = fulls_.tryPop();
+        if (filled != nullptr) {
+            empties_.push(previous);
+        } else if (partial_->isEmpty()) {
+            return false;
+        } else {
+            filled = std::exchange(partial_, previous);
+        }
+        countTaken(guard, filled->size());
+        slot.set(filled, loaded);
+        return true;
+    }
+
+    /// Called if the loaded magazine is full.
+    [[gnu::noinline]] void makeRoom(Slot& slot) noexcept {
+        Magazine* const loaded = slot.first();
+        Magazine* const previous = slot.second();
+        if (!previous->isFull()) {
+            slot.set(previous, loaded);
+            return;
+        }
+        const Guard guard(lock_);
+        slot.set(takeEmpty(guard), loaded);
+        fulls_.push(previous);
+        outside_ -= rounds;
+    }
+
+    void* takeOne(const Guard& guard) noexcept {
+        if (partial_->isEmpty()) {
+            Magazine* const full = fulls_.tryPop();
+            if (full == nullptr) {
+                return nullptr;
+            }
+            empties_.push(std::exchange(partial_, full));
+        }
+        countTaken(guard, 1);
+        return partial_->tryPop();
+    }
+
+    void giveOne(const Guard& guard, void* block) noexcept {
+        if (partial_->isFull()) {
+            fulls_.push(std::exchange(partial_, takeEmpty(guard)));
+        }
+        (void)partial_->tryPush(block);
+        --outside_;
+    }
+
+    /// Moves all blocks of a cache to the depot.
+    void empty(const Guard& guard, Slot& slot) noexcept {
+        for (Magazine* const magazine : {slot.first(), slot.second()}) {
+            while (void* const block = magazine->tryPop()) {
+                giveOne(guard, block);
+            }
+        }
+        if (void* const spare = slot.spare.load(std::memory_order_relaxed)) {
+            slot.spare.store(nullptr, std::memory_order_relaxed);
+            giveOne(guard, spare);
+        }
+    }
+
+    void countTaken(const Guard& /*guard*/, std::size_t blocks) noexcept {
+        outside_ += blocks;
+        highWater_ = std::max(highWater_, outside_);
+    }
+
+    // ---- Magazines
+
+    Magazine* takeEmpty(const Guard& /*guard*/) noexcept {
+        Magazine* const magazine = empties_.tryPop();
+        if (__builtin_expect(magazine == nullptr, 0)) {
+            failForeign();  // more free blocks than the pool has blocks
+        }
+        return magazine;
+    }
+
+    /// Calls then(guard) when the stacks have `extra` magazines more than they need.
+    template <class Then>
+    void withSpareMagazines(std::size_t extra, Then then) {
+        for (;;) {
+            {
+                const Guard guard(lock_);
+                if (stacked_ >= needed(guard) + extra) {
+                    then(guard);
+                    return;
+                }
+            }
+            Magazine* const magazine = createMagazine();
+            const Guard guard(lock_);
+            empties_.push(magazine);
+            ++stacked_;
+        }
+    }
+    std::size_t needed(const Guard& /*guard*/) const noexcept { return provided_ / rounds + 1; }
+
+    Magazine* createMagazine() {
+        return ::new (memory_->allocate(sizeof(Magazine), alignof(Magazine))) Magazine;
+    }
+    std::size_t destroyAll(Stack& stack) noexcept {
+        std::size_t bytes = 0;
+        while (Magazine* const magazine = stack.tryPop()) {
+            memory_->deallocate(magazine, sizeof(Magazine), alignof(Magazine));
+            bytes += sizeof(Magazine);
+        }
+        return bytes;
+    }
+
+    // ---- Slabs
+
+    /// Adds up to `most` blocks, as many as the capacity allows.
+    void addSlab(const Guard& /*resizing*/, std::size_t most) {
+        const std::size_t count = std::min(most, capacity_ - blocks_);
+        std::pmr::vector<Slab> larger(memory_);
+        if (slabs_.size() == slabs_.capacity()) {
+            larger.reserve(2 * slabs_.size() + 8);
+        }
+        {
+            const Guard guard(lock_);
+            provided_ = blocks_ + count;
+        }
+        withSpareMagazines(0, [](const Guard&) {});
+        const Slab slab = Slab::create(layout_, count, memory_);
+        const Guard guard(lock_);
+        if (larger.capacity() != 0) {
+            larger.assign(slabs_.begin(), slabs_.end());
+            larger.swap(slabs_);
+        }
+        slabs_.insert(slabs_.begin() + slabsUpTo(slab.begin), slab);
+        ++sorted_;
+        blocks_ += count;
+        outside_ += count;  // giveOne() subtracts them
+        for (std::size_t i = count; i != 0; --i) {
+            giveOne(guard, slab.block(i - 1, layout_));
+        }
+    }
+
+    /// The number of slabs that begin at this address or before it.
+    std::ptrdiff_t slabsUpTo(const void* address) const noexcept {
+        const auto end = slabs_.begin() + sorted_;
+        const auto isBefore = [](const void* wanted, const Slab& slab) {
+            return std::less<const void*>()(wanted, slab.begin);
+        };
+        return std::upper_bound(slabs_.begin(), end, address, isBefore) - slabs_.begin();
+    }
+    /// The index of the slab that has this address, or -1. The caller holds lock_ or resizeLock_.
+    std::ptrdiff_t indexOf(const void* address) const noexcept {
+        const std::ptrdiff_t index = slabsUpTo(address) - 1;
+        return index >= 0 && slabs_.data()[index].covers(address, layout_) ? index : -1;
+    }
+    Slab& slabOf(const void* block) noexcept {
+        const std::ptrdiff_t index = indexOf(block);
+        if (__builtin_expect(index < 0, 0)) {
+            failForeign();
+        }
+        return slabs_.data()[index];
+    }
+
+    static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
+
+    /// Empties a magazine that trim() has taken from the depot. Blocks of slabs that stay go back.
+    void putBackKept(Magazine& magazine) noexcept {
+        std::array<void*, rounds> kept;  // uninitialised on purpose
+        std::size_t count = 0;
+        while (void* const block = magazine.tryPop()) {
+            if (!isUnused(slabOf(block))) {
+                kept[count++] = block;
+            }
+        }
+        const Guard guard(lock_);
+        empties_.push(&magazine);
+        outside_ += count;  // giveOne() subtracts them
+        while (count != 0) {
+            giveOne(guard, kept[--count]);
+        }
+    }
+
+    /// Returns the bytes of the unused slabs, and of the magazines that nobody needs any more.
+    std::size_t destroyUnused(const Guard& /*resizing*/) noexcept {
+        Stack surplus;
+        {
+            const Guard guard(lock_);
+            const auto end = slabs_.begin() + sorted_;
+            sorted_ = 0;
+            for (auto slab = slabs_.begin(); slab != end; ++slab) {
+                if (isUnused(*slab)) {
+                    blocks_ -= slab->count;
+                } else {
+                    slab->freeBlocks = 0;
+                    std::swap(slabs_[static_cast<std::size_t>(sorted_++)], *slab);
+                }
+            }
+            provided_ = blocks_;
+            for (; stacked_ > needed(guard); --stacked_) {
+                surplus.push(takeEmpty(guard));
+            }
+        }
+        std::size_t bytes = destroyAll(surplus);
+        while (slabs_.size() != static_cast<std::size_t>(sorted_)) {
+            bytes += slabs_.back().destroy(layout_, memory_);
+            slabs_.pop_back();
+        }
+        return bytes;
+    }
+
+    const SlabLayout layout_;
+    const std::size_t capacity_;
+    const std::size_t blocksPerSlab_;
+    std::pmr::memory_resource* const memory_;
+
+    Lock resizeLock_;  // held while slabs come and go; locked before lock_
+    alignas(line) alignas(Lock) mutable Lock lock_;
+    Stack fulls_;
+    Stack empties_;
+    std::size_t stacked_ = 0;   // magazines in both stacks, or held by trim()
+    std::size_t provided_ = 0;  // blocks that the magazines are enough for
+    std::size_t outside_ = 0;   // blocks that are not in the depot
+    std::size_t highWater_ = 0;
+    Slot* slots_ = nullptr;
+    // Written under both locks, read under one of them.
+    std::size_t blocks_ = 0;
+    std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
+    std::ptrdiff_t sorted_ = 0;
+    Magazine* partial_;
+    Atomic<CounterWord> exhausted_{0};
+};
+
+}  // namespace detail
 
 }  // namespace sluice

@@ -1,10 +1,22 @@
 #pragma once
 
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
 namespace sluice {
+
+struct BlockPoolTraits {
+    using Platform = StdPlatform;
+    static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
+
+    /// The number of blocks that a thread of a growing pool exchanges with the depot. A thread
+    /// caches at most twice as many free blocks, and one more.
+    static constexpr std::size_t magazineRounds = 64;
+};
 
 /// Blocks that are still in use when their pool ends.
 struct BlockLeak {
@@ -13,24 +25,18 @@ struct BlockLeak {
     std::size_t blockSize;
 };
 
-/// The settings of a BlockPool. A pool refuses settings that cannot work, see setupError().
-///
-///     sluice::BlockPoolOptions options;
-///     options.blockSize = 64;
-///     options.capacity = 1000;
-///     sluice::BlockPool pool(options);
-///
-/// Tests: tests/unit/memory/block_pool_options_test.cpp.
+/// The settings of a BlockPool or a FixedBlockPool. A pool refuses settings that cannot work, see
+/// setupError().
 struct BlockPoolOptions {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
     std::size_t blockSize = 0;                          ///< bytes, at least 1
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
-    std::size_t capacity = unlimited;                   ///< the most blocks that are in use at once
-    std::size_t initialBlocks = 0;                      ///< blocks that the constructor allocates
-    std::size_t blocksPerSlab = 0;  ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
-    /// If true, the constructor allocates all blocks, and any thread can get each free block.
-    /// Otherwise each thread keeps some free blocks for itself. An exact pool must have a capacity.
+    std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
+    std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
+    std::size_t blocksPerSlab = 0;     ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
+    /// If true, a BlockPool works like a FixedBlockPool: the constructor allocates all blocks, and
+    /// no thread caches any.
     bool isExact = false;
     /// Whether the pool touches each page of a new slab, so that no later use has a page fault.
     bool prefault = false;
@@ -43,15 +49,12 @@ struct BlockPoolOptions {
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
-/// The counts of a BlockPool.
+/// The counts of a pool. Exact while no thread calls it.
 struct BlockPoolStatistics {
     std::size_t blocks;       ///< blocks of the pool, used or free
-    std::size_t inUse;        ///< blocks in use; exact while no thread calls the pool
-    std::size_t highWater;    ///< the most blocks that were in use, or in a cache, at once
-    std::uint64_t exhausted;  ///< allocations that found no block; a timed one counts once
-    /// The blocks that threads have freed beyond those that they allocated themselves. Exact while
-    /// no thread calls the pool. Calls of threads that are ending are not counted.
-    std::uint64_t remoteFrees;
+    std::size_t inUse;        ///< blocks in use
+    std::size_t highWater;    ///< the most blocks in use or in a thread's cache so far
+    std::uint64_t exhausted;  ///< allocations that found no block
 };
 
 }  // namespace sluice

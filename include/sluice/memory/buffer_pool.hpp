@@ -4,15 +4,18 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/memory/data_token.hpp>
-#include <sluice/memory/detail/assertion_text.hpp>
-#include <sluice/memory/detail/buffer_core.hpp>
-#include <sluice/memory/detail/memory_checkers.hpp>
+#include <sluice/memory/detail/free_list.hpp>
+#include <sluice/memory/detail/misuse.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory_resource>
+#include <new>
 #include <utility>
 
 namespace sluice {
@@ -20,10 +23,6 @@ namespace sluice {
 struct BufferPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
-
-    /// The number of lists that hold the free buffers: about as many as threads use the pool at
-    /// once. A power of two; 1 for a single core.
-    static constexpr std::size_t shards = 8;
 };
 
 /// Buffers that are still in use when their pool ends.
@@ -52,9 +51,9 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// Provides equal buffers that one thread fills and other threads read, without a copy. A writer
-/// takes a free buffer, fills it and publishes it. The resulting DataToken travels in a message.
-/// When the last token of a buffer ends, the buffer is free again.
+/// A fixed number of equal shared buffers: one thread fills a buffer, others read it without a
+/// copy. The reader holds a DataToken, which travels in a message. When the last token of a buffer
+/// is destroyed, the buffer is free again.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -66,42 +65,23 @@ struct BufferPoolStatistics {
 /// several threads: frames, samples, packets, data that a device writes by DMA. Use ObjectPool<T>
 /// for objects with constructors, BlockPool for memory whose lifetime you manage yourself.
 ///
-/// Threads: any thread calls any member of the pool. One thread at a time uses a WritableBuffer or
-/// a DataToken, and may pass it to another thread. The pool must outlive them and all calls on it.
+/// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
+/// time uses a WritableBuffer or a DataToken. The pool must outlive them. All calls are lock-free;
+/// only the destructor waits for a thread that is preempted while it gives a buffer back.
 ///
-/// Progress: all operations on buffers are lock-free. A failed exchange means that another thread
-/// succeeded. A tryAcquire() that finds nothing looks again if other threads used the pool
-/// meanwhile. A stopped thread delays no other thread, but keeps its buffers. Only the pool's
-/// destructor waits for a thread that is stopped in the middle of giving a buffer back. The
-/// platform must have a compare-exchange of 32 bits.
+/// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call. Set-up
+/// failures throw; nothing else does.
 ///
-/// Memory promise: all reads and writes of a holder of a buffer happen before the work of the next
-/// writer. If the program passes a token on in a synchronised way, the reader sees the writes of
-/// the writer.
-///
-/// Capacity: exact, Options::buffers; any thread can get each of them. Allocation: once, by the
-/// constructor. If every buffer is in use at some moment during the call, tryAcquire() returns
-/// none, and counts it. Exceptions: from the constructor only. Shutdown: all buffers must have been
-/// given back; see ~BasicBufferPool.
-///
-/// Origin: free lists as in detail::ShardedFreeList, by Treiber (1986) and others named there.
-///
-/// Invariants: a buffer is free, in one shard and without holders; or it has one writer; or as many
-/// holders as tokens.
-///
-/// Edges: E1 hand-over: last holder's use -> push release .. pop acquire -> next writer's use. E2
-/// last: reader's use -> holders release .. holders acquire by the last one -> E1. E3 order: change
-/// of a shard release .. look acquire, for the exactness of `exhausted`.
-///
-/// Tests: tests/unit/memory/buffer_pool_test.cpp, tests/unit/memory/buffer_pool_threads_test.cpp.
+/// Performance: the constructor allocates everything, in one piece. Acquiring and giving back take
+/// one compare-exchange each unless another thread interferes.
 template <class Traits = BufferPoolTraits>
 class BasicBufferPool {
-    using Core = detail::BufferCore<Traits>;
-    using Slot = typename Core::Slot;
+    struct Slot;
+    class Core;
 
 public:
-    /// The only holder of a buffer that is being filled, or empty. It can be moved and not copied.
-    /// If it is not published, its destructor gives the buffer back.
+    /// The only holder of a buffer that is being filled, or empty. If it is not published, its
+    /// destructor gives the buffer back.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -120,19 +100,18 @@ public:
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-        /// The bytes to write to. At first their content is undefined. Null if there is no buffer.
+        /// The bytes to write to, at first undefined. Null if there is no buffer.
         [[nodiscard]] std::byte* data() const noexcept {
             return slot_ != nullptr ? slot_->core->dataOf(*slot_) : nullptr;
         }
         /// The number of bytes that may be written; 0 if there is no buffer.
         [[nodiscard]] std::size_t capacity() const noexcept {
-            return slot_ != nullptr ? slot_->core->layout().size : 0;
+            return slot_ != nullptr ? slot_->core->layout.size : 0;
         }
 
         /// Ends the writing, and returns a token on the first `length` bytes, which may be shared.
-        /// `timeStamp`: see DataToken::timeStamp(). It fails an assertion if there is no buffer, or
-        /// if `length` is larger than capacity(). Without assertions the token is empty in the
-        /// first case, and covers the whole buffer in the second.
+        /// Fails an assertion without a buffer, or if `length` exceeds capacity(); without
+        /// assertions the token is then empty, or covers the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -168,62 +147,85 @@ public:
     /// and sizes that overflow.
     explicit BasicBufferPool(const BufferPoolOptions& options,
                              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : name_(options.name),
-          onLeak_(options.onLeak),
-          core_(Core::create(checkedLayout(options), memory)) {}
+        : options_(options), core_(Core::create(Layout(options), memory)) {}
     BasicBufferPool(const BasicBufferPool&) = delete;
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
-    /// Waits for threads that are giving a buffer back, and gives the memory back to the memory
-    /// resource. If buffers are still in use, it calls Options::onLeak, or fails an assertion. If
-    /// the program goes on after that, the memory is never given back. So these buffers stay valid
-    /// as long as the memory resource.
+    /// Calls Options::onLeak, or fails an assertion, if buffers are in use. Then the memory is
+    /// never given back, so that these buffers stay valid as long as the memory resource.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {
             Core::destroy(core_);
-        } else if (onLeak_ != nullptr) {
-            onLeak_(BufferLeak{name_, used, bufferSize()});
+        } else if (options_.onLeak != nullptr) {
+            options_.onLeak(BufferLeak{options_.name, used, bufferSize()});
         } else {
             SLUICE_ASSERT(used == 0,
                           detail::AssertionText("buffers that outlive their pool: ", used,
-                                                "; destroy their tokens first, or set "
-                                                "onLeak")
+                                                "; destroy their tokens first, or set onLeak")
                               .text);
         }
     }
 
-    /// Returns a free buffer, or none if all were in use: test the result. Cost: one
-    /// compare-exchange if the thread's own shard has a buffer and no other thread interferes.
+    /// Returns a free buffer, or none if all were in use: test the result.
     WritableBuffer tryAcquire() noexcept { return WritableBuffer(core_.acquire()); }
 
-    /// Cost: a look at each buffer.
+    /// Reads the state of each buffer.
     [[nodiscard]] BufferPoolStatistics statistics() const noexcept {
-        return {buffers(), core_.inUse(), core_.exhausted()};
+        return {buffers(), core_.inUse(), core_.exhausted.load(std::memory_order_relaxed)};
     }
 
-    [[nodiscard]] std::size_t buffers() const noexcept { return core_.layout().count; }
-    [[nodiscard]] std::size_t bufferSize() const noexcept { return core_.layout().size; }
-    [[nodiscard]] std::size_t alignment() const noexcept { return core_.layout().alignment; }
+    [[nodiscard]] std::size_t buffers() const noexcept { return core_.layout.count; }
+    [[nodiscard]] std::size_t bufferSize() const noexcept { return core_.layout.size; }
+    [[nodiscard]] std::size_t alignment() const noexcept { return core_.layout.alignment; }
 
 private:
-    static detail::BufferLayout checkedLayout(const BufferPoolOptions& options) {
-        const std::size_t least = alignof(std::max_align_t);
-        detail::requireAtLeast("buffer size of a BufferPool is too small", options.bufferSize, 1);
-        detail::requireAtMost("buffer size of a BufferPool is too large", options.bufferSize,
-                              Core::mostBytes);
-        detail::requirePowerOfTwo("alignment of a BufferPool is not a power of two",
-                                  options.alignment, least);
-        detail::requireAtMost("alignment of a BufferPool is too large", options.alignment,
-                              Core::mostBytes);
-        detail::requireAtLeast("number of buffers of a BufferPool is too small", options.buffers,
-                               1);
-        const std::size_t unit = std::max(options.alignment, least);
-        const std::size_t stride = (options.bufferSize + unit - 1) / unit * unit;
-        detail::requireAtMost("number of buffers of a BufferPool is too large", options.buffers,
-                              Core::mostBuffers(stride));
-        return {options.bufferSize, stride, options.alignment, options.buffers};
-    }
+    // Invariant: a buffer is free and in the free list, or it has one writer, or as many holders as
+    // tokens.
+    //
+    // Edges: E1 hand-over (of TaggedHead): the last holder's use of a buffer -> pushed with release
+    // .. popped with acquire -> the next writer's use. E2 last: a reader's use -> holders release ..
+    // holders acquire by the last holder -> E1.
+
+    using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+    struct Layout {
+        explicit Layout(const BufferPoolOptions& options)
+            : size(options.bufferSize), alignment(options.alignment), count(options.buffers) {
+            constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 4;
+            constexpr std::size_t least = alignof(std::max_align_t);
+            detail::requireAtLeast("buffer size of a BufferPool is too small", size, 1);
+            detail::requireAtMost("buffer size of a BufferPool is too large", size, most);
+            detail::requirePowerOfTwo("alignment of a BufferPool is not a power of two", alignment,
+                                      least);
+            detail::requireAtMost("alignment of a BufferPool is too large", alignment, most);
+            detail::requireAtLeast("number of buffers of a BufferPool is too small", count, 1);
+            stride = roundedUp(size, std::max(alignment, least));
+            detail::requireAtMost("number of buffers of a BufferPool is too large", count,
+                                  std::min<std::size_t>(detail::mostFreeNodes<Platform>,
+                                                        most / (stride + sizeof(Slot))));
+        }
+
+        static std::size_t roundedUp(std::size_t bytes, std::size_t unit) noexcept {
+            return (bytes + unit - 1) / unit * unit;
+        }
+        // The buffers come first, then their slots, then the core.
+        std::size_t slotsAt() const noexcept { return roundedUp(count * stride, alignof(Slot)); }
+        std::size_t coreAt() const noexcept {
+            return roundedUp(slotsAt() + count * sizeof(Slot), alignof(Core));
+        }
+        std::size_t bytes() const noexcept { return coreAt() + sizeof(Core); }
+        std::size_t strictest() const noexcept {
+            return std::max({alignment, alignof(Slot), alignof(Core)});
+        }
+
+        std::size_t size;
+        std::size_t alignment;
+        std::size_t count;
+        std::size_t stride = 0;
+    };
 
     static void releaseSlot(void* slot, const std::byte*, std::size_t) noexcept {
         auto& released = *static_cast<Slot*>(slot);
@@ -234,9 +236,122 @@ private:
         shared.core->share(shared);
     }
 
-    const char* const name_;
-    void (*const onLeak_)(const BufferLeak&) noexcept;
+    const BufferPoolOptions options_;
     Core& core_;
+};
+
+/// The state of a buffer. It is not in the buffer, because a device may own the buffer.
+template <class Traits>
+struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
+    explicit Slot(Core& owner) noexcept : core(&owner) {}
+    Core* core;
+    Atomic<std::uint32_t> holders{0};  // number of tokens, or 1 for the writer; 0: free
+    detail::FreeListNext<Platform> next{0};
+};
+
+/// What tokens need of the pool. It lies in the same allocation as the buffers, which stays if
+/// tokens outlive the pool.
+template <class Traits>
+class BasicBufferPool<Traits>::Core {
+public:
+    /// Throws the exceptions of the memory resource.
+    static Core& create(const Layout& layout, std::pmr::memory_resource* memory) {
+        auto* const begin =
+            static_cast<std::byte*>(memory->allocate(layout.bytes(), layout.strictest()));
+        return *::new (begin + layout.coreAt()) Core(layout, begin, memory);
+    }
+
+    /// No buffer has a holder. Takes all buffers, so it waits for threads that give one back.
+    static void destroy(Core& core) noexcept {
+        BasicBackoff<Platform> backoff;
+        for (std::size_t taken = 0; taken != core.layout.count;) {
+            if (core.free_.take() != nullptr) {
+                ++taken;
+            } else {
+                backoff.wait();
+            }
+        }
+        const Layout layout = core.layout;
+        std::byte* const begin = core.begin_;
+        std::pmr::memory_resource* const memory = core.memory_;
+        detail::openMemory(begin, layout.count * layout.stride);
+        core.~Core();
+        memory->deallocate(begin, layout.bytes(), layout.strictest());
+    }
+
+    /// Returns a buffer that the caller alone holds, or null if all were in use.
+    Slot* acquire() noexcept {
+        Slot* const slot = free_.take();
+        if (__builtin_expect(slot == nullptr, 0)) {
+            exhausted.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
+            return nullptr;
+        }
+        // Relaxed: the slot is the caller's alone until it hands the buffer on.
+        slot->holders.store(1, std::memory_order_relaxed);
+        detail::openMemory(dataOf(*slot), layout.size);
+        return slot;
+    }
+
+    /// Adds a holder. The caller is a holder already.
+    static void share(Slot& slot) noexcept {
+        // Relaxed: the caller's own hold keeps the count from reaching 0.
+        const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
+        SLUICE_ASSERT(before != 0 && before != std::numeric_limits<std::uint32_t>::max(),
+                      "too many tokens on one buffer, or one that was released already");
+    }
+
+    /// Removes a holder. The last one gives the buffer back.
+    void release(Slot& slot) noexcept {
+        // A sole holder needs no exchange, because only a holder can share the buffer.
+        if (slot.holders.load(std::memory_order_acquire) == 1) {  // E2
+            slot.holders.store(0, std::memory_order_relaxed);     // relaxed: for inUse() alone
+        } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2
+            return;
+        }
+        detail::closeMemory(dataOf(slot), layout.size);
+        free_.give(slot);
+    }
+
+    std::byte* dataOf(const Slot& slot) const noexcept {
+        return begin_ + static_cast<std::size_t>(&slot - slots_) * layout.stride;
+    }
+
+    std::size_t inUse() const noexcept {
+        // Relaxed: exact if the caller has synchronised with all users of the pool.
+        return static_cast<std::size_t>(
+            std::count_if(slots_, slots_ + layout.count, [](const Slot& slot) {
+                return slot.holders.load(std::memory_order_relaxed) != 0;
+            }));
+    }
+
+    const Layout layout;
+    Atomic<std::size_t> exhausted{0};
+
+private:
+    Core(const Layout& wanted, std::byte* begin, std::pmr::memory_resource* memory) noexcept
+        : layout(wanted),
+          begin_(begin),
+          slots_(buildSlots(wanted, begin, *this)),
+          memory_(memory),
+          free_(slots_, wanted.count) {
+        detail::closeMemory(begin, layout.count * layout.stride);
+    }
+    ~Core() = default;
+
+    static Slot* buildSlots(const Layout& layout, std::byte* begin, Core& core) noexcept {
+        std::byte* const slots = begin + layout.slotsAt();
+        for (std::size_t i = 0; i < layout.count; ++i) {
+            ::new (slots + i * sizeof(Slot)) Slot(core);
+        }
+        return std::launder(reinterpret_cast<Slot*>(slots));
+    }
+
+    std::byte* const begin_;
+    Slot* const slots_;
+    std::pmr::memory_resource* const memory_;
+    // Written by each acquiring thread, and by each that gives a buffer back.
+    alignas(std::max(Traits::cacheLineSize, alignof(void*)))
+        detail::FreeList<Platform, Slot> free_;
 };
 
 using BufferPool = BasicBufferPool<>;

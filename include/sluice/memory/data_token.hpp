@@ -8,9 +8,8 @@
 
 namespace sluice {
 
-/// Gives read-only access to bytes of an owner, and gives them back exactly once. So a message
-/// carries a token instead of a copy of a large payload. When the last token on the bytes ends, the
-/// owner has its bytes back.
+/// A read-only handle to a shared buffer, which returns the buffer to its owner exactly once. So a
+/// message carries a token instead of a copy of a large payload.
 ///
 ///     const sluice::DataToken token = std::move(frame).publish(length);  // see BufferPool
 ///     show(token.data(), token.size());
@@ -19,29 +18,19 @@ namespace sluice {
 /// Use it with BufferPool, which makes tokens on its buffers, or with bytes of your own: a frame of
 /// a driver, a mapped file. Use std::shared_ptr if a heap allocation per message does not matter.
 ///
-/// Threads: one thread at a time uses a token, and may pass it to another thread. Several threads
-/// may call its const members at once, also share(). Tokens on the same bytes are independent of
-/// each other.
+/// Thread safety: one thread at a time uses a token; several may call its const members, including
+/// share(). Tokens on the same bytes are independent of each other. The reads of all holders happen
+/// before a BufferPool hands the buffer to the next writer.
 ///
-/// Progress and memory promise are those of the releaser and the sharer. The functions of
-/// BufferPool never wait. The reads of a reader happen before the buffer is written again. If the
-/// token was passed on in a synchronised way, a reader sees the writes of the writer.
+/// Errors: nothing throws. The owner of the bytes must outlive the token.
 ///
-/// Capacity: none. Nothing is allocated and nothing is virtual: a token is five words wide, two of
-/// them plain functions, and has a time stamp of 8 bytes. Exceptions: none. Shutdown: the owner of
-/// the bytes must outlive the token.
-///
-/// Invariants: a token that is not empty is released once: by its destructor, by reset(), or by the
-/// token it was moved to.
-///
-/// Tests: tests/unit/memory/data_token_test.cpp.
+/// Performance: six words, nothing virtual, no allocation. A token of a BufferPool never waits.
 class [[nodiscard]] DataToken {
 public:
     /// Called with the arguments that the token was made of, on the thread that ends the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// Called before another token on the same bytes is made. The releaser will then be called once
-    /// more.
+    /// Called before another token on the same bytes is made, which will be released, too.
     using Sharer = Releaser;
 
     /// Makes an empty token.
@@ -83,17 +72,15 @@ public:
     /// The number of bytes; 0 if the token is empty.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// The time at which the bytes were recorded. The maker of the token gives it, by convention in
-    /// microseconds of its clock. It is 0 if the maker gave none, or if the token is empty. Tokens
-    /// made by share() have the same time.
+    /// When the bytes were recorded, by convention in microseconds of the maker's clock. 0 if the
+    /// maker gave no time, or if the token is empty. share() keeps it.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return timeStamp_; }
 
     [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
     [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
 
-    /// Returns another token on the same bytes. For an empty token the result is empty. If the
-    /// token was made without a sharer, it fails an assertion; without assertions the result is
-    /// empty.
+    /// Returns another token on the same bytes; empty if this token is. Fails an assertion if the
+    /// token was made without a sharer; without assertions the result is empty then.
     DataToken share() const noexcept {
         if (releaser_ == nullptr) {
             return {};

@@ -9,19 +9,15 @@
 
 namespace sluice {
 
-/// A standard allocator whose memory comes from a PoolResource: containers and std::allocate_shared
-/// use pools, without a virtual call.
+/// A standard allocator on a PoolResource, without virtual calls.
+///
+///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
 ///
 /// Use it if the type of the allocator may be part of your types. Use PoolResource with std::pmr if
 /// a type must be the same for all resources.
 ///
-///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
-///
-/// All allocators on one resource are equal, whatever their T. So containers on one resource can
-/// swap, splice and be moved in constant time. Threads: as for PoolResource, which must outlive all
-/// memory.
-///
-/// Tests: tests/unit/memory/pool_allocator_test.cpp.
+/// All allocators on one resource are equal, whatever their T, so containers on one resource swap,
+/// splice and move in constant time. Thread safety and errors are those of PoolResource.
 template <class T>
 class PoolAllocator {
 public:

@@ -16,13 +16,12 @@ namespace sluice {
 struct PoolResourceOptions {
     std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
     std::size_t capacity = BlockPoolOptions::unlimited;  ///< the most blocks of each size
-    bool largeFromUpstream = true;      ///< whether larger blocks come from upstream
+    bool largeFromUpstream = true;      ///< whether larger blocks come from upstream, or are refused
     const char* name = "PoolResource";  ///< for the leak reports
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
-/// A std::pmr::memory_resource with a BlockPool for each size: it serves blocks of several sizes,
-/// such as the nodes of containers, from pools.
+/// A std::pmr::memory_resource with a BlockPool for each size.
 ///
 ///     sluice::PoolResource resource;
 ///     std::pmr::list<int> numbers({1, 2, 3}, &resource);
@@ -30,17 +29,14 @@ struct PoolResourceOptions {
 ///
 /// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
 ///
-/// Threads: any thread calls any member. The resource must outlive all its memory. Several threads
-/// may call the upstream resource at once.
+/// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
+/// blocks of a larger alignment, come from the upstream resource, and are counted.
 ///
-/// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Each such size has a
-/// pool of its own, which grows without a limit unless Options::capacity sets one. Progress and
-/// memory promise are those of BlockPool. If Options::largeFromUpstream is true, blocks with a
-/// larger size or alignment come from the upstream resource, and are counted. Otherwise they are
-/// refused. If a block is refused, also by upstream, or a pool is exhausted, allocate() throws
-/// std::bad_alloc, or without exceptions ends the program through the assertion handler.
+/// Thread safety: as BlockPool. Several threads may call the upstream resource. The resource must
+/// outlive all its memory.
 ///
-/// Tests: tests/unit/memory/pool_resource_test.cpp.
+/// Errors: without memory, or if a size's pool is exhausted, allocate() throws std::bad_alloc, or
+/// without exceptions ends the program through the assertion handler.
 class PoolResource : public std::pmr::memory_resource {
 public:
     /// Refuses (see setupError) a largestBlock that is no power of two from 16 to 65536, and the
@@ -61,7 +57,7 @@ public:
     PoolResource(const PoolResource&) = delete;
     PoolResource& operator=(const PoolResource&) = delete;
 
-    /// As do_allocate, without a virtual call. Returns null if do_allocate would throw.
+    /// Like allocate(), but without a virtual call, and returns null if that would throw.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
@@ -70,7 +66,7 @@ public:
         return options_.largeFromUpstream ? tryUpstream(bytes, alignment) : nullptr;
     }
 
-    /// As do_allocate, without a virtual call.
+    /// Like allocate(), but without a virtual call.
     [[nodiscard]] void* allocateBytes(std::size_t bytes, std::size_t alignment) {
         void* const block = tryAllocateBytes(bytes, alignment);
         if (__builtin_expect(block == nullptr, 0)) {
@@ -80,7 +76,7 @@ public:
         return block;
     }
 
-    /// As do_deallocate, without a virtual call.
+    /// Like deallocate(), but without a virtual call.
     void deallocateBytes(void* block, std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {

@@ -11,35 +11,28 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Gives a class `new` and `delete` on a pool. Existing code keeps `new Message`, `delete message`
+/// Class-specific `new` and `delete` on a pool. Existing code keeps `new Message`, `delete message`
 /// and std::make_unique.
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
 /// Use it if objects are already created with `new`. Use ObjectPool in new code, because a pool
 /// that is passed in can be bounded, measured and emptied. Use PoolAllocator for containers and
-/// std::allocate_shared, because containers and std::make_shared do not use a class's operator new.
+/// std::allocate_shared: these and std::make_shared do not use a class's operator new.
 ///
-/// Threads: any thread. An object may be deleted on another thread than the one that created it.
-/// One resource serves each Pooled<Derived> and all classes derived from it, each by its own size.
-/// It is created before main(), or when the shared object is loaded, and then takes 50 KB of the
-/// heap. It is never destroyed, so objects may live until the end of the program. Sizes beyond
-/// PoolResource's pools, and arrays, come from the heap.
+/// One PoolResource serves Pooled<Derived> and all classes derived from it, each by its own size.
+/// It is created at the first use and never destroyed, so objects may live until the end of the
+/// program. Arrays, and objects beyond 4 KiB, come from the heap. Because `delete` needs the right
+/// size, Derived must be final or have a virtual destructor: anything else does not compile.
 ///
-/// Shared objects: the linker gives one resource to all shared objects that export their symbols.
-/// If a shared object hides its symbols, or the program does not export them (-rdynamic), each has
-/// a resource of its own. Then create the objects in one of them, and give the class a virtual
-/// destructor that is defined there. A block that is deleted in the wrong shared object ends the
-/// program with a message: at once in debug builds, in release builds at the latest in trim().
+/// Shared objects: if one hides its symbols, or the program does not export its own (-rdynamic),
+/// each has a resource of its own. Create and delete the objects in one of them then, and give the
+/// class a virtual destructor that is defined there. A block that is deleted in the wrong one ends
+/// the program with a message, in release builds at the latest in trim().
 ///
-/// A class that is deleted through a base needs a virtual destructor. Otherwise `delete` would give
-/// back the wrong size. So Derived must have a virtual destructor, or be final: anything else does
-/// not compile.
+/// Thread safety: any thread may create objects, and delete those of other threads.
 ///
-/// Exhaustion and exceptions: as for `new`: std::bad_alloc, or null for the nothrow forms. A
-/// constructor that throws gives the memory back.
-///
-/// Tests: tests/unit/memory/pooled_test.cpp.
+/// Errors: as for `new`: std::bad_alloc, or null for the nothrow forms.
 template <class Derived>
 class Pooled {
 public:
@@ -80,7 +73,6 @@ public:
 
     /// The resource of the objects, for its statistics.
     static PoolResource& resource() {
-        (void)&fromTheStart_;
         static PoolResource& instance = makeResource();
         return instance;
     }
@@ -108,10 +100,6 @@ private:
     static PoolResource* tryResource() noexcept {
         return detail::resultOrDefault([] { return &resource(); });
     }
-
-    /// Makes the resource before main(). A later thread might make it while another thread forks:
-    /// the child would wait for the half-made resource for ever.
-    inline static PoolResource* const fromTheStart_ = tryResource();
 
     static void* tryAllocate(std::size_t size, std::size_t alignment) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,

@@ -1,16 +1,24 @@
 #include "support/counted_memory.hpp"
 #include "support/crew.hpp"
+#include "support/interrupting_platform.hpp"
+#include "support/jitter_platform.hpp"
+#include "support/rendezvous.hpp"
 #include "support/sanitizers.hpp"
+#include "support/scale.hpp"
+#include "support/watchdog.hpp"
 
 #include <sluice/memory/buffer_pool.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <memory_resource>
 #include <new>
 #include <set>
@@ -33,11 +41,6 @@ static_assert(std::is_nothrow_move_constructible_v<WritableBuffer>);
 static_assert(std::is_nothrow_move_assignable_v<WritableBuffer>);
 static_assert(!std::is_convertible_v<WritableBuffer, bool>, "only where a condition is asked for");
 static_assert(sizeof(WritableBuffer) == sizeof(void*));
-
-using Core = detail::BufferCore<BufferPoolTraits>;
-static_assert(alignof(Core::Slot) == cacheLineSize, "buffers share no line");
-static_assert(sizeof(Core::FreeList) >= BufferPoolTraits::shards * cacheLineSize,
-              "lists of free buffers share no line");
 
 BufferPoolOptions optionsFor(std::size_t bufferSize, std::size_t buffers) {
     BufferPoolOptions options;
@@ -185,23 +188,6 @@ TEST(BufferPoolTest, BufferGoesBackOnceWithTheLastToken) {
     EXPECT_EQ(acquireAll(pool).size(), 2U);
 }
 
-TEST(BufferPoolTest, BuffersGivenBackByManyThreadsAreThereForOne) {
-    BufferPool pool(optionsFor(64, 40));
-    for (int round = 0; round < 5; ++round) {
-        auto buffers = acquireAll(pool);
-        ASSERT_EQ(buffers.size(), 40U);
-        Crew crew;
-        for (std::size_t thread = 0; thread < 10; ++thread) {
-            crew.add([&buffers, thread] {
-                for (std::size_t i = thread; i < buffers.size(); i += 10) {
-                    buffers[i].reset();
-                }
-            });
-        }
-    }
-    EXPECT_EQ(acquireAll(pool).size(), 40U);
-}
-
 // ---- memory
 
 TEST(BufferPoolTest, AllocatesOnceAndGivesItBack) {
@@ -323,6 +309,235 @@ TEST(BufferPoolDeathTest, PoisonsWhatMayNotBeTouched) {
     bytes[19] = 1;
 }
 #endif
+
+// ---- interruptions, played through in one thread
+
+struct InterruptedTraits : BufferPoolTraits {
+    using Platform = InterruptingPlatform;
+};
+
+struct Scene {
+    using Pool = BasicBufferPool<InterruptedTraits>;
+    Pool pool{optionsFor(8, 3)};
+    Pool::WritableBuffer first{}, second{}, taken{};
+    DataToken token{}, share{};
+};
+
+TEST(BufferPoolInterruptedTest, FreeListIsNotFooledByAHeadThatCameBack) {
+    const auto makeScene = [] { return std::make_unique<Scene>(); };
+    const std::size_t accesses = interruptEverywhere(
+        makeScene, [](Scene& scene) { scene.taken = scene.pool.tryAcquire(); },
+        [](Scene& scene) {
+            scene.first = scene.pool.tryAcquire();
+            scene.second = scene.pool.tryAcquire();
+            scene.first.reset();
+        },
+        [](Scene& scene) {
+            const auto rest = acquireAll(scene.pool);
+            ASSERT_EQ(rest.size(), 1U);
+            const std::set<std::byte*> places{scene.taken.data(), scene.second.data(),
+                                              rest.front().data()};
+            EXPECT_EQ(places.size(), 3U) << "a buffer was given out twice";
+        });
+    EXPECT_GE(accesses, 3U);
+}
+
+TEST(BufferPoolInterruptedTest, LastTwoTokensGiveTheBufferBackOnce) {
+    const auto makeScene = [] {
+        auto scene = std::make_unique<Scene>();
+        scene->token = scene->pool.tryAcquire().publish(8);
+        scene->share = scene->token.share();
+        return scene;
+    };
+    const std::size_t accesses = interruptEverywhere(
+        makeScene, [](Scene& scene) { scene.token.reset(); },
+        [](Scene& scene) { scene.share.reset(); },
+        [](Scene& scene) {
+            EXPECT_EQ(scene.pool.statistics().inUse, 0U);
+            EXPECT_EQ(acquireAll(scene.pool).size(), 3U);
+        });
+    EXPECT_GE(accesses, 2U);
+}
+
+// ---- threads
+
+struct JitterTraits : BufferPoolTraits {
+    using Platform = JitterPlatform;
+};
+template <class Traits>
+class BufferPoolThreadsTest : public ::testing::Test {
+protected:
+    using Pool = BasicBufferPool<Traits>;
+};
+using AllTraits = ::testing::Types<BufferPoolTraits, JitterTraits>;
+TYPED_TEST_SUITE(BufferPoolThreadsTest, AllTraits, );
+
+/// A short queue from one thread to another.
+class Lane {
+public:
+    /// A token that finds no place is given up.
+    void put(DataToken token) {
+        const std::size_t written = written_.load(std::memory_order_relaxed);
+        if (written - taken_.load(std::memory_order_acquire) < slots_.size()) {
+            slots_[written % slots_.size()] = std::move(token);
+            written_.store(written + 1, std::memory_order_release);
+        }
+    }
+    DataToken take() {
+        const std::size_t taken = taken_.load(std::memory_order_relaxed);
+        if (taken == written_.load(std::memory_order_acquire)) {
+            return {};
+        }
+        DataToken token = std::move(slots_[taken % slots_.size()]);
+        taken_.store(taken + 1, std::memory_order_release);
+        return token;
+    }
+
+private:
+    std::array<DataToken, 4> slots_;
+    std::atomic<std::size_t> written_{0};
+    std::atomic<std::size_t> taken_{0};
+};
+
+constexpr std::size_t words = 32;
+
+void fill(std::byte* place, std::uint64_t seed) {
+    auto* const to = reinterpret_cast<std::uint64_t*>(place);
+    for (std::size_t i = 0; i < words; ++i) {
+        to[i] = seed * (2 * i + 1);
+    }
+}
+
+bool isIntact(const DataToken& token) {
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(token.data());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < token.size() / 8; ++i) {
+        wrong += from[i] != from[0] * (2 * i + 1) ? 1 : 0;
+    }
+    return wrong == 0;
+}
+
+/// Every thread writes, and reads what the two others have written; each buffer has three tokens.
+TYPED_TEST(BufferPoolThreadsTest, BuffersTravelUnharmed) {
+    constexpr std::size_t threads = 3;
+    typename TestFixture::Pool pool(optionsFor(words * 8, 8));
+    const Watchdog watchdog([](std::FILE*) {});
+    std::array<std::array<Lane, threads>, threads> lanes;
+    std::atomic<std::uint64_t> refused{0};
+    std::atomic<std::uint64_t> torn{0};
+    const auto work = [&](std::size_t self) {
+        std::uint64_t seed = (self + 1) * 0x9E3779B97F4A7C15u;
+        for (std::size_t round = scaled(40'000); round != 0; --round) {
+            if (auto buffer = pool.tryAcquire()) {
+                fill(buffer.data(), ++seed);
+                const DataToken token = std::move(buffer).publish(seed % words * 8);
+                lanes[self][(self + 1) % threads].put(token.share());
+                lanes[self][(self + 2) % threads].put(token.share());
+                torn += isIntact(token) ? 0U : 1U;
+            } else {
+                ++refused;
+            }
+            for (auto& from : lanes) {
+                if (const DataToken token = from[self].take()) {
+                    torn += isIntact(token) ? 0U : 1U;
+                }
+            }
+        }
+    };
+    Crew crew;
+    for (std::size_t i = 0; i < threads; ++i) {
+        crew.add([&work, i] { work(i); });
+    }
+    crew.join();
+    EXPECT_EQ(torn, 0U) << "a buffer was written while it was read";
+    EXPECT_EQ(pool.statistics().exhausted, refused);
+    for (auto& from : lanes) {
+        for (Lane& lane : from) {
+            while (lane.take()) {
+            }
+        }
+    }
+    EXPECT_EQ(pool.statistics().inUse, 0U);
+    EXPECT_EQ(acquireAll(pool).size(), 8U);
+}
+
+/// No thread has more than one buffer, and there is one for each thread. So each request must
+/// succeed.
+TYPED_TEST(BufferPoolThreadsTest, IsNotExhaustedWhileABufferIsFree) {
+    constexpr std::size_t threads = 3;
+    typename TestFixture::Pool pool(optionsFor(8, threads));
+    const Watchdog watchdog([](std::FILE*) {});
+    {
+        Crew crew;
+        for (std::size_t i = 0; i < threads; ++i) {
+            crew.add([&pool] {
+                for (std::size_t round = scaled(60'000); round != 0; --round) {
+                    (void)pool.tryAcquire();
+                }
+            });
+        }
+    }
+    EXPECT_EQ(pool.statistics().exhausted, 0U);
+}
+
+/// Two threads give up the last two tokens at once, then the buffer must be there again.
+TYPED_TEST(BufferPoolThreadsTest, LastTwoTokensMayGoAtOnce) {
+    typename TestFixture::Pool pool(optionsFor(8, 1));
+    const Watchdog watchdog([](std::FILE*) {});
+    const std::size_t rounds = scaled(20'000);
+    Rendezvous rendezvous;
+    DataToken shared;
+    std::size_t failed = 0;
+    Crew crew;
+    crew.add([&] {
+        for (std::size_t round = 0; round < rounds; ++round) {
+            rendezvous.arrive();
+            shared.reset();
+            rendezvous.arrive();
+        }
+    });
+    crew.start();
+    for (std::size_t round = 0; round < rounds; ++round) {
+        auto buffer = pool.tryAcquire();
+        failed += buffer ? 0 : 1;
+        DataToken token = buffer ? std::move(buffer).publish(8) : DataToken();
+        shared = token.share();
+        rendezvous.arrive();
+        token.reset();
+        rendezvous.arrive();
+    }
+    crew.join();
+    EXPECT_EQ(failed, 0U);
+    EXPECT_EQ(acquireAll(pool).size(), 1U);
+}
+
+/// The other thread may still be on its way out of the pool when nothing is in use any more.
+TYPED_TEST(BufferPoolThreadsTest, MayEndAsSoonAsNothingIsInUse) {
+    const Watchdog watchdog([](std::FILE*) {});
+    const std::size_t rounds = scaled(20'000);
+    Rendezvous rendezvous;
+    DataToken token;
+    Crew crew;
+    crew.add([&] {
+        for (std::size_t round = 0; round < rounds; ++round) {
+            rendezvous.arrive();
+            token.reset();
+            rendezvous.arrive();
+        }
+    });
+    crew.start();
+    CountedMemory memory;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        auto pool = std::make_unique<typename TestFixture::Pool>(optionsFor(8, 2), &memory);
+        token = pool->tryAcquire().publish(8);
+        rendezvous.arrive();
+        awaitThat([&] { return pool->statistics().inUse == 0; });
+        pool.reset();
+        rendezvous.arrive();
+    }
+    crew.join();
+    EXPECT_EQ(memory.bytesInUse(), 0U);
+}
 
 }  // namespace
 }  // namespace sluice

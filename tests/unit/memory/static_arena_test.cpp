@@ -43,22 +43,16 @@ struct Point {
 
 static_assert(!std::is_copy_constructible_v<Arena<4>> && !std::is_copy_assignable_v<Arena<4>>);
 static_assert(!std::is_move_constructible_v<Arena<4>>, "its objects have addresses");
-static_assert(!std::is_copy_constructible_v<Placed<int>> &&
-              !std::is_copy_assignable_v<Placed<int>>);
-static_assert(std::is_nothrow_move_constructible_v<Placed<int>>);
-static_assert(std::is_nothrow_move_assignable_v<Placed<int>>);
-static_assert(std::is_nothrow_default_constructible_v<Placed<int>>);
-static_assert(!std::is_convertible_v<Placed<int>, bool>, "only where a condition is asked for");
 static_assert(noexcept(std::declval<Arena<4>&>().tryEmplace<Unit>(1)));
 static_assert(noexcept(std::declval<Arena<4>&>().emplaceAt<Unit, 0>(1)));
 static_assert(!noexcept(std::declval<Arena<4>&>().tryEmplace<std::vector<int>>(std::size_t{1})));
 static_assert(Arena<4>::capacity() == 64);
-static_assert(sizeof(Placed<Unit>) == 3 * sizeof(void*));
-// The buffer, one bit per unit in whole words, and the number of objects.
+static_assert(sizeof(ArenaPtr<Unit>) == 3 * sizeof(void*));
+// The buffer, one bit per place in whole words, and the number of objects.
 static_assert(sizeof(StaticArena<520, 8>) == 520 + 16 + 8);
 
 template <class T, std::size_t Bytes, std::size_t Align>
-std::size_t offsetOf(const Placed<T>& handle, const StaticArena<Bytes, Align>& arena) {
+std::size_t offsetOf(const ArenaPtr<T>& handle, const StaticArena<Bytes, Align>& arena) {
     return static_cast<std::size_t>(reinterpret_cast<const char*>(handle.get()) -
                                     static_cast<const char*>(arena.data()));
 }
@@ -91,7 +85,7 @@ TEST(StaticArenaTest, HoldsAnObjectOfItsWholeSize) {
     auto whole = arena.emplaceAt<Block<3200>, 0>();
     std::memset(whole->bytes.data(), 0xab, whole->bytes.size());
     EXPECT_FALSE(arena.tryEmplace<Unit>(1));
-    whole.destroy();
+    whole.reset();
     EXPECT_TRUE(arena.tryEmplace<Block<3200>>());
 }
 
@@ -110,8 +104,8 @@ TEST(StaticArenaTest, AlignsTheBuffer) {
 
 TEST(StaticArenaTest, FillsUpFromTheBeginning) {
     Arena<4> arena;
-    std::vector<Placed<Unit>> handles;
-    while (Placed<Unit> handle = arena.tryEmplace<Unit>(static_cast<int>(handles.size()))) {
+    std::vector<ArenaPtr<Unit>> handles;
+    while (ArenaPtr<Unit> handle = arena.tryEmplace<Unit>(static_cast<int>(handles.size()))) {
         ASSERT_LT(handles.size(), 4U);
         EXPECT_EQ(offsetOf(handle, arena), handles.size() * 16);
         handles.push_back(std::move(handle));
@@ -138,11 +132,11 @@ TEST(StaticArenaTest, UnitsThatWereFreedAreUsedAgain) {
     auto first = arena.tryEmplace<Unit>(1);
     auto second = arena.tryEmplace<Unit>(2);
     auto third = arena.tryEmplace<Unit>(3);
-    first.destroy();
-    third.destroy();
+    first.reset();
+    third.reset();
     EXPECT_FALSE(arena.tryEmplace<Block<32>>()) << "the free units are not neighbours";
     EXPECT_EQ(offsetOf(arena.tryEmplace<Unit>(4), arena), 0U);
-    second.destroy();
+    second.reset();
     EXPECT_TRUE(arena.tryEmplace<Block<48>>());
 }
 
@@ -159,8 +153,8 @@ TEST(StaticArenaTest, NeverPlacesOneObjectOverAnother) {
     constexpr std::size_t units = 200;
     Arena<units> arena;
     struct Entry {
-        Placed<Block<16>> small;
-        Placed<Block<1120>> large;
+        ArenaPtr<Block<16>> small;
+        ArenaPtr<Block<1120>> large;
         std::size_t first;
         std::size_t count;
     };
@@ -173,8 +167,8 @@ TEST(StaticArenaTest, NeverPlacesOneObjectOverAnother) {
     Dice dice(42);
     for (int round = 0; round < 5000; ++round) {
         Entry entry{{}, {}, 0, dice() % 8 == 0 ? std::size_t{70} : std::size_t{1}};
-        entry.small = entry.count == 1 ? arena.tryEmplace<Block<16>>() : Placed<Block<16>>();
-        entry.large = entry.count != 1 ? arena.tryEmplace<Block<1120>>() : Placed<Block<1120>>();
+        entry.small = entry.count == 1 ? arena.tryEmplace<Block<16>>() : ArenaPtr<Block<16>>();
+        entry.large = entry.count != 1 ? arena.tryEmplace<Block<1120>>() : ArenaPtr<Block<1120>>();
         const auto expected = lowest(entry.count);
         ASSERT_EQ(entry.small || entry.large, expected != isTaken.end()) << "in round " << round;
         if (expected != isTaken.end()) {
@@ -204,12 +198,12 @@ TEST(StaticArenaTest, DestroysEachObjectOnce) {
         auto a = arena.tryEmplace<Counted>(census, 1);
         auto b = arena.tryEmplace<Counted>(census, 2);
         EXPECT_EQ(census.alive(), 2U);
-        a.destroy();
+        a.reset();
         EXPECT_FALSE(a);
         EXPECT_EQ(a.get(), nullptr);
         EXPECT_EQ(census.alive(), 1U);
-        a.destroy();
-        const Placed<Counted> moved = std::move(b);
+        a.reset();
+        const ArenaPtr<Counted> moved = std::move(b);
         EXPECT_FALSE(b);
         EXPECT_EQ(moved->value(), 2);
         EXPECT_EQ(census.births(), 2U) << "the handle moves, not the object";
@@ -236,7 +230,7 @@ TEST(StaticArenaTest, AssignmentDestroysWhatTheHandleHad) {
 
 struct Parent {
     Parent(Arena<4>& arena, int value) : child(arena.tryEmplace<Unit>(value)) {}
-    Placed<Unit> child;
+    ArenaPtr<Unit> child;
 };
 
 TEST(StaticArenaTest, ObjectsMayOwnObjectsOfTheSameArena) {
@@ -250,35 +244,16 @@ TEST(StaticArenaTest, ObjectsMayOwnObjectsOfTheSameArena) {
     EXPECT_EQ(arena.objects(), 0U);
 }
 
-struct Link {
-    Link(Census& census, int value) : counted(census, value) {}
-    Counted counted;
-    Placed<Link> next;
-};
-
-TEST(StaticArenaTest, AHandleMayBeAssignedFromTheObjectThatItDestroys) {
-    Census census;
-    StaticArena<1024> arena;
-    auto head = arena.tryEmplace<Link>(census, 1);
-    head->next = arena.tryEmplace<Link>(census, 2);
-    head->next->next = arena.tryEmplace<Link>(census, 3);
-    head = std::move(head->next);
-    ASSERT_TRUE(head);
-    EXPECT_EQ(head->counted.value(), 2);
-    EXPECT_EQ(census.alive(), 2U);
-    EXPECT_EQ(arena.objects(), 2U);
-}
-
 struct OwnsItsHandle {
-    std::unique_ptr<Placed<OwnsItsHandle>> handle;
+    std::unique_ptr<ArenaPtr<OwnsItsHandle>> handle;
 };
 
 TEST(StaticArenaTest, AnObjectMayDestroyItsHandle) {
     Arena<4> arena;
-    auto handle = std::make_unique<Placed<OwnsItsHandle>>(arena.tryEmplace<OwnsItsHandle>());
+    auto handle = std::make_unique<ArenaPtr<OwnsItsHandle>>(arena.tryEmplace<OwnsItsHandle>());
     auto& object = **handle;
     object.handle = std::move(handle);
-    object.handle->destroy();
+    object.handle->reset();
     EXPECT_EQ(arena.objects(), 0U);
 }
 
@@ -306,17 +281,17 @@ union Forever {
     Arena<4> arena;
 };
 extern Forever late;
-extern Placed<Unit> early;
+extern ArenaPtr<Unit> early;
 /// Built before the arena's definition is reached: nothing would be left of it if the arena were
 /// not ready from the start.
-Placed<Unit> early = late.arena.tryEmplace<Unit>(9);
+ArenaPtr<Unit> early = late.arena.tryEmplace<Unit>(9);
 Forever late;
 
 TEST(StaticArenaTest, StaticArenaIsReadyBeforeTheProgramRuns) {
     EXPECT_EQ(late.arena.objects(), 1U);
     ASSERT_TRUE(early);
     EXPECT_EQ(early->value, 9);
-    early.destroy();
+    early.reset();
     EXPECT_EQ(late.arena.objects(), 0U);
 }
 
@@ -336,16 +311,14 @@ TEST(StaticArenaDeathTest, CatchesMisuse) {
     EXPECT_DEATH((void)(arena.emplaceAt<Unit, 16>(1)), "destroy it first");
     EXPECT_DEATH((void)(arena.emplaceAt<Unit, 32>(1)), "destroy it first");
     EXPECT_DEATH((void)(arena.emplaceAt<Block<32>, 0>()), "destroy it first");
-    first.destroy();
-    EXPECT_DEATH((void)*first, "this handle has no object");
-    EXPECT_DEATH((void)Placed<Point>()->x, "this handle has no object");
+    first.reset();
     EXPECT_TRUE((arena.emplaceAt<Unit, 32>(1)));
     const auto outlive = [] {
-        std::array<Placed<Unit>, 2> handles;
+        std::array<ArenaPtr<Unit>, 2> handles;
         Arena<4> ending;
         handles = {ending.tryEmplace<Unit>(1), ending.tryEmplace<Unit>(2)};
     };
-    EXPECT_DEATH(outlive(), "outlive their StaticArena: 2; destroy their handles");
+    EXPECT_DEATH(outlive(), "outlive their StaticArena: 2; destroy their pointers");
 }
 #endif
 
@@ -354,7 +327,7 @@ TEST(StaticArenaDeathTest, DestroyedObjectsArePoisoned) {
     Arena<4> arena;
     auto handle = arena.tryEmplace<Unit>(1);
     auto* const value = const_cast<volatile int*>(&handle->value);
-    handle.destroy();
+    handle.reset();
     EXPECT_DEATH(*value = 2, "use-after-poison");
     EXPECT_TRUE(arena.tryEmplace<Unit>(1));
 }

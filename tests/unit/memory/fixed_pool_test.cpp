@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-// ObjectPool of an exact capacity, with threads and as on a microcontroller: lock-free.
+// FixedBlockPool, mostly under an ObjectPool, with threads and as on a microcontroller.
 
 namespace sluice {
 namespace {
@@ -60,16 +60,16 @@ auto makeAll(Pool& pool) {
 }
 
 template <class Traits>
-class ExactObjectPoolTest : public ::testing::Test {
+class FixedPoolTest : public ::testing::Test {
 protected:
     template <class T>
     using Pool = ObjectPool<T, Traits>;
 };
 using AllTraits =
     ::testing::Types<ExactTraits<StdPlatform>, ExactTraits<Narrow<StdPlatform>>, OneCoreTraits>;
-TYPED_TEST_SUITE(ExactObjectPoolTest, AllTraits, );
+TYPED_TEST_SUITE(FixedPoolTest, AllTraits, );
 
-TYPED_TEST(ExactObjectPoolTest, GivesOutEachObjectOnceUpToTheCapacity) {
+TYPED_TEST(FixedPoolTest, GivesOutEachObjectOnceUpToTheCapacity) {
     for (const std::size_t capacity : {1U, 2U, 64U, 65U, 4095U}) {
         typename TestFixture::template Pool<Tracked> pool(atMost(capacity));
         EXPECT_EQ(pool.capacity(), capacity);
@@ -92,7 +92,7 @@ TYPED_TEST(ExactObjectPoolTest, GivesOutEachObjectOnceUpToTheCapacity) {
     }
 }
 
-TYPED_TEST(ExactObjectPoolTest, AlignsItsObjects) {
+TYPED_TEST(FixedPoolTest, AlignsItsObjects) {
     struct alignas(256) Wide {
         explicit Wide(int) {}
         char content = 1;
@@ -103,7 +103,7 @@ TYPED_TEST(ExactObjectPoolTest, AlignsItsObjects) {
     }
 }
 
-TYPED_TEST(ExactObjectPoolTest, AllocatesInItsConstructorAlone) {
+TYPED_TEST(FixedPoolTest, AllocatesInItsConstructorAlone) {
     CountingResource memory;
     {
         typename TestFixture::template Pool<Tracked> pool(atMost(100), &memory);
@@ -115,7 +115,7 @@ TYPED_TEST(ExactObjectPoolTest, AllocatesInItsConstructorAlone) {
 }
 
 #if defined(__cpp_exceptions)
-TYPED_TEST(ExactObjectPoolTest, RefusesACapacityThatItCannotHave) {
+TYPED_TEST(FixedPoolTest, RefusesACapacityThatItCannotHave) {
     using IntPool = typename TestFixture::template Pool<int>;
     EXPECT_THROW(IntPool(atMost(ObjectPoolOptions::unlimited)), std::invalid_argument);
     EXPECT_THROW(IntPool(atMost(0)), std::invalid_argument);
@@ -127,7 +127,7 @@ TYPED_TEST(ExactObjectPoolTest, RefusesACapacityThatItCannotHave) {
     }
 }
 
-TYPED_TEST(ExactObjectPoolTest, LosesNothingWhenMemoryIsRefused) {
+TYPED_TEST(FixedPoolTest, LosesNothingWhenMemoryIsRefused) {
     using IntPool = typename TestFixture::template Pool<int>;
     for (int allowed = 0; allowed < 2; ++allowed) {
         CountingResource memory;
@@ -141,9 +141,25 @@ TYPED_TEST(ExactObjectPoolTest, LosesNothingWhenMemoryIsRefused) {
 }
 #endif
 
+#if !defined(NDEBUG)
+TEST(FixedBlockPoolDeathTest, CatchesForeignBlocks) {
+    BlockPoolOptions options;
+    options.blockSize = 20;
+    options.capacity = 3;
+    FixedBlockPool pool(options);
+    FixedBlockPool other(options);
+    void* const block = pool.allocate();
+    EXPECT_TRUE(pool.owns(block));
+    EXPECT_FALSE(pool.owns(static_cast<char*>(block) + 1));
+    EXPECT_DEATH(other.deallocate(block), "no block of this pool begins at");
+    pool.deallocate(block);
+    pool.deallocate(nullptr);
+}
+#endif
+
 std::size_t leaked = 0;
 
-TYPED_TEST(ExactObjectPoolTest, ReportsWhatWasNotDestroyed) {
+TYPED_TEST(FixedPoolTest, ReportsWhatWasNotDestroyed) {
     leaked = 0;
     ObjectPoolOptions options = atMost(3);
     options.onLeak = [](const BlockLeak& leak) noexcept { leaked = leak.blocks; };
@@ -157,7 +173,7 @@ TYPED_TEST(ExactObjectPoolTest, ReportsWhatWasNotDestroyed) {
 }
 
 // In release builds, too.
-TYPED_TEST(ExactObjectPoolTest, CatchesAnObjectThatIsDestroyedTwice) {
+TYPED_TEST(FixedPoolTest, CatchesAnObjectThatIsDestroyedTwice) {
     using IntPool = typename TestFixture::template Pool<int>;
     IntPool pool(atMost(3));
     auto object = pool.make(1);
@@ -195,7 +211,7 @@ void expectEachOnce(Scene& scene) {
 
 // An interrupt stops the main program in front of each access to the pool. It makes an object, and
 // destroys one that the main program has made. It never waits.
-TEST(ExactObjectPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDoes) {
+TEST(FixedPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDoes) {
     const auto makeScene = [] { return std::make_unique<Scene>(); };
     const std::size_t accesses = interruptEverywhere(
         makeScene, [](Scene& scene) { scene.main = scene.pool.tryMake(2); },
@@ -208,7 +224,7 @@ TEST(ExactObjectPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDoes) {
     EXPECT_GE(accesses, 3U);
 }
 
-TEST(ExactObjectPoolInterruptedTest, InterruptMayReorderTheFreeOnes) {
+TEST(FixedPoolInterruptedTest, InterruptMayReorderTheFreeOnes) {
     interruptEverywhere([] { return std::make_unique<Scene>(); },
                         [](Scene& scene) { scene.main = scene.pool.tryMake(2); },
                         [](Scene& scene) {
@@ -219,7 +235,7 @@ TEST(ExactObjectPoolInterruptedTest, InterruptMayReorderTheFreeOnes) {
                         &expectEachOnce);
 }
 
-TEST(ExactObjectPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDestroys) {
+TEST(FixedPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDestroys) {
     interruptEverywhere([] { return std::make_unique<Scene>(); },
                         [](Scene& scene) { scene.first.reset(); },
                         [](Scene& scene) {
@@ -232,13 +248,13 @@ TEST(ExactObjectPoolInterruptedTest, InterruptMayMakeWhileTheMainProgramDestroys
 // ---- threads
 
 template <class Traits>
-class ExactObjectPoolThreadsTest : public ExactObjectPoolTest<Traits> {};
+class FixedPoolThreadsTest : public FixedPoolTest<Traits> {};
 using ThreadTraits = ::testing::Types<ExactTraits<StdPlatform>, ExactTraits<JitterPlatform>,
                                       ExactTraits<Narrow<JitterPlatform>>>;
-TYPED_TEST_SUITE(ExactObjectPoolThreadsTest, ThreadTraits, );
+TYPED_TEST_SUITE(FixedPoolThreadsTest, ThreadTraits, );
 
 // The other thread lives on, and has destroyed all: nothing of it lies with that thread.
-TYPED_TEST(ExactObjectPoolThreadsTest, ObjectsThatALivingThreadDestroyedCanBeHad) {
+TYPED_TEST(FixedPoolThreadsTest, ObjectsThatALivingThreadDestroyedCanBeHad) {
     ObjectPoolOptions options;
     options.capacity = 128;
     typename TestFixture::template Pool<int> pool(options);
@@ -261,7 +277,7 @@ TYPED_TEST(ExactObjectPoolThreadsTest, ObjectsThatALivingThreadDestroyedCanBeHad
 }
 
 /// Each thread has at most one object, and there is one for each: so none may be turned away.
-TYPED_TEST(ExactObjectPoolThreadsTest, IsNotExhaustedWhileAnObjectIsFree) {
+TYPED_TEST(FixedPoolThreadsTest, IsNotExhaustedWhileAnObjectIsFree) {
     struct Pair {
         explicit Pair(std::size_t number) : first(number), second(number) {}
         std::size_t first, second;

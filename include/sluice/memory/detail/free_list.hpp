@@ -1,0 +1,63 @@
+#pragma once
+
+#include <sluice/base/tagged_head.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace sluice::detail {
+
+/// The most nodes of a free list: their numbers count from 1. Without atomic words of 64 bits there
+/// are fewer, so that the tag of the head keeps 20 bits.
+template <class Platform>
+inline constexpr std::uint32_t mostFreeNodes =
+    sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
+
+template <class Platform>
+using FreeListHead = TaggedHead<Platform, typename Platform::WideWord, mostFreeNodes<Platform>, 0>;
+
+/// The successor of a node, for the list's own use.
+template <class Platform>
+using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Platform>::Number>;
+
+/// The free nodes of an array, as a lock-free stack. Any thread and any interrupt gives and takes
+/// nodes. A node has a member `next`, a FreeListNext, and stays readable while a thread may be in
+/// take(): so it is not part of the memory that the user gets.
+template <class Platform, class Node>
+class FreeList {
+    using Head = FreeListHead<Platform>;
+    using Number = typename Head::Number;
+
+public:
+    /// All nodes are free. Low addresses are given out first.
+    FreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
+        for (std::size_t i = count; i != 0; --i) {
+            give(nodes[i - 1]);
+        }
+    }
+    FreeList(const FreeList&) = delete;
+    FreeList& operator=(const FreeList&) = delete;
+
+    /// The giver's use of the node comes before the taker's (E1 of TaggedHead). After the exchange
+    /// give() does not touch the list.
+    void give(Node& node) noexcept {
+        head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
+    }
+
+    /// A free node, or null if no node was free at some moment during the call.
+    Node* take() noexcept {
+        const Number number = head_.pop(nextOf());
+        return number != 0 ? &nodes_[number - 1] : nullptr;
+    }
+
+private:
+    auto nextOf() noexcept {
+        return [this](Number number) -> auto& { return nodes_[number - 1].next; };
+    }
+
+    Node* const nodes_;
+    Head head_{0};
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,180 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/base/counter.hpp>
+#include <sluice/memory/block_pool_options.hpp>
+#include <sluice/memory/detail/free_list.hpp>
+#include <sluice/memory/detail/slab.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory_resource>
+#include <new>
+
+namespace sluice {
+
+/// A fixed number of blocks of one size, with one lock-free list of the free blocks.
+///
+///     sluice::BlockPoolOptions options;
+///     options.blockSize = 256;
+///     options.capacity = 100;
+///     sluice::FixedBlockPool blocks(options);
+///     if (void* const block = blocks.tryAllocate()) {
+///         blocks.deallocate(block);  // on any thread
+///     }
+///
+/// Use it if the limit must be exact, if interrupts allocate, or on a microcontroller (with
+/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often: here all of
+/// them write to one word. Use ObjectPool for objects.
+///
+/// Thread safety: any thread and any interrupt may call any member. Allocation and deallocation are
+/// lock-free: a preempted thread delays no other thread.
+///
+/// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call. Each
+/// build ends the program if a free block is freed. Without atomic words of 64 bits, a pool has at
+/// most 4,095 blocks; TaggedHead tells for how long a thread may be preempted then.
+///
+/// Performance: the constructor allocates everything; blocks have no header.
+template <class Traits = BlockPoolTraits>
+class BasicFixedBlockPool {
+    using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+
+    struct Node {
+        detail::FreeListNext<Platform> next{0};
+    };
+
+public:
+    /// Refuses (see setupError) what BlockPool refuses, and an unlimited capacity.
+    explicit BasicFixedBlockPool(
+        const BlockPoolOptions& options,
+        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : options_(checked(options)),
+          layout_(options),
+          nodes_(options.capacity, memory),
+          slab_(detail::Slab::create(layout_, options.capacity, memory)),
+          free_(nodes_.first, options.capacity) {}
+    BasicFixedBlockPool(const BasicFixedBlockPool&) = delete;
+    BasicFixedBlockPool& operator=(const BasicFixedBlockPool&) = delete;
+
+    /// Calls Options::onLeak, or fails an assertion, if blocks are in use: they become invalid.
+    ~BasicFixedBlockPool() {
+        detail::reportLeak(options_, statistics().inUse);
+        slab_.destroy(layout_, nodes_.memory);
+    }
+
+    /// Returns a block, or null if all are in use. The content of the block is undefined.
+    [[nodiscard]] void* tryAllocate() noexcept {
+        Node* const node = free_.take();
+        if (__builtin_expect(node == nullptr, 0)) {
+            exhausted_.fetch_add(1, std::memory_order_relaxed);
+            return nullptr;
+        }
+        node->next.store(used, std::memory_order_relaxed);
+        storeMax(highWater_, inUse_.fetch_add(1, std::memory_order_relaxed) + 1);
+        void* const block = slab_.block(static_cast<std::size_t>(node - nodes_.first), layout_);
+        detail::openMemory(block, options_.blockSize);
+        return block;
+    }
+
+    /// Throws std::bad_alloc if all blocks are in use, or without exceptions ends the program
+    /// through the assertion handler.
+    [[nodiscard]] void* allocate() {
+        void* const block = tryAllocate();
+        if (__builtin_expect(block == nullptr, 0)) {
+            detail::failToAllocate(options_);
+        }
+        return block;
+    }
+
+    /// Takes a block back; null is allowed.
+    void deallocate(void* block) noexcept {
+        if (block == nullptr) {
+            return;
+        }
+        SLUICE_ASSERT(owns(block), detail::noBlockAt(block).text);
+        Node& node = nodes_.first[slab_.indexOf(block, layout_)];
+        if (__builtin_expect(node.next.load(std::memory_order_relaxed) != used, 0)) {
+            detail::failFreedTwice(block);
+        }
+        detail::closeMemory(block, options_.blockSize);
+        // Before another thread can take the block, so that the count stays below the capacity.
+        inUse_.fetch_sub(1, std::memory_order_relaxed);
+        free_.give(node);
+    }
+
+    /// Whether a block of this pool, used or free, begins at this address.
+    [[nodiscard]] bool owns(const void* address) const noexcept {
+        return slab_.hasBlockAt(address, layout_);
+    }
+
+    /// Returns 0: a fixed pool keeps its memory.
+    std::size_t trim() noexcept { return 0; }
+
+    [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
+        return {options_.capacity, inUse_.load(std::memory_order_relaxed),
+                highWater_.load(std::memory_order_relaxed),
+                exhausted_.load(std::memory_order_relaxed)};
+    }
+
+    [[nodiscard]] std::size_t blockSize() const noexcept { return options_.blockSize; }
+    [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
+
+private:
+    // Invariant: a node's successor is `used` from the time its block is taken until the block is
+    // given back. A slow thread in take() may read `used`. Its exchange fails, because the head has
+    // changed.
+    //
+    // Edge: E1 of TaggedHead: block given back -> block taken. Relaxed, all accesses in this class:
+    // figures, or `used`, which the thread that has the block writes, and which reaches the thread
+    // that frees the block together with the block.
+
+    using Number = typename detail::FreeListHead<Platform>::Number;
+    static constexpr Number used = std::numeric_limits<Number>::max();
+
+    /// Not in the blocks, because a slow thread in take() may read the node of a block in use.
+    struct Nodes {
+        Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
+            : memory(resource),
+              count(nodes),
+              first(static_cast<Node*>(memory->allocate(count * sizeof(Node), alignof(Node)))) {
+            for (std::size_t i = 0; i < count; ++i) {
+                ::new (first + i) Node;
+            }
+        }
+        Nodes(const Nodes&) = delete;
+        Nodes& operator=(const Nodes&) = delete;
+        ~Nodes() { memory->deallocate(first, count * sizeof(Node), alignof(Node)); }
+
+        std::pmr::memory_resource* const memory;
+        const std::size_t count;
+        Node* const first;
+    };
+
+    static const BlockPoolOptions& checked(const BlockPoolOptions& options) {
+        const std::size_t most =
+            std::min<std::size_t>(detail::mostFreeNodes<Platform>,
+                                  detail::SlabLayout(detail::checkedOptions(options)).mostBlocks());
+        detail::requireAtMost("capacity of a fixed pool is too large", options.capacity, most);
+        return options;
+    }
+
+    const BlockPoolOptions options_;
+    const detail::SlabLayout layout_;
+    Nodes nodes_;
+    const detail::Slab slab_;
+    detail::FreeList<Platform, Node> free_;
+    Atomic<std::size_t> inUse_{0};
+    Atomic<std::size_t> highWater_{0};
+    Atomic<CounterWord> exhausted_{0};
+};
+
+using FixedBlockPool = BasicFixedBlockPool<>;
+
+}  // namespace sluice

@@ -253,15 +253,6 @@ public:
                                                 : list.append(std::forward<C>(callback)));
     }
 
-    /// Adds a callback behind the callbacks of its prototype with the same or a higher priority.
-    /// See CallbackList::insertByPriority().
-    template <class C>
-    Handle insertByPriority(C&& callback, int priority) {
-        constexpr std::size_t index = Match::template ofCallable<C>();
-        return handleOf<index>(
-            std::get<index>(lists_).insertByPriority(std::forward<C>(callback), priority));
-    }
-
     /// Removes a callback. Returns false if the handle names no callback of this list (any more).
     bool remove(const Handle& handle) {
         const auto removeFrom = [](auto& list, const auto& own) { return list.remove(own); };

@@ -49,10 +49,6 @@ public:
     Handle insertListener(const Event& event, C&& callback, const Handle& before) {
         return this->listOf(event).insert(std::forward<C>(callback), before);
     }
-    template <class C>
-    Handle insertListenerByPriority(const Event& event, C&& callback, int priority) {
-        return this->listOf(event).insertByPriority(std::forward<C>(callback), priority);
-    }
 
     /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event and a prototype.
     template <class Prototype, class F>
@@ -97,8 +93,7 @@ protected:
 
     /// Converts the arguments to the types of the prototype, once for all mixins and listeners.
     template <class Result, class... Args>
-    void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event,
-                    Same<Args>... args) const {
+    void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event, Same<Args>... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {
             callListeners<Result(Args...)>(event, args...);
         }

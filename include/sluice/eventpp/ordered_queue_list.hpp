@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <iterator>
 #include <set>
 
@@ -88,19 +87,14 @@ private:
 
     /// Finds the place first, because Compare may throw. Then nothing has changed.
     void take(End where, OrderedQueueList& other, Place slot) {
-        const Place place = where == End::front ? frontPlace(*slot) : backPlace(*slot);
+        const bool isFront = where == End::front;
+        Place place = isFront ? tree_.cbegin() : tree_.cend();
+        if (!empty() && (isFront ? Before()(*place, *slot) : Before()(*slot, *std::prev(place)))) {
+            place = isFront ? tree_.lower_bound(*slot) : tree_.upper_bound(*slot);
+        }
         slot->isLoose = true;
         const Place taken = tree_.insert(place, other.tree_.extract(slot));
         taken->isLoose = false;
-    }
-
-    Place frontPlace(const Slot& slot) const {
-        const bool fits = tree_.empty() || !Before()(*tree_.cbegin(), slot);
-        return fits ? tree_.cbegin() : tree_.lower_bound(slot);
-    }
-    Place backPlace(const Slot& slot) const {
-        const bool fits = tree_.empty() || !Before()(slot, *std::prev(tree_.cend()));
-        return fits ? tree_.cend() : tree_.upper_bound(slot);
     }
 
     Tree tree_;

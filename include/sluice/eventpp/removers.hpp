@@ -22,14 +22,12 @@ namespace sluice {
 
 namespace detail {
 
-template <class Target>
-inline constexpr bool isDispatcher = std::is_base_of_v<TagEventDispatcher, Target>;
-
 /// The functions of a remover. Each calls Self::add(put, listener, options...), which makes a
 /// callback of the listener and passes it to put(target, callback).
 template <class Self, class Target>
 class Adders {
-    static_assert(isDispatcher<Target> || std::is_base_of_v<TagCallbackList, Target>,
+    static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||
+                      std::is_base_of_v<TagCallbackList, Target>,
                   "the target must be a callback list, an event dispatcher or an event queue");
 
 public:
@@ -201,13 +199,7 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 /// Performance: one entry for each listener. Removing a single listener is linear in their number.
 template <class Target>
 class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
-    using Base = detail::Adders<ScopedRemover, Target>;
-    friend Base;
-
-    template <class T>
-    using IfDispatcher = std::enable_if_t<detail::isDispatcher<T>, int>;
-    template <class T>
-    using IfCallbackList = std::enable_if_t<!detail::isDispatcher<T>, int>;
+    friend detail::Adders<ScopedRemover, Target>;
 
 public:
     using Handle = typename Target::Handle;
@@ -241,25 +233,16 @@ public:
     }
 
     /// Sets the target. If it was another one, the listeners in the old one are removed.
-    template <class T = Target, IfDispatcher<T> = 0>
-    void setDispatcher(Target& dispatcher) {
-        setTarget(dispatcher);
-    }
-    template <class T = Target, IfCallbackList<T> = 0>
-    void setCallbackList(Target& list) {
-        setTarget(list);
-    }
+    void setDispatcher(Target& dispatcher) { setTarget(dispatcher); }
+    void setCallbackList(Target& list) { setTarget(list); }
 
     /// Removes a listener that was added here. Returns false for any other listener, and for a
     /// wrong event.
-    template <class T = Target, IfDispatcher<T> = 0>
+    template <class T = Target>
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);
     }
-    template <class T = Target, IfCallbackList<T> = 0>
-    bool remove(const Handle& handle) {
-        return isOwn(handle) && target_->remove(handle);
-    }
+    bool remove(const Handle& handle) { return isOwn(handle) && target_->remove(handle); }
 
 private:
     using Mutex = typename Target::Mutex;
@@ -328,8 +311,7 @@ private:
 /// Performance: one allocation for a listener and one atomic subtraction for a call.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
-    using Base = detail::Adders<CounterRemover, Target>;
-    friend Base;
+    friend detail::Adders<CounterRemover, Target>;
 
 public:
     using Handle = typename Target::Handle;
@@ -384,8 +366,7 @@ template <class Target>
 /// Performance: one allocation for a listener. A call costs the condition and one atomic load.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
-    using Base = detail::Adders<ConditionalRemover, Target>;
-    friend Base;
+    friend detail::Adders<ConditionalRemover, Target>;
 
 public:
     using Handle = typename Target::Handle;

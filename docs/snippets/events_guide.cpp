@@ -82,7 +82,7 @@ bool bounded() {
     queue.enqueue(1, 1);
     queue.enqueue(1, 2);
     queue.enqueue(1, 3);
-    return queue.sizeApprox() == 2 && queue.discardedCount() == 1;
+    return queue.sizeApprox() == 2 && queue.statistics().discarded == 1;
 }
 
 struct Display {

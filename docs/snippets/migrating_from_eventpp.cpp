@@ -2,7 +2,7 @@
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/counterremover.h>
-#include <sluice/event/any_scoped_connection.hpp>
+#include <sluice/event/scoped_connection.hpp>
 
 #include <string>
 #include <vector>

@@ -2,13 +2,11 @@
 
 // Everything public of the module event.
 
-#include <sluice/event/any_scoped_connection.hpp>
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
 #include <sluice/event/event_policies.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/event/event_queue_options.hpp>
-#include <sluice/event/event_queue_statistics.hpp>
 #include <sluice/event/member_listener.hpp>
 #include <sluice/event/scoped_connection.hpp>
 #include <sluice/event/type_dispatcher.hpp>

@@ -1,15 +1,14 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/event/detail/dispatch/growing_hash_map.hpp>
-#include <sluice/event/detail/dispatch/growing_ordered_map.hpp>
+#include <sluice/base/spin_lock.hpp>
+#include <sluice/event/detail/event_map.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstddef>
 
-// The two maps of events as shipped, under the model checker. The contents of keys rely on edge E1,
-// the hash map's tables on E2.
+// The hash map of events as shipped, under the model checker.
 
 namespace sluice::model {
 namespace {
@@ -30,15 +29,15 @@ struct Hash {
 struct Equal {
     bool operator()(const Key& a, const Key& b) const { return a.number() == b.number(); }
 };
-struct Less {
-    bool operator()(const Key& a, const Key& b) const { return a.number() < b.number(); }
+struct ModelThreading {
+    using Platform = ModelPlatform;
+    using Mutex = BasicSpinLock<ModelPlatform>;
 };
 
 /// Its first table has room for one entry, so the second key makes it grow.
-using HashMap = detail::GrowingHashMap<Key, int, Hash, Equal, ModelPlatform, 2>;
+using HashMap = detail::HashMap<Key, int, Hash, Equal, ModelThreading, 2>;
 /// Its first table has room for two entries.
-using RoomyHashMap = detail::GrowingHashMap<Key, int, Hash, Equal, ModelPlatform, 4>;
-using OrderedMap = detail::GrowingOrderedMap<Key, int, Less, ModelPlatform, 2>;
+using RoomyHashMap = detail::HashMap<Key, int, Hash, Equal, ModelThreading, 4>;
 
 template <class Map>
 int sizeOf(const Map& map) {
@@ -97,26 +96,21 @@ void whatWasAddedBeforeIsFound() {
 
 TEST(EventMapModelTest, KeysAreThereOnceAndStay) {
     EXPECT_TRUE(holds(eachKeyIsThereOnce<HashMap>, options({2, 2})));
-    EXPECT_TRUE(holds(eachKeyIsThereOnce<OrderedMap>, options({2, 2})));
     EXPECT_TRUE(holds(eachIsVisited<HashMap>, options({2, 2})));
-    EXPECT_TRUE(holds(eachIsVisited<OrderedMap>, options({2, 2})));
     EXPECT_TRUE(holds(whatIsAddedIsFound<HashMap>, options({2, 2})));
     EXPECT_TRUE(holds(whatIsAddedIsFound<RoomyHashMap>, options({2, 2})));
-    EXPECT_TRUE(holds(whatIsAddedIsFound<OrderedMap>, options({2, 2})));
     EXPECT_TRUE(holds(whatWasAddedBeforeIsFound<HashMap>, options({2, 2})));
-    EXPECT_TRUE(holds(whatWasAddedBeforeIsFound<OrderedMap>, options({2, 2})));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-TEST(EventMapModelTest, EveryOrderIsNeeded) {
+TEST(EventMapModelTest, EveryOrderIsNeededButOne) {
     const Scenarios hashed{eachKeyIsThereOnce<HashMap>, whatWasAddedBeforeIsFound<HashMap>,
-                           eachIsVisited<HashMap>, whatIsAddedIsFound<HashMap>,
-                           whatIsAddedIsFound<RoomyHashMap>};
-    const Scenarios ordered{eachKeyIsThereOnce<OrderedMap>, whatWasAddedBeforeIsFound<OrderedMap>,
-                            eachIsVisited<OrderedMap>, whatIsAddedIsFound<OrderedMap>};
-    EXPECT_TRUE(survive({}, surveyOrders("growing_hash_map.hpp", options({2, 2}), hashed)));
-    EXPECT_TRUE(survive({}, surveyOrders("growing_ordered_map.hpp", options({2, 2}), ordered)));
+                           eachIsVisited<HashMap>, eachIsVisited<RoomyHashMap>,
+                           whatIsAddedIsFound<HashMap>, whatIsAddedIsFound<RoomyHashMap>};
+    // The checker does not see the plain members of a table, which add() reads.
+    EXPECT_TRUE(survive({"add: load acquire -> relaxed"},
+                        surveyOrders("event_map.hpp", options({2, 2}), hashed)));
 }
 #endif
 

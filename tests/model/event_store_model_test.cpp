@@ -2,7 +2,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/event/detail/queue/event_batch.hpp>
+#include <sluice/event/detail/event_store.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
@@ -247,7 +247,7 @@ void oldestMakesRoom() {
              [&] { (void)store.peek([](const Message& message) { (void)message.number(); }); });
     delivered += harvest(store);
     check(ledger.accepted == 2, "room is made");
-    check(delivered + static_cast<int>(store.discardedCount()) == 2, "exact counts");
+    check(delivered + static_cast<int>(store.statistics().discarded) == 2, "exact counts");
     check(ledger.alive == 0, "each event is destroyed once");
 }
 

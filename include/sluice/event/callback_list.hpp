@@ -1,51 +1,66 @@
 #pragma once
 
-#include <sluice/event/detail/list/callback_chain.hpp>
-#include <sluice/event/detail/list/policy_traits.hpp>
-#include <sluice/event/event_policies.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+#include <sluice/event/detail/retire_list.hpp>
 
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
 
-/// Calls callbacks one after the other with the same arguments.
+namespace detail {
+
+template <class Callback, class Threading>
+class CallbackHandle;
+template <class Callback, class Threading>
+struct CallbackNode;
+template <class Callback, class Threading>
+class CallbackCore;
+
+/// Returns true for a null pointer and an empty wrapper such as std::function.
+template <class Callback>
+bool isNull(const Callback& callback) noexcept {
+    if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
+                  std::is_constructible_v<bool, const Callback&>) {
+        return !static_cast<bool>(callback);
+    } else {
+        return false;
+    }
+}
+
+template <class P, class... Args>
+using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...));
+
+}  // namespace detail
+
+/// An ordered list of callbacks that are called with the same arguments.
 ///
 ///     sluice::CallbackList<void(int)> onChange;
 ///     auto handle = onChange.append([](int value) { ... });
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use it to tell several parts of a program about one kind of event. Use EventDispatcher if there
-/// are many such lists, found by a key. Use EventQueue if callbacks run later or on another thread.
+/// Use it for one kind of event. Use EventDispatcher for many lists that are found by a key, and
+/// EventQueue if callbacks run later or on another thread.
 ///
-/// Threads: any thread may call any member at any time, also from inside a callback. While a thread
-/// moves, swaps, assigns to or destroys a list, no other thread may use it. A callback may destroy
-/// its own list: then the callbacks that were not reached yet are not called.
+/// Order: a call visits the callbacks that are in the list when it begins, except those that are
+/// removed before their turn. It calls none that is added during the call. If another thread adds or
+/// removes a callback during a call, the call may or may not see the change.
 ///
-/// Calls: a call sees the callbacks that are in the list when the call begins. It calls no callback
-/// that is added during the call, and none that is removed before its turn. If another thread adds
-/// or removes a callback during a call, the call may or may not see the change.
+/// Thread safety: any thread may call any member at any time, also from a callback. No other thread
+/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock and write
+/// no shared memory; adding and removing take a lock for a few instructions.
 ///
-/// Progress: calls take no lock and write nothing that other threads read, so they run in parallel.
-/// Adding and removing take a lock for a few instructions. No code of the user runs under it.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. Then
+/// the last of these calls destroys it. Calls of other lists delay nothing. A callback may destroy
+/// its own list: the call ends after it, and destroys the callbacks.
 ///
-/// Destruction: if no thread is calling this list, remove() destroys the callback before it
-/// returns. Otherwise the last of these calls destroys the callback when the call ends. Calls of
-/// other lists do not delay this, and destroy no callback of this list. One exception: a thread
-/// removes more than 256 callbacks in a row, or 5,000 in a second, while other threads use lists.
-/// Then a later removal or a later call of this list may destroy some of these callbacks, at the
-/// latest the 256th removal. As long as a callback does not return, callbacks that are removed from
-/// its list stay: see removedSizeApprox(). The destructor of a list destroys its callbacks, and the
-/// callbacks that their destructors add to it. If a callback of this list destroys the list, the
-/// last call of the list on this thread destroys the callbacks. Then no destructor of a callback
-/// may use the list, and neither may one that is nested in more than 100 such destructors.
-///
-/// Exceptions: an exception of a callback ends the call and leaves the list unchanged. Adding gives
-/// the strong guarantee. Memory: one allocation for each callback. Only the first call of each
-/// thread allocates.
-///
-/// Cost: a call 1-3 ns beyond the callbacks; see docs/guide/events.md.
+/// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
 /// `Policies`: Callback, Threading, canContinueInvoking. See event_policies.hpp.
 template <class Prototype, class Policies = DefaultPolicies>
@@ -55,13 +70,8 @@ class CallbackList {
 };
 
 template <class Result, class... Args, class Policies>
-class CallbackList<Result(Args...), Policies>
-    : public TagCallbackList,
-      private detail::CallbackChain<detail::CallbackOf<Policies, Result(Args...)>,
-                                    detail::ThreadingOf<Policies>> {
+class CallbackList<Result(Args...), Policies> : public TagCallbackList {
     using Threading = detail::ThreadingOf<Policies>;
-    using Chain = detail::CallbackChain<detail::CallbackOf<Policies, Result(Args...)>, Threading>;
-    using Node = typename Chain::Node;
 
     static_assert((!std::is_rvalue_reference_v<Args> && ...),
                   "a prototype cannot have rvalue references, as several callbacks get the same "
@@ -69,84 +79,129 @@ class CallbackList<Result(Args...), Policies>
 
 public:
     using Callback = detail::CallbackOf<Policies, Result(Args...)>;
-    using Handle = typename Chain::Handle;
+    /// Names one callback. It may outlive the callback and the list.
+    using Handle = detail::CallbackHandle<Callback, Threading>;
     using Mutex = typename Threading::Mutex;
 
-    /// Whether there is no callback.
-    using Chain::empty;
-
-    /// Whether the list is not empty.
-    operator bool() const noexcept { return !empty(); }
-
-    /// Adds a callback at the end, or at the beginning. A null callable is not added: then the
-    /// handle is empty.
-    Handle append(Callback callback) { return Chain::append(std::move(callback)); }
-    Handle prepend(Callback callback) { return Chain::prepend(std::move(callback)); }
-
-    /// Adds a callback in front of `before`. If this handle is empty, expired or of another list,
-    /// it adds the callback at the end.
-    Handle insert(Callback callback, const Handle& before) {
-        return Chain::insert(std::move(callback), before);
-    }
-
-    /// Adds a callback behind the callbacks of the same or a higher priority. Callbacks that were
-    /// added by other functions have priority 0. It holds the lock of the list while it searches
-    /// from the end, past each callback of a lower priority: 4.6 ms for a million. Calls of the
-    /// list take no lock, so only threads that change the same list wait.
-    Handle insertByPriority(Callback callback, int priority) {
-        return Chain::insertByPriority(std::move(callback), priority);
-    }
-
-    /// Adds a callback that gets its own handle: f(handle, args...). In a copy of the list, it
-    /// still gets the handle of the original list.
-    template <class F>
-    Handle appendWithHandle(F f) {
-        return Chain::appendMade([&f](const Handle& handle) {
-            return [handle, function = std::move(f)](Args... args) mutable {
-                return static_cast<Result>(function(handle, std::forward<Args>(args)...));
-            };
-        });
-    }
-
-    /// Removes a callback. Returns false if the handle names no callback of this list (any more).
-    using Chain::remove;
-
-    /// Removes all callbacks.
-    using Chain::clear;
-
-    /// Whether the handle names a callback that is in this list. Constant time.
-    using Chain::ownsHandle;
-
-    /// Removes a callback and waits until no thread is running it and it has been destroyed. It
-    /// waits for calls of this list only, and takes microseconds.
-    ///
-    /// If the callback was removed before, the result is false, but the call still waits. Inside a
-    /// callback of this list, it waits for other threads only. Then the last call of the list on
-    /// this thread destroys the removed callback. Two callbacks that wait for each other's end wait
-    /// for ever. Builds with assertions end the program with a message.
-    using Chain::removeAndWait;
-
-    /// The number of callbacks that have been removed but not destroyed, because earlier calls are
-    /// still running.
-    using Chain::removedSizeApprox;
-
-    /// Calls f(Handle, Callback&) or f(Callback&) for each callback.
-    template <class F>
-    void forEach(F&& f) const {
-        this->visitWhile([&f](Node& node) {
-            visit(f, node);
+    CallbackList() noexcept = default;
+    CallbackList(const CallbackList& other) : CallbackList() {
+        other.visitWhile([this](Node& node) {
+            (void)add(std::as_const(node.callback.get()), AtEnd(), node.priority);
             return true;
         });
     }
-
-    /// As forEach(), but ends when `f` returns false. Then the result is false.
-    template <class F>
-    bool forEachIf(F&& f) const {
-        return this->visitWhile([&f](Node& node) { return static_cast<bool>(visit(f, node)); });
+    CallbackList(CallbackList&& other) noexcept { swap(other); }
+    CallbackList& operator=(const CallbackList& other) {
+        if (this != &other) {
+            CallbackList(other).swap(*this);
+        }
+        return *this;
+    }
+    CallbackList& operator=(CallbackList&& other) noexcept {
+        CallbackList(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~CallbackList() {
+        // Repeats, because destructors of callbacks may add callbacks. Relaxed: no other thread.
+        while (Core* const ended = core_.exchange(nullptr, std::memory_order_relaxed)) {
+            ended->end();
+        }
     }
 
-    /// Calls all callbacks. Each gets the same arguments as lvalues, so no callback can move a
-    /// value away from the next one.
+    /// Running calls continue with the callbacks that they began with.
+    void swap(CallbackList& other) noexcept {
+        Core* const mine = core();
+        core_.store(other.core(), std::memory_order_release);
+        other.core_.store(mine, std::memory_order_release);
+        // Relaxed: no other thread uses the lists.
+        const auto counter = currentCounter.load(std::memory_order_relaxed);
+        currentCounter.store(other.currentCounter.load(std::memory_order_relaxed),
+                             std::memory_order_release);
+        other.currentCounter.store(counter, std::memory_order_release);
+    }
+    friend void swap(CallbackList& a, CallbackList& b) noexcept { a.swap(b); }
+
+    [[nodiscard]] bool empty() const noexcept {
+        const Core* const own = core();
+        return own == nullptr || own->first() == nullptr;
+    }
+    operator bool() const noexcept { return !empty(); }
+
+    // ---- Adding. A null callable is not added: then the handle is empty.
+
+    Handle append(Callback callback) { return add(std::move(callback), AtEnd()); }
+
+    Handle prepend(Callback callback) {
+        return add(std::move(callback), [](const Core& core) { return core.first(); });
+    }
+
+    /// Adds a callback in front of `before`, or at the end if `before` is not in this list.
+    Handle insert(Callback callback, const Handle& before) {
+        return add(std::move(callback), [&before](const Core& core) {
+            return core.holds(before.node_) ? before.node_ : nullptr;
+        });
+    }
+
+    /// Adds a callback behind the callbacks of the same or a higher priority. append(), prepend()
+    /// and insert() use priority 0. The lock is held during the search, which begins at the end:
+    /// 4.6 ms for a million callbacks.
+    Handle insertByPriority(Callback callback, int priority) {
+        const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
+        return add(std::move(callback), findAfter, priority);
+    }
+
+    /// Adds a callback that receives its own handle: f(handle, args...). In a copy of the list, it
+    /// still receives the handle of the original list.
+    template <class F>
+    Handle appendWithHandle(F f) {
+        const auto make = [&f](const Handle& handle) {
+            return [handle, function = std::move(f)](Args... args) mutable {
+                return static_cast<Result>(function(handle, std::forward<Args>(args)...));
+            };
+        };
+        return addMade(make, AtEnd(), 0);
+    }
+
+    // ---- Removing
+
+    /// Returns false if the handle names no callback of this list.
+    bool remove(const Handle& handle) {
+        Core* const own = core();
+        return own != nullptr && own->remove(handle);
+    }
+
+    /// Removes a callback and waits until no thread is running it and it has been destroyed.
+    /// Inside a call of this list, it waits for other threads only, and the last call of the list
+    /// on this thread destroys the callback. It also waits if the callback was removed before; then
+    /// it returns false. Two callbacks that wait for each other wait for ever: see assertions.
+    bool removeAndWait(const Handle& handle) {
+        Core* const own = core();
+        return own != nullptr && own->removeAndWait(handle);
+    }
+
+    /// Removes all callbacks.
+    void clear() noexcept {
+        if (Core* const own = core()) {
+            own->clear();
+        }
+    }
+
+    /// Returns true if the handle names a callback of this list. Constant time.
+    [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
+        const Core* const own = core();
+        return own != nullptr && own->ownsHandle(handle);
+    }
+
+    /// The number of removed callbacks that are not destroyed yet, because of running calls.
+    [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
+        const Core* const own = core();
+        return own == nullptr ? 0 : own->retired.sizeApprox();
+    }
+
+    // ---- Calling
+
+    /// Calls all callbacks. They receive the arguments as lvalues, so none can move a value away
+    /// from the next one.
     void operator()(Args... args) const {
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "
@@ -156,24 +211,469 @@ public:
 
     /// Called by dispatchers with their copies of the arguments.
     void callAll(Args&... args) const {
-        this->visitWhile([&](Node& node) {
+        visitWhile([&](Node& node) {
             node.callback.get()(args...);
-            return detail::canContinueInvoking<Policies, Args...>(args...);
+            if constexpr (detail::isDetected<detail::ContinueResult, Policies, Args...>) {
+                return Policies::canContinueInvoking(args...);
+            } else {
+                return true;
+            }
         });
     }
 
-    void swap(CallbackList& other) noexcept { Chain::swap(other); }
-    friend void swap(CallbackList& a, CallbackList& b) noexcept { a.swap(b); }
+    /// Calls f(Handle, Callback&) or f(Callback&) for each callback.
+    template <class F>
+    void forEach(F&& f) const {
+        visitWhile([&f](Node& node) {
+            visit(f, node);
+            return true;
+        });
+    }
+
+    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    template <class F>
+    bool forEachIf(F&& f) const {
+        return visitWhile([&f](Node& node) { return static_cast<bool>(visit(f, node)); });
+    }
 
 private:
+    // A doubly linked list on the heap (the core), as in read-copy-update. Serial numbers keep new
+    // callbacks out of running calls. The first callback makes the core.
+    //
+    // Invariants, under the core's lock: `next` from first_ to last_ links exactly the nodes whose
+    // serial is not `removed` and whose owner is this core; `previous` is the inverse; serials are
+    // at most currentCounter. A removed node keeps its `next`, so a call that stands on it gets back
+    // to the list through nodes that were removed later. It skips no older node of the list.
+    //
+    // Happens-before edges:
+    //   E1 link    node written -> `next` or first_ release .. acquire -> node read
+    //   E2 newest  serials rewritten at wrap-around -> currentCounter release .. acquire -> serial
+    //   E3 core    core built -> core_ release .. acquire -> core read
+    // A node is freed by edge E2 of RetireList.
+
+    using Core = detail::CallbackCore<Callback, Threading>;
+    using Node = detail::CallbackNode<Callback, Threading>;
+    template <class T>
+    using Atomic = typename detail::PlatformOf<Threading>::template Atomic<T>;
+
+    struct AtEnd {
+        Node* operator()(const Core&) const noexcept { return nullptr; }
+    };
+
+    Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
+
+    /// Calls visit(Node&) until it returns false. Returns true if it always returned true.
+    template <class Visit>
+    bool visitWhile(Visit visit) const {
+        Core* const own = core();
+        if (own == nullptr) {
+            return true;
+        }
+        const detail::Call<Threading> call(own->retired);
+        const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2
+        // Does not use this object from here on, because a callback may destroy it.
+        for (Node* node = own->first(); node != nullptr;
+             node = node->next.load(std::memory_order_acquire)) {  // E1
+            if (node->isPartOf(newest) && !visit(*node)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     template <class F>
     static decltype(auto) visit(F& f, Node& node) {
         if constexpr (std::is_invocable_v<F&, Handle, Callback&>) {
-            return f(Chain::handleOf(node), node.callback.get());
+            node.addReference();
+            return f(Handle(&node), node.callback.get());
         } else {
             return f(node.callback.get());
         }
     }
+
+    template <class C, class FindAfter>
+    Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
+        if (detail::isNull(callback)) {
+            return Handle();
+        }
+        const auto make = [&callback](const Handle&) -> C&& { return std::forward<C>(callback); };
+        return addMade(make, findAfter, priority);
+    }
+
+    /// Adds the callback make(handle) in front of the node findAfter(core), or at the end for null.
+    template <class Make, class FindAfter>
+    Handle addMade(const Make& make, FindAfter findAfter, int priority) {
+        Core* const present = core();
+        Core& own = present != nullptr ? *present : makeCore(new Core);
+        Handle handle(new Node);
+        handle.node_->callback.construct(make(std::as_const(handle)));
+        handle.node_->priority = priority;
+        own.publish(*handle.node_, currentCounter, findAfter);
+        return handle;
+    }
+
+    /// Stores `made`, unless another thread has stored a core first. Returns the stored one.
+    [[gnu::cold, gnu::noinline]] Core& makeCore(Core* made) noexcept {
+        Core* expected = nullptr;
+        while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3
+                                            std::memory_order_acquire)) {
+            if (expected != nullptr) {
+                delete made;
+                return *expected;
+            }
+        }
+        return *made;
+    }
+
+    Atomic<Core*> core_{nullptr};  // null until the first callback is added
+
+    // The newest serial. The name is eventpp's, which programs use.
+    // NOLINTNEXTLINE(readability-identifier-naming)
+    typename Threading::template Atomic<unsigned> currentCounter{0};
 };
 
+namespace detail {
+
+/// Names one callback of one list, until the callback is removed. Like a std::weak_ptr, it keeps
+/// the memory of the node, but not the callback.
+///
+/// Thread safety: one thread at a time uses a handle; each thread may have its own copy.
+template <class Callback, class Threading>
+class CallbackHandle {
+    using Node = CallbackNode<Callback, Threading>;
+
+public:
+    CallbackHandle() noexcept = default;
+    CallbackHandle(const CallbackHandle& other) noexcept : node_(other.node_) {
+        if (node_ != nullptr) {
+            node_->addReference();
+        }
+    }
+    CallbackHandle(CallbackHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+    CallbackHandle& operator=(CallbackHandle other) noexcept {
+        std::swap(node_, other.node_);
+        return *this;
+    }
+    ~CallbackHandle() { reset(); }
+
+    void reset() noexcept {
+        if (node_ != nullptr) {
+            std::exchange(node_, nullptr)->dropReference();
+        }
+    }
+
+    [[nodiscard]] bool expired() const noexcept { return node_ == nullptr || node_->isRemoved(); }
+    operator bool() const noexcept { return !expired(); }
+
+    /// Returns this handle, or an empty one if the callback has been removed.
+    [[nodiscard]] CallbackHandle lock() const noexcept {
+        return expired() ? CallbackHandle() : *this;
+    }
+
+    /// Removes the callback from its list. Returns false if it was removed before. No other thread
+    /// may destroy, move or swap the list at the same time.
+    bool remove() const {
+        return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
+    }
+
+    // The rest of std::weak_ptr's vocabulary; std::owner_less<> orders handles.
+
+    template <class Other>
+    bool owner_before(  // NOLINT(readability-identifier-naming)
+        const CallbackHandle<Other, Threading>& other) const noexcept {
+        return std::less<const void*>()(node_, other.node_);
+    }
+    /// 1 while the callback is in the list, otherwise 0.
+    long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
+        return expired() ? 0 : 1;
+    }
+    void swap(CallbackHandle& other) noexcept { std::swap(node_, other.node_); }
+
+    friend bool operator==(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return handle.expired();
+    }
+    friend bool operator!=(const CallbackHandle& handle, std::nullptr_t) noexcept {
+        return !handle.expired();
+    }
+    friend bool operator==(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ == b.node_;
+    }
+    friend bool operator!=(const CallbackHandle& a, const CallbackHandle& b) noexcept {
+        return a.node_ != b.node_;
+    }
+
+private:
+    template <class, class>
+    friend class CallbackHandle;
+    template <class, class>
+    friend class sluice::CallbackList;
+    friend class CallbackCore<Callback, Threading>;
+
+    /// Takes over one reference.
+    explicit CallbackHandle(Node* node) noexcept : node_(node) {}
+
+    Node* node_ = nullptr;
+};
+
+/// One callback of a list. Handles keep the memory of the node after the callback's end.
+template <class Callback, class Threading>
+struct CallbackNode : Retired {
+    using Platform = PlatformOf<Threading>;
+    template <class T>
+    using Atomic = typename Platform::template Atomic<T>;
+
+    /// The serial of a node that is in no list.
+    static constexpr unsigned removed = 0;
+    /// The serial of a node whose callback has been destroyed.
+    static constexpr unsigned gone = std::numeric_limits<unsigned>::max();
+
+    // A call reads these members first.
+    Atomic<CallbackNode*> next{nullptr};
+    Atomic<unsigned> serial{removed};
+    Atomic<unsigned> references{1};
+    typename Platform::template Cell<Callback> callback;
+
+    // Written under the lock of the owner.
+    CallbackNode* previous = nullptr;
+    Atomic<CallbackCore<Callback, Threading>*> owner{nullptr};
+    int priority = 0;
+
+    static constexpr bool isListed(unsigned serial) noexcept {
+        return serial != removed && serial != gone;
+    }
+    // Relaxed, both: the link to the node (E1) orders the reads of its members.
+    bool isRemoved() const noexcept { return !isListed(serial.load(std::memory_order_relaxed)); }
+    bool isPartOf(unsigned newest) const noexcept {
+        const unsigned own = serial.load(std::memory_order_relaxed);
+        return own != removed && own <= newest;
+    }
+
+    void addReference() noexcept {
+        references.fetch_add(1U, std::memory_order_relaxed);  // relaxed: the caller has one
+    }
+    /// Release and acquire: all uses of the node happen before its deletion.
+    void dropReference() noexcept {
+        if (references.fetch_sub(1U, std::memory_order_acq_rel) == 1) {
+            destroy(*this);
+        }
+    }
+    /// Not inlined: with SingleThreading, g++ would warn that the next handle uses the freed node.
+    [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
+
+    /// Destroys the callback, which no call uses any more.
+    static void end(Retired& base) noexcept {
+        auto& node = static_cast<CallbackNode&>(base);
+        node.callback.destroy();
+        // Release: a thread that reads `gone` also sees the destructor's writes.
+        node.serial.store(gone, std::memory_order_release);
+        node.dropReference();
+    }
+};
+
+/// The nodes of a list. It outlives the list until running calls have ended.
+template <class Callback, class Threading>
+class CallbackCore : Retired {
+    using Node = CallbackNode<Callback, Threading>;
+    using Handle = CallbackHandle<Callback, Threading>;
+    using Guard = typename RetireList<Threading>::Guard;
+    using Counter = typename Threading::template Atomic<unsigned>;
+    template <class T>
+    using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+
+public:
+    // The code that makes an element frees it, because the code that removes it may be a shared
+    // object that is unloaded first.
+    CallbackCore() noexcept {
+        this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
+    }
+
+    Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
+
+    template <class FindAfter>
+    void publish(Node& node, Counter& newest, FindAfter findAfter) {
+        node.addReference();  // the list's
+        node.free = &Node::end;
+        const Guard guard(retired.lock);
+        link(node, newest, findAfter(std::as_const(*this)));
+    }
+
+    /// The first of the nodes of lower priority at the end, or null. Called under the lock.
+    Node* firstBelow(int priority) const noexcept {
+        Node* after = nullptr;
+        for (Node* node = last_; node != nullptr && node->priority < priority;
+             node = node->previous) {
+            after = node;
+        }
+        return after;
+    }
+
+    /// Called under the lock, which keeps nodes of this list in it.
+    bool holds(const Node* node) const noexcept { return wasHere(node) && !node->isRemoved(); }
+
+    bool ownsHandle(const Handle& handle) const noexcept {
+        const Guard guard(retired.lock);
+        return holds(handle.node_);
+    }
+
+    bool remove(const Handle& handle) noexcept {
+        Node* const node = handle.node_;
+        {
+            const Guard guard(retired.lock);
+            if (!holds(node)) {
+                return false;
+            }
+            unlink(*node);
+        }
+        retire(node, node);
+        return true;
+    }
+
+    bool removeAndWait(const Handle& handle) noexcept {
+        const Handle kept = handle;  // the handle may be destroyed with the callback
+        Node* const node = kept.node_;
+        const bool isOwnCall = retired.readers.isInside();
+        bool isRemoved = false;
+        {
+            const Guard guard(retired.lock);
+            isRemoved = holds(node);
+            if (isRemoved) {
+                unlink(*node);
+                if (isOwnCall) {
+                    retired.add(guard, *node);  // freed by this thread's last call of the list
+                }
+            }
+        }
+        retired.readers.waitForOthers();
+        if (!isOwnCall) {
+            if (isRemoved) {
+                node->nextRetired = nullptr;
+                Freeing::freeAll(node);
+            } else if (wasHere(node)) {
+                awaitEnd(*node);
+            }
+        }
+        return isRemoved;
+    }
+
+    void clear() noexcept {
+        Node* last = nullptr;
+        if (Node* const all = unlinkAll(last)) {
+            retire(all, last);
+        }
+    }
+
+    /// Called by the destructor of the list. No other thread is calling the list.
+    [[gnu::cold, gnu::noinline]] void end() noexcept {
+        Node* last = nullptr;
+        addRetired(unlinkAll(last), last);
+        if (retired.readers.isInside()) {
+            const Guard guard(retired.lock);
+            retired.add(guard, *this);
+            return;
+        }
+        Retired* const all = retired.takeAll();
+        delete this;
+        Freeing::freeAll(all);
+    }
+
+    RetireList<Threading> retired;
+
+private:
+    /// Links the node in front of `after`, or at the end for null. Not inlined, because each way to
+    /// add a callback has a publish() of its own.
+    [[gnu::noinline]] void link(Node& node, Counter& newest, Node* after) noexcept {
+        Node* const before = after != nullptr ? after->previous : last_;
+        node.previous = before;
+        node.next.store(after, std::memory_order_relaxed);  // relaxed, all: E1 publishes them
+        node.owner.store(this, std::memory_order_relaxed);
+        node.serial.store(nextSerial(newest), std::memory_order_relaxed);
+        (after != nullptr ? after->previous : last_) = &node;
+        (before != nullptr ? before->next : first_).store(&node, std::memory_order_release);  // E1
+    }
+
+    void unlink(Node& node) noexcept {
+        // Relaxed, both: calls that run at the same time may miss it.
+        node.serial.store(Node::removed, std::memory_order_relaxed);
+        Node* const after = node.next.load(std::memory_order_relaxed);
+        Node* const before = node.previous;
+        (after != nullptr ? after->previous : last_) = before;
+        (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
+    }
+
+    /// Returns the first node, and sets `last`.
+    Node* unlinkAll(Node*& last) noexcept {
+        const Guard guard(retired.lock);
+        Node* const all = first_.load(std::memory_order_relaxed);  // relaxed, all: under the lock
+        for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
+            node->serial.store(Node::removed, std::memory_order_relaxed);
+        }
+        first_.store(nullptr, std::memory_order_release);
+        last = std::exchange(last_, nullptr);
+        return all;
+    }
+
+    /// Frees the nodes from `node` to `last`, which are unlinked, when no call can use them.
+    void retire(Node* node, Node* last) noexcept {
+        const bool isInside = retired.readers.isInside();
+        // A removal at the same time may be freed after this one.
+        if (!retired.hasAny() && !isInside && retired.readers.isAlone()) {
+            Node* const first = node;
+            for (; node != last; node = static_cast<Node*>(node->nextRetired)) {
+                node->nextRetired = node->next.load(std::memory_order_relaxed);  // relaxed: alone
+            }
+            last->nextRetired = nullptr;
+            Freeing::freeAll(first);
+            return;
+        }
+        addRetired(node, last);
+        if (!isInside) {
+            retired.collect();
+        }
+    }
+
+    void addRetired(Node* node, Node* last) noexcept {
+        if (node != nullptr) {
+            const Guard guard(retired.lock);
+            for (; node != last; node = node->next.load(std::memory_order_relaxed)) {
+                retired.add(guard, *node);  // relaxed: unlinked nodes keep their `next`
+            }
+            retired.add(guard, *last);
+        }
+    }
+
+    bool wasHere(const Node* node) const noexcept {
+        return node != nullptr &&
+               node->owner.load(std::memory_order_relaxed) == this;  // relaxed: compared only
+    }
+
+    /// Waits until a callback that another call has removed is destroyed, except in its destructor.
+    void awaitEnd(const Node& node) noexcept {
+        BasicBackoff<PlatformOf<Threading>> backoff;
+        // Acquire: the destructor's writes are visible.
+        while (node.serial.load(std::memory_order_acquire) != Node::gone &&
+               !Freeing::isRunning(node)) {
+            retired.collect();
+            backoff.wait();
+        }
+    }
+
+    /// At wrap-around all callbacks get serial 1, also the new one, so running calls call it, too.
+    unsigned nextSerial(Counter& newest) noexcept {
+        unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
+        if (!Node::isListed(serial)) {
+            serial = 1;
+            for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
+                 node = node->next.load(std::memory_order_relaxed)) {
+                node->serial.store(serial, std::memory_order_relaxed);  // relaxed: E2
+            }
+        }
+        newest.store(serial, std::memory_order_release);  // E2
+        return serial;
+    }
+
+    Atomic<Node*> first_{nullptr};
+    Node* last_ = nullptr;
+};
+
+}  // namespace detail
 }  // namespace sluice

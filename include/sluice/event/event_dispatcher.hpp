@@ -1,28 +1,36 @@
 #pragma once
 
-#include <sluice/event/detail/dispatch/dispatcher_base.hpp>
+#include <sluice/event/callback_list.hpp>
+#include <sluice/event/detail/listener_map.hpp>
+
+#include <type_traits>
+#include <utility>
 
 namespace sluice {
 
-/// Calls the listeners of an event: a map from events to callback lists.
+namespace detail {
+template <class Event, class Prototype, class Policies, class MixinRoot = void>
+class DispatcherBase;
+}  // namespace detail
+
+/// A map from events to callback lists.
 ///
 ///     sluice::EventDispatcher<int, void(const std::string&)> dispatcher;
 ///     dispatcher.appendListener(3, [](const std::string& text) { ... });
 ///     dispatcher.dispatch(3, "hello");
 ///
 /// Use it if listeners ask for particular events, such as message types or topics. Use CallbackList
-/// if there is one kind of event. Use EventQueue if listeners run later or on another thread. Use
-/// HeterEventDispatcher if events have different arguments.
+/// for one kind of event, EventQueue if listeners run later or on another thread.
 ///
-/// Threads, progress, memory and exceptions: as for CallbackList. Threads dispatch in parallel,
-/// because finding the list takes no lock. The hash and the comparison of events run without a
-/// lock.
+/// Order, thread safety, lifetime and errors: like CallbackList. A mixin must not destroy the
+/// dispatcher in its hook.
 ///
-/// An event that has lost its last listener keeps its memory: about 200 bytes and the event itself.
-/// trimEvents() frees this memory. If the events of a program come and go, such as sessions, call
-/// trimEvents() at a time when no other thread uses the dispatcher.
+/// Performance: finding the list takes no lock, so threads dispatch in parallel. Only events without
+/// std::hash, or with a comparison of their own, are found in a std::map under a lock.
 ///
-/// `Event` needs std::hash and ==, or <, unless the policy has a Map. `Policies`: Callback,
+/// An event that has lost its last listener keeps about 200 bytes until trimEvents().
+///
+/// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies`: Callback,
 /// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventDispatcher
@@ -36,4 +44,114 @@ public:
     friend void swap(EventDispatcher& a, EventDispatcher& b) noexcept { a.swap(b); }
 };
 
+namespace detail {
+
+/// The common base of EventDispatcher and EventQueue. `MixinRoot` is the class below the mixins;
+/// void means this class.
+template <class EventType, class Prototype, class Policies, class MixinRoot>
+class DispatcherBase {
+    static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
+                                    "function type such as void(int)");
+};
+
+template <class EventType, class Result, class... Args, class Policies, class Root>
+class DispatcherBase<EventType, Result(Args...), Policies, Root>
+    : public ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies> {
+    using Base = ListenerMap<EventType, CallbackList<Result(Args...), Policies>, Policies>;
+
+protected:
+    using Prototype = Result(Args...);  // also for mixins
+    using typename Base::Key;
+    using typename Base::List;
+    using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingAutoDetect>;
+    using MixinRoot = std::conditional_t<std::is_void_v<Root>, DispatcherBase, Root>;
+
+public:
+    using typename Base::Event;
+    using typename Base::Handle;
+    using Callback = typename List::Callback;
+
+    // ---- Adding: see the functions of CallbackList.
+
+    Handle appendListener(const Event& event, Callback callback) {
+        return this->listOf(event).append(std::move(callback));
+    }
+
+    Handle prependListener(const Event& event, Callback callback) {
+        return this->listOf(event).prepend(std::move(callback));
+    }
+
+    Handle insertListener(const Event& event, Callback callback, const Handle& before) {
+        return this->listOf(event).insert(std::move(callback), before);
+    }
+
+    Handle insertListenerByPriority(const Event& event, Callback callback, int priority) {
+        return this->listOf(event).insertByPriority(std::move(callback), priority);
+    }
+
+    template <class F>
+    Handle appendListenerWithHandle(const Event& event, F f) {
+        return this->listOf(event).appendWithHandle(std::move(f));
+    }
+
+    /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event.
+    template <class F>
+    void forEach(const Event& event, F&& f) const {
+        if (const List* const list = this->find(event)) {
+            list->forEach(std::forward<F>(f));
+        }
+    }
+
+    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    template <class F>
+    bool forEachIf(const Event& event, F&& f) const {
+        const List* const list = this->find(event);
+        return list == nullptr || list->forEachIf(std::forward<F>(f));
+    }
+
+    /// Calls the listeners of an event, which is found in the arguments.
+    void dispatch(Args... args) const {
+        static_assert(ArgumentPassingMode::canIncludeEventType,
+                      "dispatch(): the number of arguments is the prototype's, but the policy "
+                      "wants the event in front of them");
+        // A copy, because the next line moves the arguments.
+        const Key event = getEvent<Policies, Event>(args...);
+        directDispatch(event, std::forward<Args>(args)...);
+    }
+
+    /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
+    /// arguments.
+    template <class First>
+    void dispatch(First&& first, Args... args) const {
+        static_assert(ArgumentPassingMode::canExcludeEventType,
+                      "dispatch(): there is one argument more than in the prototype, but the "
+                      "policy wants the event among them");
+        directDispatch(getEvent<Policies, Event>(std::forward<First>(first), args...),
+                       std::forward<Args>(args)...);
+    }
+
+    /// Calls the listeners of this event.
+    void directDispatch(const Event& event, Args... args) const {
+        if (this->template isAllowed<MixinRoot>(args...)) {
+            if (const List* const list = this->find(event)) {
+                list->callAll(args...);
+            }
+        }
+    }
+
+protected:
+    /// Called by a queue, with an event and arguments that the queue keeps.
+    template <class... A>
+    void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
+        constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);
+        static_assert(canPass,
+                      "an argument cannot be passed on to the listeners: in the prototype, "
+                      "take by reference what cannot be copied");
+        if constexpr (canPass) {
+            directDispatch(event, args...);
+        }
+    }
+};
+
+}  // namespace detail
 }  // namespace sluice

@@ -1,10 +1,21 @@
 #pragma once
 
-#include <sluice/event/detail/queue/queue_base.hpp>
+#include <sluice/event/detail/queue_core.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace sluice {
 
-/// Keeps events until a thread dispatches them: an EventDispatcher with a queue in front of it.
+namespace detail {
+template <class Event, class Prototype, class Policies>
+class QueueBase;
+}  // namespace detail
+
+/// An EventDispatcher with a queue in front of it: events wait until a thread dispatches them.
 ///
 ///     sluice::EventQueue<int, void(const std::string&)> queue;
 ///     queue.appendListener(3, [](const std::string& text) { ... });
@@ -12,33 +23,22 @@ namespace sluice {
 ///     queue.process();             // calls the listeners
 ///
 /// Use it if listeners run later, or on another thread than the producer. Use EventDispatcher if
-/// listeners run at once. Use Bus for typed messages with priorities.
+/// they run immediately, and Bus for typed messages with priorities.
 ///
-/// Threads: any thread may call any member at any time, also from inside a listener. While a thread
-/// copies, moves, assigns, swaps or destroys a queue, no other thread may use it. A listener may
-/// destroy the queue that is calling it: then the events that were not dispatched yet are
-/// destroyed.
+/// Order: first in, first out. Each event is dispatched once, by one of the processing threads, and
+/// its arguments are destroyed afterwards. An event that a listener queues waits for the next
+/// process(); a nested process() dispatches it before the rest of the outer batch.
 ///
-/// Order: one of the processing threads dispatches each event, once, and destroys its arguments
-/// afterwards. The events of one thread stay in order. The next process() dispatches an event that
-/// a listener queues. A nested process() dispatches it before the rest of the outer batch.
+/// Thread safety: any thread may call any member at any time, also from a listener. No other thread
+/// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
+/// destroy the queue: the remaining events are destroyed. Producers and consumers share a lock,
+/// which is held for a few instructions. No listener and no constructor runs under it.
 ///
-/// Progress: producers and consumers share a lock, which is held for a few instructions. No
-/// listener and no constructor of an argument runs under it. Memory promise: the listeners see all
-/// that a producer wrote before enqueue().
+/// Errors: an exception of a listener leaves process(). Its event counts as dispatched; all others
+/// stay queued, in order. If an argument's constructor throws, nothing is queued.
 ///
-/// Exceptions: an exception of a listener leaves process(). Its event counts as dispatched, and all
-/// other events stay queued, in order. If an argument's constructor throws in enqueue(), nothing
-/// was queued.
-///
-/// Capacity: unlimited, or as EventQueueOptions says. If the queue has no memory for an event, it
-/// allocates a block of some kilobytes, and reuses it. trim() and the end of the queue free the
-/// memory. If a burst took more than EventQueueOptions::keptBytes, the queue frees all blocks after
-/// the last event of the burst.
-///
-/// Shutdown: close() refuses later events and wakes all waiters. drain() waits until all accepted
-/// events have been processed. The destructor of the queue destroys the events that are left. After
-/// drain() the queue may be destroyed, even if the last process() has not returned yet.
+/// Memory: events lie in blocks of some kilobytes, which are reused: see trim() and
+/// EventQueueOptions::keptBytes.
 ///
 /// `Policies`: as for EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
@@ -51,4 +51,184 @@ public:
     using Base::Base;
 };
 
+namespace detail {
+
+/// An event with its arguments, as it is queued. Arguments that are references in the prototype
+/// have been copied.
+template <class Event, class Prototype>
+struct QueuedEvent;
+
+template <class Event, class Result, class... Args>
+struct QueuedEvent<Event, Result(Args...)> {
+    std::decay_t<Event> event;
+    std::tuple<std::decay_t<Args>...> arguments;
+
+    Event getEvent() const { return this->event; }
+
+    template <std::size_t N>
+    std::tuple_element_t<N, std::tuple<Args...>> getArgument() const {
+        return std::get<N>(arguments);
+    }
+};
+
+/// Calls f(prototype, event, args...). `Queued` is a QueuedEvent, perhaps const.
+template <class Queued, class Prototype, class F, std::size_t... I>
+void visitArguments(PrototypeTag<Prototype> prototype, Queued& queued, F& f,
+                    std::index_sequence<I...>) {
+    f(prototype, queued.event, std::get<I>(queued.arguments)...);
+}
+template <class Event, class Result, class... Args, class F>
+void visitQueued(QueuedEvent<Event, Result(Args...)>& queued, F f) {
+    visitArguments(PrototypeTag<Result(Args...)>(), queued, f, std::index_sequence_for<Args...>());
+}
+template <class Event, class Result, class... Args, class F>
+void visitQueued(const QueuedEvent<Event, Result(Args...)>& queued, F f) {
+    visitArguments(PrototypeTag<Result(Args...)>(), queued, f, std::index_sequence_for<Args...>());
+}
+
+template <class EventType, class Result, class... Args, class Policies>
+class QueueBase<EventType, Result(Args...), Policies>
+    : public QueueCore<DispatcherBase<EventType, Result(Args...), Policies,
+                                      QueueBase<EventType, Result(Args...), Policies>>,
+                       QueuedEvent<EventType, Result(Args...)>, Policies> {
+    using Base = QueueCore<DispatcherBase<EventType, Result(Args...), Policies, QueueBase>,
+                           detail::QueuedEvent<EventType, Result(Args...)>, Policies>;
+    using Arguments = std::tuple<std::decay_t<Args>...>;
+    using Indexes = std::index_sequence_for<Args...>;
+    using typename Base::Amount;
+    using typename Base::Batch;
+    using typename Base::Content;
+
+public:
+    using Event = EventType;
+    using QueuedEvent = detail::QueuedEvent<EventType, Result(Args...)>;
+
+    using Base::Base;
+
+    // ---- Producers
+
+    /// Queues an event that is found in the arguments. Returns false if the queue refuses the
+    /// event, because it is closed or has no room: see Overflow. Then the arguments are unchanged.
+    template <class... A>
+    auto enqueue(A&&... args)
+        -> std::enable_if_t<sizeof...(A) == sizeof...(Args) &&
+                                (sizeof...(A) != 0 || isDetected<EventResult, Policies>),
+                            bool> {
+        static_assert(Base::ArgumentPassingMode::canIncludeEventType,
+                      "enqueue(): the number of arguments is the prototype's, but the policy wants "
+                      "the event in front of them");
+        constexpr Content content =
+            Base::template contentOf<Arguments,
+                                     std::tuple_element_t<0, std::tuple<A&..., EventType>>, A...>(
+                isDetected<EventResult, Policies, A&...>);
+        return this->template add<content>([&] {
+            return QueuedEvent{getEvent<Policies, Event>(args...), keep(std::forward<A>(args)...)};
+        });
+    }
+
+    /// Queues the event `first`, or the event that getEvent() returns for the arguments.
+    template <class First, class... A>
+    auto enqueue(First&& first, A&&... args)
+        -> std::enable_if_t<sizeof...(A) == sizeof...(Args), bool> {
+        static_assert(Base::ArgumentPassingMode::canExcludeEventType,
+                      "enqueue(): there is one argument more than in the prototype, but the policy "
+                      "wants the event among them");
+        constexpr Content content = Base::template contentOf<Arguments, First, A...>(
+            isDetected<EventResult, Policies, First, A&...>);
+        return this->template add<content>([&] {
+            return QueuedEvent{getEvent<Policies, Event>(std::forward<First>(first), args...),
+                               keep(std::forward<A>(args)...)};
+        });
+    }
+
+    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
+    // that &enqueue<First, A...> names one function.
+    template <int = 0>
+    bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
+
+    // ---- Consumers: any number of threads, each event goes to one of them
+
+    /// Dispatches the events for which predicate(args...), or predicate(), is true. The other
+    /// events stay, in front of later ones.
+    template <class Predicate>
+    bool processIf(Predicate&& predicate) {
+        return this->processWhere([&predicate](QueuedEvent& queued) {
+            return ask(predicate, queued.arguments, Indexes());
+        });
+    }
+
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. This event
+    /// and the later ones stay.
+    template <class Predicate>
+    bool processUntil(Predicate&& predicate) {
+        bool any = false;
+        Batch events(this->store_, Amount::all);
+        while (events.hasNext() && !ask(predicate, events.front().arguments, Indexes()) &&
+               events.hasNext()) {  // again: the predicate may have destroyed the queue
+            any = true;
+            this->dispatchFront(events);
+        }
+        return any;
+    }
+
+    /// Copies the first event, which stays. Returns false if there is none. Threads that take
+    /// events out wait until it has been copied.
+    bool peekEvent(QueuedEvent* event) {
+        static_assert(std::is_copy_assignable_v<QueuedEvent>,
+                      "peekEvent() copies the event, but one of its arguments cannot be copied: "
+                      "use takeEvent()");
+        return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
+    }
+
+    /// Moves the first event out. Returns false if there is none. If the move throws, the event
+    /// stays.
+    bool takeEvent(QueuedEvent* event) {
+        static_assert(std::is_move_assignable_v<QueuedEvent>,
+                      "takeEvent() assigns the event, but one of its arguments cannot be assigned: "
+                      "use processOneWith()");
+        Batch events(this->store_, Amount::one);
+        if (!events.hasNext()) {
+            return false;
+        }
+        *event = std::move(events.front());
+        events.drop();
+        return true;
+    }
+
+    using Base::dispatch;
+
+    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. A program may
+    /// call it repeatedly for one event. Listeners may change arguments that are non-const
+    /// references in the prototype.
+    template <class U>
+    auto dispatch(U& event) const
+        -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {
+        this->dispatchQueued(event);
+    }
+    template <class U>
+    auto dispatch(const U& event) const -> std::enable_if_t<std::is_same_v<U, QueuedEvent>> {
+        this->dispatchQueued(event);
+    }
+
+private:
+    template <class... A>
+    static Arguments keep(A&&... args) {
+        if constexpr (Base::template canKeep<Arguments, A...>()) {
+            return Arguments(std::forward<A>(args)...);
+        } else {
+            __builtin_unreachable();  // the compiler has refused the call
+        }
+    }
+
+    template <class Predicate, std::size_t... I>
+    static bool ask(Predicate& predicate, Arguments& arguments, std::index_sequence<I...>) {
+        if constexpr (std::is_invocable_v<Predicate&>) {
+            return predicate();
+        } else {
+            return predicate(static_cast<Args>(std::get<I>(arguments))...);
+        }
+    }
+};
+
+}  // namespace detail
 }  // namespace sluice

@@ -4,19 +4,34 @@
 #include <sluice/queue/queue_traits.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace sluice {
 
 /// The limits of an EventQueue. By default it has no limit.
 struct EventQueueOptions {
-    /// The number of events that may be queued, without those that are being processed; at least 1.
-    /// Two kinds of events come back even if no room is left: those that processIf() keeps, and
-    /// those that stay after a listener has thrown.
+    /// The number of events that may wait, without those that are being processed; at least 1.
+    /// Events that processIf() keeps, or that stay after an exception, come back even beyond it.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// The bytes that the queue keeps for later events after the last event. If it has more bytes,
-    /// it frees all its memory.
+    /// If the queue has more bytes than this after the last event, it frees all its memory.
     std::size_t keptBytes = std::size_t{64} << 20U;
+};
+
+/// The counts of an EventQueue at one moment:
+///
+///     attempted = enqueued + rejected
+///     enqueued = processed + discarded + queued + those that consumers are processing
+///
+/// An attempt whose constructor of an argument throws does not count. The events of a batch count as
+/// processed when the consumer has finished the batch.
+struct EventQueueStatistics {
+    std::uint64_t enqueued = 0;   ///< accepted events
+    std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed
+    std::uint64_t discarded = 0;  ///< events that made room for others, or were cleared
+    std::uint64_t processed = 0;  ///< events that were passed to listeners or a visitor, or taken
+    std::size_t queued = 0;       ///< events that wait
+    std::size_t highWater = 0;    ///< the largest number of events that waited
 };
 
 }  // namespace sluice

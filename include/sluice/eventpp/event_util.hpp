@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/dispatch/comparing.hpp>
+#include <sluice/event/detail/comparing.hpp>
 
 namespace sluice {
 

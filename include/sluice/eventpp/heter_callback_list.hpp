@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/event/callback_list.hpp>
-#include <sluice/event/detail/list/policy_traits.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
 #include <sluice/event/event_policies.hpp>
 
 #include <cstddef>

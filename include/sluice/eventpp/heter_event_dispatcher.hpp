@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/dispatch/listener_map.hpp>
+#include <sluice/event/detail/listener_map.hpp>
 #include <sluice/eventpp/heter_callback_list.hpp>
 
 #include <cstddef>

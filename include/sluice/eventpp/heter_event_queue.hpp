@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/event/detail/queue/queue_core.hpp>
+#include <sluice/event/detail/queue_core.hpp>
 #include <sluice/eventpp/heter_event_dispatcher.hpp>
 #include <sluice/eventpp/queue_names.hpp>
 

@@ -39,7 +39,9 @@ TEST_F(ActiveEventQueueTest, ItsThreadCallsListenersThatComeAndGo) {
     queue_.enqueue("two", 2);
     EXPECT_TRUE(queue_.start({"events"}));
     EXPECT_FALSE(queue_.start());
-    queue_.drain();
+    while (!queue_.emptyQueue()) {
+        std::this_thread::yield();
+    }
     EXPECT_TRUE(queue_.removeListener("two", other));
     queue_.enqueue("two", 3);
     queue_.enqueue("one", 4);

@@ -1,8 +1,9 @@
 #include "event_suites.hpp"
-
 #include "support/crew.hpp"
 
-#include <sluice/event/detail/dispatch/event_map.hpp>
+#include <sluice/event/detail/event_map.hpp>
+#include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/event_policies.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,13 +13,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
-
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
 
 namespace sluice {
 namespace {
@@ -161,11 +160,14 @@ struct CountedLockPolicies {
     using Threading = GeneralThreading<CountedLock>;
 };
 
-TEST(EventMapLockTest, NothingTakesALock) {
+TEST(EventMapLockTest, SearchTakesNoLock) {
     EventMap<int, int, CountedLockPolicies> map;
-    CountedLock::taken = 0;
     for (int key = 0; key < 64; ++key) {
         map.findOrAdd(key) = key;
+    }
+    CountedLock::taken = 0;
+    for (int key = 0; key < 64; ++key) {
+        EXPECT_EQ(map.findOrAdd(key), key);
         EXPECT_EQ(*map.find(key), key);
         EXPECT_EQ(map.find(1000 + key), nullptr);
     }
@@ -254,41 +256,11 @@ TYPED_TEST(EventMapTest, FailedAdditionsAndSearchesLoseNothing) {
 
 #endif
 
-/// Counts the comparisons of keys.
-struct CountingLess {
-    inline static std::size_t comparisons = 0;
-    bool operator()(const std::pair<int, int>& a, const std::pair<int, int>& b) const {
-        ++comparisons;
-        return a < b;
-    }
-};
-
-// Four kinds of events are registered id by id: so each fourth key is of the same kind.
-TEST(GrowingOrderedMapTest, SearchIsFastInEachPartOfKeysThatCameInAPattern) {
-    detail::GrowingOrderedMap<std::pair<int, int>, int, CountingLess, StdPlatform> map;
-    for (int id = 0; id < 1000; ++id) {
-        for (int kind = 0; kind < 4; ++kind) {
-            map.findOrAdd({kind, id}) = 4 * id + kind;
-        }
-    }
-    std::size_t most = 0;
-    for (int id = 0; id < 1000; ++id) {
-        for (int kind = 0; kind < 4; ++kind) {
-            CountingLess::comparisons = 0;
-            const int* const found = map.find({kind, id});
-            ASSERT_NE(found, nullptr);
-            EXPECT_EQ(*found, 4 * id + kind);
-            most = std::max(most, CountingLess::comparisons);
-        }
-    }
-    EXPECT_LT(most, 100U);
-}
-
 // ---- several threads
 
 struct OrderedPolicies {
     template <class Key, class Mapped>
-    using Map = std::map<Key, Mapped>;
+    using Map = std::map<Key, Mapped, std::greater<>>;
 };
 
 template <class Policies>
@@ -327,6 +299,238 @@ TYPED_TEST(EventMapThreadsTest, AddersAndFindersAgreeOnTheEntries) {
     for (int key = 0; key < keys; ++key) {
         EXPECT_EQ(map.findOrAdd(key).value.load(), 2 * (key + 1));
     }
+}
+
+
+/// A key that calls a function when a key of value 1 is destroyed.
+struct EndingKey {
+    explicit EndingKey(int number) : value(number) {}
+    EndingKey(const EndingKey&) = default;
+    EndingKey& operator=(const EndingKey&) = delete;
+    ~EndingKey() {
+        if (value == 1 && atEnd != nullptr) {
+            std::exchange(atEnd, nullptr)();
+        }
+    }
+    friend bool operator==(const EndingKey& a, const EndingKey& b) { return a.value == b.value; }
+    friend bool operator>(const EndingKey& a, const EndingKey& b) { return a.value > b.value; }
+
+    int value;
+    inline static std::function<void()> atEnd;
+};
+
+}  // namespace
+}  // namespace sluice
+
+template <>
+struct std::hash<sluice::EndingKey> {
+    std::size_t operator()(const sluice::EndingKey& key) const {
+        return static_cast<std::size_t>(key.value);
+    }
+};
+
+namespace sluice {
+namespace {
+
+template <class Policies>
+class EventMapRemovalTest : public testing::Test {
+protected:
+    static constexpr int keys = 40;
+
+    static bool isZero(int value) { return value == 0; }
+
+    detail::EventMap<EndingKey, int, Policies> map;
+};
+TYPED_TEST_SUITE(EventMapRemovalTest, HashedAndOrdered);
+
+TYPED_TEST(EventMapRemovalTest, KeepsWhatDestructorsAdd) {
+    for (int key = 0; key < this->keys; ++key) {
+        this->map.findOrAdd(EndingKey(key)) = key == 1 ? 0 : 7;
+    }
+    EndingKey::atEnd = [this] {
+        for (int key = 0; key < 4 * this->keys; ++key) {
+            this->map.findOrAdd(EndingKey(key)) = key;
+        }
+    };
+    EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
+    for (int key = 0; key < 4 * this->keys; ++key) {
+        const int* const found = this->map.find(EndingKey(key));
+        ASSERT_NE(found, nullptr) << key;
+        EXPECT_EQ(*found, key);
+    }
+}
+
+TYPED_TEST(EventMapRemovalTest, DestructorsMayMakeOtherEntriesUnused) {
+    for (int key = 0; key < this->keys; ++key) {
+        this->map.findOrAdd(EndingKey(key)) = key == 1 ? 0 : 7;
+    }
+    EndingKey::atEnd = [this] {
+        for (int key = 2; key < this->keys; ++key) {
+            *this->map.find(EndingKey(key)) = 0;
+        }
+    };
+    EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
+    EXPECT_EQ(this->map.removeIf(this->isZero), static_cast<std::size_t>(this->keys - 2));
+}
+
+TYPED_TEST(EventMapRemovalTest, DestructorsMayRemoveOtherEntries) {
+    for (int key = 0; key < this->keys; ++key) {
+        this->map.findOrAdd(EndingKey(key)) = key == 1 ? 0 : 7;
+    }
+    std::size_t inner = 0;
+    EndingKey::atEnd = [&] {
+        *this->map.find(EndingKey(0)) = 0;
+        inner = this->map.removeIf(this->isZero);
+    };
+    EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
+    EXPECT_EQ(inner, 1U);
+    EXPECT_EQ(this->map.find(EndingKey(0)), nullptr);
+}
+
+TYPED_TEST(EventMapRemovalTest, TrimKeepsTheListenersThatDestructorsAdd) {
+    EventDispatcher<EndingKey, void(), TypeParam> dispatcher;
+    const EndingKey event(2);
+    {
+        const EndingKey ended(1);
+        dispatcher.removeListener(ended, dispatcher.appendListener(ended, [] {}));
+    }
+    bool isCalled = false;
+    EndingKey::atEnd = [&] { dispatcher.appendListener(event, [&isCalled] { isCalled = true; }); };
+    EXPECT_EQ(dispatcher.trimEvents(), 1U);
+    dispatcher.dispatch(event);
+    EXPECT_TRUE(isCalled);
+}
+
+
+template <class Policies>
+class EventPoliciesMapTest : public testing::Test {};
+TYPED_TEST_SUITE(EventPoliciesMapTest, test::CommonPolicies, test::PolicyNames);
+
+struct Point {
+    int x;
+    int y;
+    friend bool operator==(const Point& a, const Point& b) { return a.x == b.x && a.y == b.y; }
+};
+struct PointHash {
+    std::size_t operator()(const Point& point) const {
+        return static_cast<std::size_t>(point.x) * 1000 + static_cast<std::size_t>(point.y);
+    }
+};
+struct Ordered {
+    int number;
+    friend bool operator<(const Ordered& a, const Ordered& b) { return a.number < b.number; }
+};
+
+// Dispatches all of the events and checks that each finds its own listener.
+template <class Dispatcher>
+void checkFinding(const std::vector<typename Dispatcher::Event>& events) {
+    Dispatcher dispatcher;
+    std::vector<std::size_t> seen;
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        dispatcher.appendListener(events[i], [&seen, i] { seen.push_back(i); });
+        dispatcher.dispatch(events[i]);
+    }
+    dispatcher.dispatch(events[0]);
+    const Dispatcher copy(dispatcher);
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        copy.dispatch(events[i]);
+    }
+    ASSERT_EQ(seen.size(), 2 * (events.size() - 1));
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        EXPECT_EQ(seen[i], 1 + i % (events.size() - 1));
+    }
+}
+
+template <class Policies>
+struct HashedPoints : Policies {
+    template <class Key, class Value>
+    using Map = std::unordered_map<Key, Value, PointHash>;
+};
+
+/// Takes everything that can be called, and cannot be compared or asked whether it is empty.
+class ErasedCallback {
+public:
+    template <class F>
+    ErasedCallback(F f) : function_(std::move(f)) {}
+    void operator()(int n) const { function_(n); }
+
+private:
+    std::function<void(int)> function_;
+};
+template <class Policies>
+struct ErasedPolicies : Policies {
+    using Callback = ErasedCallback;
+};
+
+TYPED_TEST(EventPoliciesMapTest, CallbackOfThePolicyNeedNotKnowNull) {
+    CallbackList<void(int), ErasedPolicies<TypeParam>> list;
+    int sum = 0;
+    list.append([&sum](int n) { sum += n; });
+    list(3);
+    EXPECT_EQ(sum, 3);
+}
+
+/// Converts to a number, which says nothing about whether it can be called.
+struct Tally {
+    int* sum;
+    int count = 0;
+    operator int() const { return count; }
+    void operator()(int n) { *sum += n + ++count; }
+};
+template <class Policies>
+struct TallyPolicies : Policies {
+    using Callback = Tally;
+};
+
+TYPED_TEST(EventPoliciesMapTest, CallbackThatConvertsToZeroIsNotNull) {
+    int sum = 0;
+    CallbackList<void(int), TallyPolicies<TypeParam>> list;
+    EXPECT_TRUE(list.append(Tally{&sum}));
+    list(1);
+    list(1);
+    EXPECT_EQ(sum, 5);
+}
+
+TYPED_TEST(EventPoliciesMapTest, MapOfThePolicyWithAnotherHash) {
+    using Policies = HashedPoints<TypeParam>;
+    checkFinding<EventDispatcher<Point, void(), Policies>>(
+        {{0, 0}, {1, 2}, {2, 1}, {1, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}});
+}
+
+template <class Policies>
+struct InOrder : Policies {
+    template <class Key, class Value>
+    using Map = std::map<Key, Value>;
+};
+
+TYPED_TEST(EventPoliciesMapTest, OrderedMapOfThePolicy) {
+    using Policies = InOrder<TypeParam>;
+    checkFinding<EventDispatcher<std::string, void(), Policies>>({"x", "a", "b", "c", "d"});
+}
+
+template <class Policies>
+struct Downwards : Policies {
+    template <class Key, class Value>
+    using Map = std::map<Key, Value, std::greater<Key>>;
+};
+
+TYPED_TEST(EventPoliciesMapTest, MapOfThePolicyMayCompareInItsOwnWay) {
+    using Policies = Downwards<TypeParam>;
+    checkFinding<EventDispatcher<int, void(), Policies>>({0, 5, 3, 9, 1, 7});
+}
+
+TYPED_TEST(EventPoliciesMapTest, EventsWithoutHashAreOrdered) {
+    checkFinding<EventDispatcher<Ordered, void(), TypeParam>>({{0}, {5}, {3}, {9}, {1}});
+}
+
+enum class Kind { none, first, second };
+
+TYPED_TEST(EventPoliciesMapTest, EventsMayBeEnumsStringsAndPointers) {
+    checkFinding<EventDispatcher<Kind, void(), TypeParam>>({Kind::none, Kind::first, Kind::second});
+    checkFinding<EventDispatcher<std::string, void(), TypeParam>>({"none", "", "one", "two"});
+    const int places[3] = {};
+    checkFinding<EventDispatcher<const int*, void(), TypeParam>>(
+        {nullptr, &places[0], &places[1], &places[2]});
 }
 
 }  // namespace

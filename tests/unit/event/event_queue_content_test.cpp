@@ -224,24 +224,6 @@ TEST(EventQueueContentTest, NumbersConvertAsInACall) {
 
 enum class Colour : unsigned char { red, green };
 
-TEST(EventQueueContentTest, EnumeratorsPointersAndSmallStructsArePlain) {
-    struct Pixel {
-        Colour colour;
-        const char* name;
-    };
-    EventQueue<Colour, void(const Pixel&, Colour)> queue;
-    std::string seen;
-    queue.appendListener(Colour::green, [&](const Pixel& pixel, Colour colour) {
-        EXPECT_EQ(pixel.colour, colour);
-        seen += pixel.name;
-    });
-    const Pixel pixel{Colour::red, "r"};
-    EXPECT_TRUE(queue.enqueue(Colour::green, pixel, Colour::red));
-    EXPECT_TRUE(queue.enqueue(Colour::green, Pixel{Colour::green, "g"}, pixel.colour));
-    EXPECT_TRUE(queue.processOne());
-    EXPECT_EQ(seen, "r");
-}
-
 TEST(EventQueueContentTest, LargeStructsArriveWhole) {
     struct Page {
         unsigned char bytes[5000];

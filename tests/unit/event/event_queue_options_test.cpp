@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <vector>
@@ -21,12 +22,6 @@ namespace {
 
 using namespace test;
 using Numbers = std::vector<int>;
-
-TEST(EventQueueOptionsTest, AreUnboundedAndRejectByDefault) {
-    constexpr EventQueueOptions options;
-    EXPECT_EQ(options.limit, unlimited);
-    EXPECT_EQ(options.overflow, Overflow::reject);
-}
 
 /// A queue with room for three, whose listeners note what they are called with.
 template <class Policies>
@@ -69,7 +64,7 @@ TYPED_TEST(BoundedEventQueueTest, RejectsWhatFindsNoRoom) {
     EXPECT_TRUE(this->queue->processOne());
     EXPECT_EQ(this->enqueue({6, 7}), 1);
     EXPECT_EQ(this->processed(), (Numbers{1, 2, 3, 6}));
-    EXPECT_EQ(this->queue->discardedCount(), 0U);
+    EXPECT_EQ(this->queue->statistics().discarded, 0U);
 }
 
 TYPED_TEST(BoundedEventQueueTest, RejectedArgumentsAreUntouched) {
@@ -129,10 +124,10 @@ TYPED_TEST(BoundedEventQueueTest, DropsTheOldest) {
     this->use(Overflow::dropOldest);
     EXPECT_EQ(this->enqueue({1, 2, 3, 4, 5}), 5);
     EXPECT_EQ(this->queue->sizeApprox(), 3U);
-    EXPECT_EQ(this->queue->discardedCount(), 2U);
+    EXPECT_EQ(this->queue->statistics().discarded, 2U);
     EXPECT_EQ(this->processed(), (Numbers{3, 4, 5}));
     EXPECT_EQ(this->enqueue({6, 7, 8}), 3);
-    EXPECT_EQ(this->queue->discardedCount(), 2U);
+    EXPECT_EQ(this->queue->statistics().discarded, 2U);
 }
 
 TYPED_TEST(BoundedEventQueueTest, DropsAsManyAsTheLimitAsksWhenEventsCameBack) {
@@ -144,7 +139,7 @@ TYPED_TEST(BoundedEventQueueTest, DropsAsManyAsTheLimitAsksWhenEventsCameBack) {
     }));
     EXPECT_EQ(this->queue->sizeApprox(), 6U);
     EXPECT_EQ(this->enqueue({9}), 1);
-    EXPECT_EQ(this->queue->discardedCount(), 4U);
+    EXPECT_EQ(this->queue->statistics().discarded, 4U);
     EXPECT_EQ(this->processed(), (Numbers{7, 8, 9}));
 }
 
@@ -156,7 +151,7 @@ TYPED_TEST(BoundedEventQueueTest, DroppedArgumentsAreDestroyedAtOnce) {
         EXPECT_TRUE(counted.enqueue(1, Counted(census, i)));
         EXPECT_LE(census.alive(), 2U);
     }
-    EXPECT_EQ(counted.discardedCount(), 8U);
+    EXPECT_EQ(counted.statistics().discarded, 8U);
     Numbers left;
     EXPECT_TRUE(
         counted.processQueueWith([&](int, const Counted& item) { left.push_back(item.value()); }));
@@ -168,7 +163,7 @@ TYPED_TEST(BoundedEventQueueTest, ClosedQueueDropsNothing) {
     EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
     this->queue->close();
     EXPECT_EQ(this->enqueue({4}), 0);
-    EXPECT_EQ(this->queue->discardedCount(), 0U);
+    EXPECT_EQ(this->queue->statistics().discarded, 0U);
     EXPECT_EQ(this->processed(), (Numbers{1, 2, 3}));
 }
 
@@ -191,7 +186,7 @@ TYPED_TEST(BoundedEventQueueTest, RejectsWhenAllRoomBelongsToArgumentsThatAreBei
     const Nested first(&nested);
     EXPECT_TRUE(nested.enqueue(1, first));
     EXPECT_EQ(nested.sizeApprox(), 1U);
-    EXPECT_EQ(nested.discardedCount(), 0U);
+    EXPECT_EQ(nested.statistics().discarded, 0U);
 }
 
 // ---- producers wait
@@ -284,6 +279,111 @@ TYPED_TEST(BlockingEventQueueTest, ProducerGoesOnWhenAnotherOnesArgumentCannotBe
     EXPECT_EQ(queue.sizeApprox(), 1U);
 }
 #endif
+
+
+using namespace test;
+
+template <class Policies>
+using Queue = EventQueue<int, void(int), Policies>;
+
+template <class Policies>
+class EventQueueStatisticsTest : public testing::Test {};
+TYPED_TEST_SUITE(EventQueueStatisticsTest, CommonQueuePolicies, QueuePolicyNames);
+
+void expectBalance(const EventQueueStatistics& counts, std::uint64_t inHand = 0) {
+    EXPECT_EQ(counts.enqueued, counts.processed + counts.discarded + counts.queued + inHand);
+}
+
+TYPED_TEST(EventQueueStatisticsTest, BeginWithNothing) {
+    const Queue<TypeParam> queue;
+    const EventQueueStatistics counts = queue.statistics();
+    EXPECT_EQ(counts.enqueued + counts.rejected + counts.discarded + counts.processed, 0U);
+    EXPECT_EQ(counts.queued + counts.highWater, 0U);
+}
+
+TYPED_TEST(EventQueueStatisticsTest, CountWhatIsAcceptedAndProcessedInAnyWay) {
+    Queue<TypeParam> queue;
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_TRUE(queue.enqueue(i));
+    }
+    typename Queue<TypeParam>::QueuedEvent event{};
+    EXPECT_TRUE(queue.peekEvent(&event));
+    EXPECT_TRUE(queue.takeEvent(&event));
+    EXPECT_TRUE(queue.processOne());
+    EXPECT_TRUE(queue.processOneWith([](int, int) {}));
+    EXPECT_TRUE(queue.processIf([](int number) { return number == 5; }));
+    EXPECT_TRUE(queue.processUntil([](int number) { return number == 6; }));
+    EventQueueStatistics counts = queue.statistics();
+    EXPECT_EQ(counts.enqueued, 10U);
+    EXPECT_EQ(counts.processed, 6U);
+    EXPECT_EQ(counts.queued, 4U);
+    EXPECT_EQ(counts.highWater, 10U);
+    expectBalance(counts);
+    EXPECT_TRUE(queue.process());
+    counts = queue.statistics();
+    EXPECT_EQ(counts.processed, 10U);
+    EXPECT_EQ(counts.queued, 0U);
+}
+
+TYPED_TEST(EventQueueStatisticsTest, CountWhatIsRefusedOnceForEachAttempt) {
+    Queue<TypeParam> queue(EventQueueOptions{2});
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(queue.enqueue(i), i < 2);
+    }
+    EXPECT_EQ(queue.statistics().rejected, 3U);
+    EXPECT_TRUE(queue.process());
+    queue.close();
+    EXPECT_FALSE(queue.enqueue(1));
+    const EventQueueStatistics counts = queue.statistics();
+    EXPECT_EQ(counts.rejected, 4U);
+    EXPECT_EQ(counts.enqueued, 2U);
+    EXPECT_EQ(counts.highWater, 2U);
+    expectBalance(counts);
+}
+
+TYPED_TEST(EventQueueStatisticsTest, CountWhatMadeRoomAndWhatWasCleared) {
+    Queue<TypeParam> queue(EventQueueOptions{2, Overflow::dropOldest});
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(queue.enqueue(i));
+    }
+    EXPECT_EQ(queue.statistics().discarded, 3U);
+    EXPECT_EQ(queue.statistics().discarded, 3U);
+    queue.clearEvents();
+    const EventQueueStatistics counts = queue.statistics();
+    EXPECT_EQ(counts.discarded, 5U);
+    EXPECT_EQ(counts.processed, 0U);
+    EXPECT_EQ(counts.rejected, 0U);
+    expectBalance(counts);
+}
+
+TYPED_TEST(EventQueueStatisticsTest, EventsInHandAreTheDifference) {
+    Queue<TypeParam> queue;
+    int calls = 0;
+    queue.appendListener(1, [&](int) {
+        ++calls;
+        expectBalance(queue.statistics(), 3);
+    });
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(queue.enqueue(1));
+    }
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(calls, 3);
+    expectBalance(queue.statistics());
+}
+
+TYPED_TEST(EventQueueStatisticsTest, EventsThatComeBackCountForTheHighWaterMark) {
+    Queue<TypeParam> queue;
+    EXPECT_TRUE(queue.enqueue(1));
+    EXPECT_TRUE(queue.enqueue(2));
+    EXPECT_FALSE(queue.processIf([&](int number) {
+        EXPECT_TRUE(queue.enqueue(number + 2));
+        return false;
+    }));
+    const EventQueueStatistics counts = queue.statistics();
+    EXPECT_EQ(counts.highWater, 4U);
+    EXPECT_EQ(counts.queued, 4U);
+    EXPECT_EQ(counts.processed, 0U);
+}
 
 }  // namespace
 }  // namespace sluice

@@ -1,9 +1,11 @@
+#include "support/payloads.hpp"
 #include "unit/event/event_queue_suites.hpp"
 
 #include <sluice/event/event_queue.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -108,20 +110,7 @@ TYPED_TEST(EventQueueTest, ClearedEventsAreNotDispatched) {
     EXPECT_TRUE(this->queue.emptyQueue());
     EXPECT_FALSE(this->queue.process());
     EXPECT_TRUE(this->seen.empty());
-    EXPECT_EQ(this->queue.discardedCount(), 2U);
-}
-
-TYPED_TEST(EventQueueTest, ListenersAreCalledThatThereAreWhenTheEventIsProcessed) {
-    EventQueue<int, void(int), TypeParam> own;
-    int sum = 0;
-    EXPECT_TRUE(own.enqueue(1));
-    const auto handle = own.appendListener(1, [&](int number) { sum += number; });
-    EXPECT_TRUE(own.process());
-    EXPECT_EQ(sum, 1);
-    EXPECT_TRUE(own.enqueue(1));
-    EXPECT_TRUE(own.removeListener(1, handle));
-    EXPECT_TRUE(own.process());
-    EXPECT_EQ(sum, 1);
+    EXPECT_EQ(this->queue.statistics().discarded, 2U);
 }
 
 // ---- peekEvent, takeEvent, and dispatching their results
@@ -151,19 +140,6 @@ TYPED_TEST(EventQueueTest, PeekCopiesTheFirstEventAndTakeMovesItOut) {
     EXPECT_TRUE(own.emptyQueue());
 }
 
-TYPED_TEST(EventQueueTest, TakingInOrderEmptiesTheQueue) {
-    this->enqueue({4, 2, 6});
-    Numbers taken;
-    typename TestFixture::QueuedEvent event{};
-    while (this->queue.takeEvent(&event)) {
-        taken.push_back(event.event);
-    }
-    EXPECT_EQ(taken, (Numbers{4, 2, 6}));
-    EXPECT_FALSE(this->queue.peekEvent(&event));
-    EXPECT_FALSE(this->queue.process());
-    EXPECT_TRUE(this->seen.empty());
-}
-
 TYPED_TEST(EventQueueTest, TakenEventIsDispatchedAsOftenAsOneLikes) {
     typename TestFixture::QueuedEvent event{};
     this->enqueue({4, 2});
@@ -173,30 +149,6 @@ TYPED_TEST(EventQueueTest, TakenEventIsDispatchedAsOftenAsOneLikes) {
     this->queue.dispatch(std::move(event));
     EXPECT_EQ(this->takeSeen(), (Numbers{4, 4, 4}));
     EXPECT_EQ(this->takeQueued(), (Numbers{2})) << "the queue is as it was";
-}
-
-TYPED_TEST(EventQueueTest, EventWithoutArgumentsIsDispatchedAgain) {
-    EventQueue<int, void(), TypeParam> own;
-    int calls = 0;
-    own.appendListener(1, [&] { ++calls; });
-    EXPECT_TRUE(own.enqueue(1));
-    typename EventQueue<int, void(), TypeParam>::QueuedEvent event{};
-    EXPECT_TRUE(own.takeEvent(&event));
-    own.dispatch(event);
-    own.dispatch(std::as_const(event));
-    own.dispatch(1);
-    EXPECT_EQ(calls, 3);
-}
-
-TYPED_TEST(EventQueueTest, ListenersMayChangeReferencesOfATakenEvent) {
-    EventQueue<int, void(int&), TypeParam> own;
-    own.appendListener(1, [](int& number) { ++number; });
-    EXPECT_TRUE(own.enqueue(1, 5));
-    typename EventQueue<int, void(int&), TypeParam>::QueuedEvent event{};
-    EXPECT_TRUE(own.takeEvent(&event));
-    own.dispatch(event);
-    own.dispatch(event);
-    EXPECT_EQ(std::get<0>(event.arguments), 7);
 }
 
 // ---- copying and moving
@@ -255,6 +207,397 @@ TYPED_TEST(EventQueueTest, CopyOfAClosedQueueIsOpenAndHasItsLimit) {
     EXPECT_FALSE(copy.isClosed());
     EXPECT_TRUE(copy.enqueue(1));
     EXPECT_FALSE(copy.enqueue(2));
+}
+
+// ---- processIf(), processUntil(), processQueueWith() and processOneWith().
+
+using namespace test;
+using Numbers = std::vector<int>;
+
+template <class Policies>
+class EventQueueSelectTest : public NumberQueueTest<Policies> {};
+TYPED_TEST_SUITE(EventQueueSelectTest, CommonQueuePolicies, QueuePolicyNames);
+
+auto is(int wanted) {
+    return [wanted](int number) { return number == wanted; };
+}
+
+// ---- processIf
+
+TYPED_TEST(EventQueueSelectTest, ProcessIfAsksOnceForEachEventInOrder) {
+    this->enqueue({5, 7, 6, 6, 7});
+    this->enqueue({7});
+    Numbers asked;
+    EXPECT_TRUE(this->queue.processIf([&asked](int number) {
+        asked.push_back(number);
+        return number == 7;
+    }));
+    EXPECT_EQ(asked, (Numbers{5, 7, 6, 6, 7, 7}));
+    EXPECT_EQ(this->takeSeen(), (Numbers{7, 7, 7}));
+    EXPECT_EQ(this->takeQueued(), (Numbers{5, 6, 6}));
+}
+
+TYPED_TEST(EventQueueSelectTest, KeptEventsComeBeforeThoseThatListenersAdd) {
+    this->queue.appendListener(6, [this](int) { this->enqueue({8, 9}); });
+    this->enqueue({5, 6, 7});
+    EXPECT_TRUE(this->queue.processIf(is(6)));
+    EXPECT_EQ(this->takeQueued(), (Numbers{5, 7, 8, 9}));
+}
+
+/// Can be called as an lvalue that is not const, and counts its calls.
+struct CountingPredicate {
+    int calls = 0;
+    bool operator()() & { return calls++ == 1; }
+};
+
+TYPED_TEST(EventQueueSelectTest, PredicateMayHaveStateAndNoArgumentsWithAnyPrototype) {
+    EventQueue<int, void(), TypeParam> own;
+    Numbers order;
+    for (const int event : {5, 6, 7}) {
+        own.appendListener(event, [&order, event] { order.push_back(event); });
+        EXPECT_TRUE(own.enqueue(event));
+    }
+    CountingPredicate predicate;
+    EXPECT_TRUE(own.processIf(predicate));
+    EXPECT_EQ(predicate.calls, 3) << "the predicate itself was called, not a copy";
+    EXPECT_EQ(order, (Numbers{6}));
+    EXPECT_TRUE(own.processUntil(CountingPredicate{}));
+    EXPECT_EQ(order, (Numbers{6, 5}));
+}
+
+TYPED_TEST(EventQueueSelectTest, PredicateSeesAllArguments) {
+    EventQueue<int, void(int, const std::string&), TypeParam> own;
+    std::string joined;
+    own.appendListener(1, [&](int, const std::string& text) { joined += text; });
+    EXPECT_TRUE(own.enqueue(1, 1, "a"));
+    EXPECT_TRUE(own.enqueue(1, 2, "b"));
+    EXPECT_TRUE(own.enqueue(1, 3, "c"));
+    EXPECT_TRUE(own.processIf(
+        [](int number, const std::string& text) { return number == 1 || text == "c"; }));
+    EXPECT_EQ(joined, "ac");
+}
+
+// ---- processUntil
+
+TYPED_TEST(EventQueueSelectTest, ProcessUntilStopsInFrontOfWhatThePredicateNames) {
+    EXPECT_FALSE(this->queue.processUntil([] { return false; }));
+    int counter = 0;
+    this->enqueue({5, 6, 7});
+    EXPECT_TRUE(this->queue.processUntil([&counter] { return counter++ == 1; }));
+    EXPECT_EQ(this->takeSeen(), (Numbers{5}));
+    this->enqueue({5, 6, 7});
+    counter = 0;
+    EXPECT_TRUE(this->queue.processUntil([&counter] { return counter++ == 3; }));
+    EXPECT_EQ(this->takeSeen(), (Numbers{6, 7, 5}));
+    EXPECT_TRUE(this->queue.process());
+    EXPECT_EQ(this->takeSeen(), (Numbers{6, 7}));
+}
+
+TYPED_TEST(EventQueueSelectTest, ProcessUntilIsFalseWhenItDispatchedNothing) {
+    this->enqueue({5, 6});
+    EXPECT_FALSE(this->queue.processUntil(is(5)));
+    EXPECT_TRUE(this->queue.processUntil(is(6)));
+    EXPECT_EQ(this->takeSeen(), (Numbers{5}));
+    EXPECT_TRUE(this->queue.processUntil(is(9)));
+    EXPECT_EQ(this->takeSeen(), (Numbers{6}));
+    EXPECT_TRUE(this->queue.emptyQueue());
+}
+
+TYPED_TEST(EventQueueSelectTest, EventsThatProcessUntilLeavesComeBeforeNewOnes) {
+    this->queue.appendListener(5, [this](int) { this->enqueue({8}); });
+    this->enqueue({5, 6, 7});
+    EXPECT_TRUE(this->queue.processUntil(is(6)));
+    EXPECT_EQ(this->takeQueued(), (Numbers{6, 7, 8}));
+}
+
+// ---- visitors
+
+TYPED_TEST(EventQueueSelectTest, VisitorGetsEventsInsteadOfListeners) {
+    Numbers visited;
+    const auto visitor = [&visited](int event, int number) {
+        EXPECT_EQ(event, number) << "the event is also the argument";
+        visited.push_back(event);
+    };
+    EXPECT_FALSE(this->queue.processQueueWith(visitor));
+    EXPECT_FALSE(this->queue.processOneWith(visitor));
+    this->enqueue({3, 1, 2});
+    EXPECT_TRUE(this->queue.processOneWith(visitor));
+    EXPECT_EQ(visited, (Numbers{3}));
+    EXPECT_TRUE(this->queue.processQueueWith(visitor));
+    EXPECT_EQ(visited, (Numbers{3, 1, 2}));
+    EXPECT_TRUE(this->seen.empty());
+    EXPECT_TRUE(this->queue.emptyQueue());
+}
+
+struct Point {
+    int x;
+    int y;
+};
+
+TYPED_TEST(EventQueueSelectTest, VisitorMayQueueProcessAndClear) {
+    Numbers visited;
+    this->enqueue({1, 2});
+    EXPECT_TRUE(this->queue.processQueueWith([&](int event, int) {
+        visited.push_back(event);
+        this->enqueue({7});
+        EXPECT_TRUE(this->queue.processOne());
+        this->enqueue({8});
+        this->queue.clearEvents();
+        this->enqueue({9});
+    }));
+    EXPECT_EQ(visited, (Numbers{1, 2}));
+    EXPECT_EQ(this->takeSeen(), (Numbers{7, 9})) << "the 9 of the first round came before the 7";
+}
+
+struct StopAtTwo {
+    static bool canContinueInvoking(int number) { return number != 2; }
+};
+
+TEST(EventQueueVisitorTest, IsNotAskedWhetherToContinue) {
+    EventQueue<int, void(int), StopAtTwo> queue;
+    int calls = 0;
+    queue.appendListener(2, [&](int) { ++calls; });
+    queue.appendListener(2, [&](int) { ++calls; });
+    EXPECT_TRUE(queue.enqueue(2));
+    EXPECT_TRUE(queue.enqueue(2));
+    EXPECT_TRUE(queue.processOne());
+    EXPECT_EQ(calls, 1);
+    EXPECT_TRUE(queue.processQueueWith([&](int, int) { calls += 10; }));
+    EXPECT_EQ(calls, 11);
+}
+
+// ---- The place of the event among the arguments, the fate of the arguments, and the number of their
+// copies.
+
+using namespace test;
+
+template <class Policies>
+class EventQueueArgumentsTest : public testing::Test {};
+TYPED_TEST_SUITE(EventQueueArgumentsTest, CommonQueuePolicies, QueuePolicyNames);
+
+// ---- the event
+
+/// Converts from everything.
+struct MyInt {
+    template <class T>
+    MyInt(T number) : value(static_cast<int>(number)) {}
+    MyInt() = default;
+    int value = 0;
+    friend bool operator<(const MyInt& a, const MyInt& b) { return a.value < b.value; }
+};
+
+TYPED_TEST(EventQueueArgumentsTest, NumberOfArgumentsDecidesWhichFormIsMeant) {
+    EventQueue<MyInt, void(const MyInt&), TypeParam> queue;
+    std::vector<int> seen;
+    for (const int event : {5, 7}) {
+        queue.appendListener(event, [&, event](const MyInt& argument) {
+            seen.push_back(event);
+            seen.push_back(argument.value);
+        });
+    }
+    EXPECT_TRUE(queue.enqueue(5));
+    EXPECT_TRUE(queue.enqueue(7, 2));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, (std::vector<int>{5, 5, 7, 2}));
+}
+
+struct Message {
+    int type;
+    std::string text;
+};
+
+template <class Base>
+struct EventOfMessage : Base {
+    static int getEvent(const Message& message) { return message.type; }
+};
+
+TYPED_TEST(EventQueueArgumentsTest, GetEventFindsTheEventInTheArguments) {
+    EventQueue<int, void(const Message&), EventOfMessage<TypeParam>> queue;
+    std::string seen;
+    queue.appendListener(3, [&](const Message& message) { seen += message.text; });
+    EXPECT_TRUE(queue.enqueue(Message{3, "three"}));
+    EXPECT_TRUE(queue.enqueue(Message{4, "four"}));
+    EXPECT_TRUE(queue.enqueue(3, Message{9, "!"})) << "not asked: it does not take an int in front";
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, "three!");
+}
+
+template <class Base>
+struct SumOfArguments : Base {
+    static int getEvent(int a, int b) { return a + b; }
+};
+
+template <class Base>
+struct FirstLetter : Base {
+    static const char& getEvent(const std::string& text) { return text.front(); }
+};
+
+TYPED_TEST(EventQueueArgumentsTest, GetEventSeesArgumentsThatAreMovedInAfterwards) {
+    EventQueue<char, void(const std::string&), FirstLetter<TypeParam>> queue;
+    std::string seen;
+    queue.appendListener('b', [&](const std::string& text) { seen += text; });
+    std::string text(100, 'b');
+    EXPECT_TRUE(queue.enqueue(std::move(text)));
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, std::string(100, 'b'));
+}
+
+template <class Base>
+struct ExcludeEvent : Base {
+    using ArgumentPassingMode = ArgumentPassingExcludeEvent;
+};
+template <class Base>
+struct IncludeEvent : Base {
+    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
+};
+
+TYPED_TEST(EventQueueArgumentsTest, PolicySaysWhereTheEventIs) {
+    EventQueue<int, void(int), ExcludeEvent<TypeParam>> excluding;
+    EventQueue<int, void(int), IncludeEvent<TypeParam>> including;
+    std::vector<int> seen;
+    excluding.appendListener(1, [&](int number) { seen.push_back(number); });
+    including.appendListener(1, [&](int number) { seen.push_back(number); });
+    EXPECT_TRUE(excluding.enqueue(1, 2));
+    EXPECT_TRUE(including.enqueue(1));
+    EXPECT_TRUE(excluding.process());
+    EXPECT_TRUE(including.process());
+    EXPECT_EQ(seen, (std::vector<int>{2, 1}));
+}
+
+// ---- the arguments
+
+class NonDefaultConstructible {
+public:
+    explicit NonDefaultConstructible(int own) : value(own) {}
+    int value;
+};
+
+TYPED_TEST(EventQueueArgumentsTest, ReferencesBecomeCopiesWhenTheEventIsQueued) {
+    EventQueue<int, void(const std::string&, const NonDefaultConstructible&), TypeParam> queue;
+    std::string seen;
+    queue.appendListener(1, [&](const std::string& text, const NonDefaultConstructible& number) {
+        seen = text + std::to_string(number.value);
+    });
+    std::string text = "before";
+    EXPECT_TRUE(queue.enqueue(1, text, NonDefaultConstructible(3)));
+    text = "";
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(seen, "before3");
+}
+
+struct Base {
+    int number = 1;
+};
+struct Derived : Base {
+    int more = 2;
+};
+
+TYPED_TEST(EventQueueArgumentsTest, ArgumentsThatCannotBeCopiedAreProcessedAndTaken) {
+    using Pointer = std::unique_ptr<int>;
+    EventQueue<int, void(const Pointer&), TypeParam> queue;
+    int sum = 0;
+    queue.appendListener(1, [&](const Pointer& number) { sum += *number; });
+    for (const int number : {1, 20, 300}) {
+        EXPECT_TRUE(queue.enqueue(1, std::make_unique<int>(number)));
+    }
+    typename decltype(queue)::QueuedEvent event{};
+    EXPECT_TRUE(queue.takeEvent(&event));
+    EXPECT_EQ(sum, 0);
+    queue.dispatch(event);
+    EXPECT_EQ(sum, 1);
+    EXPECT_TRUE(queue.processIf([](const Pointer& number) { return *number == 300; }));
+    EXPECT_EQ(sum, 301);
+    Pointer last;
+    EXPECT_TRUE(queue.processQueueWith([&](int, Pointer& number) { last = std::move(number); }));
+    EXPECT_EQ(*last, 20);
+}
+
+TYPED_TEST(EventQueueArgumentsTest, OverAlignedArgumentsLieWhereTheyMust) {
+    using Wide = OverAligned<128>;
+    EventQueue<int, void(const Wide&), TypeParam> queue;
+    int sum = 0;
+    queue.appendListener(1, [&](const Wide& wide) {
+        EXPECT_TRUE(wide.isAligned());
+        sum += wide.value;
+    });
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_TRUE(queue.enqueue(1, Wide(i)));
+    }
+    EXPECT_TRUE(queue.process());
+    EXPECT_EQ(sum, 4950);
+}
+
+// ---- copies
+
+/// Counts its copies and its living.
+struct Parcel {
+    struct Counts {
+        int alive = 0;
+        int copies = 0;
+        int copyAssignments = 0;
+    };
+    explicit Parcel(Counts& own) : counts(&own) { ++counts->alive; }
+    Parcel(const Parcel& other) : counts(other.counts) {
+        ++counts->alive;
+        ++counts->copies;
+    }
+    Parcel(Parcel&& other) noexcept : counts(other.counts) { ++counts->alive; }
+    Parcel& operator=(const Parcel&) {  // NOLINT(bugprone-unhandled-self-assignment)
+        ++counts->copyAssignments;
+        return *this;
+    }
+    Parcel& operator=(Parcel&&) noexcept { return *this; }
+    ~Parcel() { --counts->alive; }
+    Counts* counts;
+};
+
+TYPED_TEST(EventQueueArgumentsTest, TemporaryIsNeverCopiedAndLivesOnceUntilItHasBeenDispatched) {
+    Parcel::Counts counts;
+    {
+        EventQueue<int, void(const Parcel&), TypeParam> queue;
+        int livingWhenCalled = 0;
+        queue.appendListener(1, [&](const Parcel&) { livingWhenCalled = counts.alive; });
+        EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
+        EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
+        EXPECT_EQ(counts.alive, 2);
+        EXPECT_TRUE(queue.process());
+        EXPECT_EQ(livingWhenCalled, 1) << "the first one went right after its own dispatch";
+        EXPECT_EQ(counts.alive, 0);
+        EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
+        EXPECT_EQ(counts.alive, 1);
+    }
+    EXPECT_EQ(counts.alive, 0);
+    EXPECT_EQ(counts.copies, 0);
+    EXPECT_EQ(counts.copyAssignments, 0);
+}
+
+TYPED_TEST(EventQueueArgumentsTest, ValueIsCopiedForEachCallThatWantsOne) {
+    Parcel::Counts counts;
+    EventQueue<int, void(const Parcel&), TypeParam> byReference;
+    byReference.appendListener(1, [](Parcel) {});  // NOLINT(performance-unnecessary-value-param)
+    const Parcel parcel(counts);
+    EXPECT_TRUE(byReference.enqueue(1, parcel));
+    EXPECT_EQ(counts.copies, 1) << "the queue's own";
+    EXPECT_TRUE(byReference.process());
+    EXPECT_EQ(counts.copies, 2);
+
+    counts.copies = 0;
+    EventQueue<int, void(Parcel), TypeParam> byValue;
+    byValue.appendListener(1, [](const Parcel&) {});
+    EXPECT_TRUE(byValue.enqueue(1, Parcel(counts)));
+    EXPECT_TRUE(byValue.process());
+    EXPECT_EQ(counts.copies, 2) << "as when an lvalue is dispatched";
+}
+
+TYPED_TEST(EventQueueArgumentsTest, VisitorCopiesNothing) {
+    Parcel::Counts counts;
+    EventQueue<int, void(Parcel), TypeParam> queue;
+    EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
+    EXPECT_TRUE(queue.processQueueWith([](int, const Parcel&) {}));
+    EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
+    EXPECT_TRUE(queue.processOneWith([](int, Parcel&) {}));
+    EXPECT_EQ(counts.copies, 0);
+    EXPECT_EQ(counts.alive, 0);
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-#include <sluice/event/scoped_connection.hpp>
-
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
+#include <sluice/event/member_listener.hpp>
+#include <sluice/event/scoped_connection.hpp>
 
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -62,6 +63,117 @@ TEST(ScopedConnectionTest, MayOutliveTheList) {
     const Connection connection(list->append([] {}));
     list.reset();
     EXPECT_FALSE(connection.handle());
+}
+
+
+static_assert(!std::is_copy_constructible_v<AnyScopedConnection>);
+static_assert(std::is_nothrow_move_constructible_v<AnyScopedConnection>);
+
+/// A class that names no list.
+struct Display {
+    AnyScopedConnection one;
+    AnyScopedConnection two;
+    int calls = 0;
+};
+
+TEST(AnyScopedConnectionTest, MembersRemoveListenersOfAnyList) {
+    CallbackList<void(int)> list;
+    EventDispatcher<int, void()> dispatcher;
+    {
+        Display display;
+        display.one = list.append([&display](int) { ++display.calls; });
+        display.two = dispatcher.appendListener(3, [&display] { ++display.calls; });
+        list(1);
+        dispatcher.dispatch(3);
+        EXPECT_EQ(display.calls, 2);
+    }
+    EXPECT_TRUE(list.empty());
+    list(1);
+    dispatcher.dispatch(3);
+}
+
+TEST(AnyScopedConnectionTest, DisconnectsOnceAndMoves) {
+    CallbackList<void()> list;
+    int calls = 0;
+    AnyScopedConnection first(list.append([&calls] { ++calls; }));
+    AnyScopedConnection second(std::move(first));
+    list();
+    EXPECT_EQ(calls, 1);
+    second = list.append([&calls] { calls += 10; });
+    list();
+    EXPECT_EQ(calls, 11) << "the former listener has gone";
+    EXPECT_TRUE(second.disconnect());
+    EXPECT_FALSE(second.disconnect());
+    EXPECT_FALSE(AnyScopedConnection().disconnect());
+    list();
+    EXPECT_EQ(calls, 11);
+}
+
+TEST(AnyScopedConnectionTest, DisconnectMayEndTheObjectThatHasTheConnection) {
+    struct Session {
+        AnyScopedConnection connection;
+        std::shared_ptr<int> life = std::make_shared<int>();
+    };
+    CallbackList<void()> list;
+    std::weak_ptr<int> life;
+    Session* session = nullptr;
+    {
+        const auto owner = std::make_shared<Session>();
+        life = owner->life;
+        session = owner.get();
+        session->connection = list.append([owner] {});
+    }
+    EXPECT_TRUE(session->connection.disconnect());
+    EXPECT_TRUE(life.expired());
+    EXPECT_TRUE(list.empty());
+}
+
+
+struct Window {
+    int resize(int width) { return size = width; }
+    void show(const std::string& text) const { *shown += text; }
+    int size = 0;
+    std::string* shown = nullptr;
+};
+
+TEST(MemberListenerTest, CallsAMemberFunctionOfAnObject) {
+    CallbackList<void(int)> list;
+    Window window;
+    list.append(memberListener(window, &Window::resize));
+    list(7);
+    EXPECT_EQ(window.size, 7);
+}
+
+TEST(MemberListenerTest, CallsAConstMemberFunctionOfAConstObject) {
+    EventDispatcher<int, void(const std::string&)> dispatcher;
+    std::string shown;
+    const Window window{0, &shown};
+    dispatcher.appendListener(1, memberListener(window, &Window::show));
+    dispatcher.dispatch(1, std::string("x"));
+    EXPECT_EQ(shown, "x");
+}
+
+TEST(MemberListenerTest, SharedPointerKeepsItsObject) {
+    CallbackList<void(int)> list;
+    auto window = std::make_shared<Window>();
+    const std::weak_ptr<Window> watch = window;
+    list.append(memberListener(std::move(window), &Window::resize));
+    list(3);
+    ASSERT_FALSE(watch.expired());
+    EXPECT_EQ(watch.lock()->size, 3);
+    list.clear();
+    EXPECT_TRUE(watch.expired());
+}
+
+TEST(MemberListenerTest, WeakPointerDoesNotAndIsNotFollowedWhenItHasExpired) {
+    CallbackList<void(int)> list;
+    auto window = std::make_shared<Window>();
+    list.append(memberListener(std::weak_ptr<Window>(window), &Window::resize));
+    list(3);
+    EXPECT_EQ(window->size, 3);
+    EXPECT_EQ(window.use_count(), 1);
+    window.reset();
+    list(4);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "unit/event/event_suites.hpp"
 
-#include <sluice/event/any_scoped_connection.hpp>
+#include <sluice/event/scoped_connection.hpp>
 #include <sluice/eventpp/heter_callback_list.hpp>
 
 #include <gtest/gtest.h>

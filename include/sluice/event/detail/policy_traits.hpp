@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sluice/base/cell.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>
 
 #include <functional>
@@ -42,6 +45,32 @@ using ThreadingMember = typename P::Threading;
 template <class Policies>
 using ThreadingOf = typename PolicyOr<MultipleThreading, ThreadingMember, Policies>::Type;
 
+template <class Threading>
+inline constexpr bool isSingleThreading = std::is_base_of_v<SingleThreading, Threading>;
+
+/// The lock of a list or queue: see MultipleThreading.
+template <class Threading>
+using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, SpinLock,
+                                  typename Threading::Mutex>;
+
+/// For objects that one thread at a time uses.
+struct SingleThreadPlatform {
+    template <class T>
+    using Atomic = SingleThreading::Atomic<T>;
+    template <class T>
+    using Cell = sluice::Cell<T>;
+    using Clock = StdPlatform::Clock;
+    static void pause() noexcept {}
+    static void yield() noexcept {}
+};
+
+template <class T>
+using PlatformMember = typename T::Platform;
+template <class Threading>
+using PlatformOf =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadPlatform,
+                       typename PolicyOr<StdPlatform, PlatformMember, Threading>::Type>;
+
 template <class P>
 using CallbackMember = typename P::Callback;
 template <class Policies, class Prototype>
@@ -56,20 +85,6 @@ template <class P>
 using MixinsMember = typename P::Mixins;
 template <class Policies>
 using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
-
-// ---- canContinueInvoking(args...)
-
-template <class P, class... Args>
-using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...));
-
-template <class Policies, class... Args>
-bool canContinueInvoking(Args&... args) {
-    if constexpr (isDetected<ContinueResult, Policies, Args...>) {
-        return Policies::canContinueInvoking(args...);
-    } else {
-        return true;
-    }
-}
 
 // ---- getEvent(args...)
 

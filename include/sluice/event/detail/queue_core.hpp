@@ -1,13 +1,12 @@
 #pragma once
 
-#include <sluice/event/detail/list/policy_traits.hpp>
-#include <sluice/event/detail/queue/event_batch.hpp>
+#include <sluice/event/detail/event_store.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
 #include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <tuple>
 #include <type_traits>
@@ -37,11 +36,10 @@ auto selectEventList() {
     }
 }
 
-/// The common base of all queues: a dispatcher, with a store of events.
+/// The common base of EventQueue and HeterEventQueue: a dispatcher, with a store of events.
 ///
-/// A `Queued` is an event with its arguments. visitQueued(queued, f), which argument-dependent
-/// lookup finds, calls f(prototype, event, args...). The dispatcher has dispatchTo(prototype,
-/// event, args...).
+/// A `Queued` is an event with its arguments: visitQueued(queued, f) calls f(prototype, event,
+/// args...). The dispatcher has dispatchTo(prototype, event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
@@ -86,25 +84,22 @@ public:
         return harvest(Amount::all, visiting(visitor)).count != 0;
     }
 
-    /// As processQueueWith(), for the first event.
+    /// Like processQueueWith(), for the first event.
     template <class Visitor>
     bool processOneWith(Visitor&& visitor) {
         return harvest(Amount::one, visiting(visitor)).count != 0;
     }
 
-    /// The loop of a consumer: dispatches events as they come, and sleeps while there are none. It
-    /// returns when the queue is closed and all accepted events have been processed, or when a
-    /// listener has destroyed the queue. Any number of threads may run it. A listener must not call
-    /// it.
-    ///
-    /// An exception of a listener ends the loop, which may be run again. The pacing lets small
-    /// batches grow while events flow; see BatchPacing and NoPacing.
+    /// The loop of a consumer: dispatches events, and sleeps while there are none. Returns when the
+    /// queue is closed and all accepted events have been processed, or when a listener has
+    /// destroyed the queue. A listener must not call it. An exception of a listener ends the loop,
+    /// which may be run again. The pacing lets batches grow: see BatchPacing and NoPacing.
     template <class Pacing = BatchPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
     }
 
-    /// As run(), with a visitor instead of the listeners: see processQueueWith().
+    /// Like run(), with a visitor: see processQueueWith().
     template <class Visitor, class Pacing = BatchPacing>
     void runWith(Visitor&& visitor, const Pacing& pacing = Pacing()) {
         runLoop(visiting(visitor), pacing);
@@ -116,26 +111,17 @@ public:
         events.discard();
     }
 
-    /// Frees the memory that the queue keeps for later events, and returns its bytes. While an
-    /// event is queued, being queued or being processed, it frees nothing. See also
-    /// EventQueueOptions::keptBytes.
+    /// Frees the memory that is kept for later events, unless the queue is busy. Returns its bytes.
     std::size_t trim() noexcept { return store_.trim(); }
 
-    /// Whether nothing is queued, being queued or being processed.
+    /// Returns true if nothing is queued, being queued or being processed.
     [[nodiscard]] bool emptyQueue() const noexcept { return !store_.isBusy(); }
 
-    /// The number of events that are queued, or were queued a moment ago.
+    /// The number of queued events.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// The number of events that were dropped to make room, or were cleared.
-    [[nodiscard]] std::uint64_t discardedCount() const noexcept { return store_.discardedCount(); }
-
-    /// The counts, if the policies turn statistics on. Otherwise they cost nothing.
-    [[nodiscard]] EventQueueStatistics statistics() const noexcept {
-        static_assert(hasStatistics, "statistics() needs `static constexpr bool statistics = true` "
-                                     "in the policies of the queue");
-        return store_.statistics();
-    }
+    /// Counts of one moment. Takes the lock.
+    [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
     /// Waits until there is an event, or until the queue is closed. Each event that is added wakes
     /// one of the threads that wait, as with eventpp.
@@ -159,22 +145,24 @@ public:
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
-    /// Waits until all accepted events have been processed. A listener must not call it.
-    void drain() const {
+    /// Closes the queue, and waits until all accepted events have been processed. A listener must
+    /// not call it. Then the queue may be destroyed, even if the last process() has not returned.
+    void drain() {
+        close();
         store_.changed().wait([this] { return emptyQueue(); });
     }
 
-    /// As drain(), with a limit. Returns false if the limit passed first.
+    /// Like drain(), with a limit. Returns false if the limit passed first.
     template <class Rep, class Period>
-    [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) const {
+    [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) {
+        close();
         return store_.changed().waitUntil([this] { return emptyQueue(); },
                                           deadlineAfter<Clock>(limit));
     }
 
 protected:
     using EventList = std::remove_pointer_t<decltype(selectEventList<Queued, Policies>())>;
-    static constexpr bool hasStatistics = isDetected<StatisticsMember, Policies>;
-    using Store = EventStore<Queued, EventList, ThreadingOf<Policies>, EventCounts<hasStatistics>>;
+    using Store = EventStore<Queued, EventList, ThreadingOf<Policies>>;
     using Batch = typename Store::Batch;
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;

@@ -1,0 +1,379 @@
+#pragma once
+
+#include <sluice/base/fibonacci_hash.hpp>
+#include <sluice/event/detail/comparing.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Find the value of an event. Any thread calls find(), findOrAdd() and forEach(). The other members
+// need a map that no other thread uses. Entries stay where they are until removeIf() or the end.
+
+namespace sluice::detail {
+
+/// A hash table that threads search without a lock. Adding a key takes a lock for a few
+/// instructions; no hash and no comparison runs under it.
+template <class Key, class Value, class Hash, class Equal, class Threading,
+          std::size_t FirstCapacity = 8>
+class HashMap {
+    using Lock = LockOf<Threading>;
+    template <class T>
+    using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+
+public:
+    HashMap() noexcept = default;
+    HashMap(const HashMap&) = delete;
+    HashMap& operator=(const HashMap&) = delete;
+    ~HashMap() {
+        // Repeats, because destructors of values may add keys. Relaxed: no other thread.
+        while (const Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
+            table->forEach([](const Entry& entry) { delete &entry; });
+            destroyTables(table);
+        }
+    }
+
+    void swap(HashMap& other) noexcept {
+        exchange(table_, other.table_);
+        exchange(count_, other.count_);
+    }
+
+    /// Returns null if the key is not in the map. Allocates nothing.
+    Value* find(const Key& key) const {
+        const Table* const table = table_.load(std::memory_order_acquire);  // E2
+        if (table == nullptr) {
+            return nullptr;
+        }
+        for (std::size_t i = table->start(hashOf(key));; i = (i + 1) & table->mask) {
+            Entry* const entry = table->slots[i].load(std::memory_order_acquire);  // E1
+            if (entry == nullptr) {
+                return nullptr;
+            }
+            if (Equal()(entry->key, key)) {
+                return &entry->value;
+            }
+        }
+    }
+
+    /// If it throws, the map has the same entries as before.
+    Value& findOrAdd(const Key& key) {
+        const std::size_t count = count_.load(std::memory_order_acquire);  // E3
+        Value* const value = find(key);
+        return value != nullptr ? *value : add(key, count);
+    }
+
+    /// Destroys the entries for which isUnused(value) is true, and all replaced tables. Returns the
+    /// number of destroyed entries. If it throws std::bad_alloc, nothing has changed.
+    template <class Test>
+    std::size_t removeIf(Test isUnused) {
+        Table* const old = table_.load(std::memory_order_relaxed);  // relaxed: no other thread
+        if (old == nullptr) {
+            return 0;
+        }
+        std::vector<std::unique_ptr<Entry>> ended;
+        ended.reserve(count_.load(std::memory_order_relaxed));
+        std::size_t kept = 0;
+        old->forEach([&](const Entry& entry) { kept += isUnused(entry.value) ? 0U : 1U; });
+        std::size_t capacity = FirstCapacity;
+        while (capacity / 2 < kept) {
+            capacity *= 4;
+        }
+        auto next = std::make_unique<Table>(nullptr, capacity);
+        old->forEach([&](Entry& entry) {
+            if (isUnused(std::as_const(entry).value)) {
+                ended.emplace_back(&entry);
+            } else {
+                next->insert(entry);
+            }
+        });
+        table_.store(next.release(), std::memory_order_relaxed);
+        count_.store(kept, std::memory_order_relaxed);
+        destroyTables(old);
+        return ended.size();  // destructors of keys may use the map
+    }
+
+    /// Calls f(key, value) for each entry, in no particular order.
+    template <class F>
+    void forEach(F&& f) const {
+        if (const Table* const table = table_.load(std::memory_order_acquire)) {  // E2
+            table->forEach([&f](const Entry& entry) { f(entry.key, entry.value); });
+        }
+    }
+
+private:
+    // Open addressing with linear probing; a table is at most half full. A full table is replaced by
+    // one that is four times as large. Searches may still use replaced tables, so they stay until
+    // removeIf() or the end; together they are a third of the newest.
+    //
+    // Invariants: the newest table has all entries. Each table has an empty slot, so searches end.
+    // count_ is the number of entries; it changes under the lock with each new entry.
+    //
+    // Happens-before edges:
+    //   E1 entry  key and value built -> slot release .. acquire -> entry read
+    //   E2 table  table filled -> table_ release .. acquire -> table searched
+    //   E3 count  entry added -> count_ release .. acquire -> a search that finds this entry
+
+    struct Entry {
+        Entry(const Key& ownKey, std::uint64_t itsHash) : key(ownKey), hash(itsHash) {}
+        const Key key;
+        const std::uint64_t hash;
+        Value value{};
+    };
+    using Slot = Atomic<Entry*>;
+
+    struct Table {
+        Table(Table* olderTable, std::size_t capacity)
+            : older(olderTable), slots(new Slot[capacity]()), mask(capacity - 1) {
+            for (std::size_t n = capacity; n > 1; n /= 2) {
+                --shift;
+            }
+        }
+        Table(const Table&) = delete;
+        Table& operator=(const Table&) = delete;
+        ~Table() { delete[] slots; }
+
+        [[nodiscard]] std::size_t start(std::uint64_t hash) const noexcept {
+            return static_cast<std::size_t>(hash >> shift);
+        }
+
+        template <class F>
+        void forEach(F&& f) const {
+            for (std::size_t i = 0; i <= mask; ++i) {
+                if (Entry* const entry = slots[i].load(std::memory_order_acquire)) {  // E1
+                    f(*entry);
+                }
+            }
+        }
+
+        void insert(Entry& entry) noexcept {
+            std::size_t i = start(entry.hash);
+            while (slots[i].load(std::memory_order_relaxed) != nullptr) {  // relaxed: not read
+                i = (i + 1) & mask;
+            }
+            slots[i].store(&entry, std::memory_order_release);  // E1
+        }
+
+        Table* const older;  // the table that this one has replaced, or null
+        Slot* const slots;
+        const std::size_t mask;  // the number of slots, a power of 2, minus 1
+        unsigned shift = 64;     // the low bits of a hash that choose no slot
+    };
+
+    static void destroyTables(const Table* table) noexcept {
+        while (table != nullptr) {
+            delete std::exchange(table, table->older);
+        }
+    }
+
+    template <class T>
+    static void exchange(Atomic<T>& a, Atomic<T>& b) noexcept {
+        const T mine = a.load(std::memory_order_relaxed);  // relaxed, all: no other thread
+        a.store(b.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        b.store(mine, std::memory_order_relaxed);
+    }
+
+    /// The multiplication spreads the hash, because std::hash of a number is usually the number.
+    static std::uint64_t hashOf(const Key& key) {
+        return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
+    }
+
+    /// Adds a key that is not among the first `count` entries.
+    [[gnu::cold, gnu::noinline]] Value& add(const Key& key, std::size_t count) {
+        auto entry = std::make_unique<Entry>(key, hashOf(key));
+        for (;;) {
+            Table* const table = table_.load(std::memory_order_acquire);  // E2
+            std::unique_ptr<Table> larger;
+            if (table == nullptr || count >= (table->mask + 1) / 2) {
+                larger = std::make_unique<Table>(
+                    table, table == nullptr ? FirstCapacity : 4 * (table->mask + 1));
+                if (table != nullptr) {
+                    table->forEach([&larger](Entry& each) { larger->insert(each); });
+                }
+            }
+            if (Value* const value = insert(table, larger, entry, count)) {
+                return *value;
+            }
+            // Another thread has added a key, perhaps this one.
+            count = count_.load(std::memory_order_acquire);  // E3
+            if (Value* const value = find(key)) {
+                return *value;
+            }
+        }
+    }
+
+    /// Returns null if the map has no longer `count` entries.
+    Value* insert(Table* table, std::unique_ptr<Table>& larger, std::unique_ptr<Entry>& entry,
+                  std::size_t count) noexcept {
+        const std::lock_guard<Lock> guard(lock_);
+        if (count_.load(std::memory_order_relaxed) != count) {  // relaxed: under the lock
+            return nullptr;
+        }
+        if (larger != nullptr) {
+            larger->insert(*entry);
+            table_.store(larger.release(), std::memory_order_release);  // E2
+        } else {
+            table->insert(*entry);
+        }
+        count_.store(count + 1, std::memory_order_release);  // E3
+        return &entry.release()->value;
+    }
+
+    Atomic<Table*> table_{nullptr};
+    Atomic<std::size_t> count_{0};
+    Lock lock_;
+};
+
+/// For events that have no hash: a std::map under a lock. Comparisons run under the lock.
+template <class Key, class Value, class Less, class Threading>
+class OrderedMap {
+    using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<Lock>;
+
+public:
+    OrderedMap() noexcept = default;
+    OrderedMap(const OrderedMap&) = delete;
+    OrderedMap& operator=(const OrderedMap&) = delete;
+    ~OrderedMap() {
+        while (!map_.empty()) {  // repeats, because destructors of values may add keys
+            std::map<Key, Value, Less> ended;
+            ended.swap(map_);
+        }
+    }
+
+    void swap(OrderedMap& other) noexcept { map_.swap(other.map_); }
+
+    Value* find(const Key& key) const {
+        const Guard guard(lock_);
+        const auto found = map_.find(key);
+        return found == map_.end() ? nullptr : &found->second;
+    }
+
+    Value& findOrAdd(const Key& key) {
+        const Guard guard(lock_);
+        return map_.try_emplace(key).first->second;
+    }
+
+    template <class Test>
+    std::size_t removeIf(Test isUnused) {
+        std::map<Key, Value, Less> ended;  // last, because destructors of keys may use the map
+        for (auto entry = map_.begin(); entry != map_.end();) {
+            const auto current = entry++;
+            if (isUnused(std::as_const(current->second))) {
+                ended.insert(ended.end(), map_.extract(current));
+            }
+        }
+        return ended.size();
+    }
+
+    template <class F>
+    void forEach(F&& f) const {
+        std::vector<std::pair<const Key*, const Value*>> entries;
+        {
+            const Guard guard(lock_);
+            for (const auto& [key, value] : map_) {
+                entries.emplace_back(&key, &value);
+            }
+        }
+        for (const auto& [key, value] : entries) {
+            f(*key, *value);
+        }
+    }
+
+private:
+    mutable std::map<Key, Value, Less> map_;
+    mutable Lock lock_;
+};
+
+template <class P, class Key, class Value>
+using MapMember = typename P::template Map<Key, Value>;
+template <class Map>
+using HasherOf = std::enable_if_t<sizeof(typename Map::key_equal) != 0, typename Map::hasher>;
+template <class Map>
+using ComparisonOf = typename Map::key_compare;
+template <class Key>
+using HashOf = decltype(std::hash<Key>()(std::declval<const Key&>()));
+
+/// Used if the policies have no Map.
+struct NoMap {};
+
+template <class Key>
+inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
+
+/// Returns true if std::hash and == can stand in for the comparison of the policies' Map.
+template <class Key, class Less>
+inline constexpr bool isNatural =
+    (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>) && isHashable<Key> &&
+    (std::is_same_v<Less, std::less<Key>> || std::is_same_v<Less, std::less<>>);
+
+/// Selects a HashMap with the hash of the policies' Map or std::hash. Only keys with a comparison of
+/// their own, or without a hash, need an OrderedMap.
+template <class Key, class Value, class Map, class Threading>
+auto selectMap() {
+    using StdHashMap = HashMap<Key, Value, std::hash<Key>, std::equal_to<Key>, Threading>;
+    if constexpr (isDetected<HasherOf, Map>) {
+        using Equal = typename Map::key_equal;
+        return static_cast<HashMap<Key, Value, HasherOf<Map>, Equal, Threading>*>(nullptr);
+    } else if constexpr (isDetected<ComparisonOf, Map>) {
+        using Less = ComparisonOf<Map>;
+        using Ordered = OrderedMap<Key, Value, Less, Threading>;
+        return static_cast<std::conditional_t<isNatural<Key, Less>, StdHashMap, Ordered>*>(nullptr);
+    } else if constexpr (isHashable<Key>) {
+        return static_cast<StdHashMap*>(nullptr);
+    } else {
+        static_assert(hasLess<Key>,
+                      "an event needs std::hash and ==, or <, or a Map in the policies that names "
+                      "its hasher and key_equal, or its key_compare");
+        return static_cast<OrderedMap<Key, Value, std::less<Key>, Threading>*>(nullptr);
+    }
+}
+
+template <class Key, class Value, class Policies>
+class EventMap {
+    template <class P>
+    using MapOf = MapMember<P, Key, Value*>;
+    using Map = std::remove_pointer_t<
+        decltype(selectMap<Key, Value, typename PolicyOr<NoMap, MapOf, Policies>::Type,
+                           ThreadingOf<Policies>>())>;
+
+public:
+    EventMap() noexcept = default;
+    EventMap(const EventMap& other) : EventMap() {
+        other.map_.forEach(
+            [this](const Key& key, const Value& value) { map_.findOrAdd(key) = value; });
+    }
+    EventMap(EventMap&& other) noexcept : EventMap() { swap(other); }
+    EventMap& operator=(const EventMap& other) {
+        if (this != &other) {
+            EventMap(other).swap(*this);
+        }
+        return *this;
+    }
+    EventMap& operator=(EventMap&& other) noexcept {
+        EventMap(std::move(other)).swap(*this);
+        return *this;
+    }
+
+    void swap(EventMap& other) noexcept { map_.swap(other.map_); }
+
+    template <class Test>
+    std::size_t removeIf(Test isUnused) {
+        return map_.removeIf(isUnused);
+    }
+
+    Value* find(const Key& key) const { return map_.find(key); }
+    Value& findOrAdd(const Key& key) { return map_.findOrAdd(key); }
+
+private:
+    Map map_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,710 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/send_result.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/event/detail/event_lists.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+#include <sluice/event/event_queue_options.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+
+namespace sluice::detail {
+
+/// The wait strategy with SingleThreading. No other thread can change the queue during a wait, so a
+/// timed wait sleeps until its deadline.
+class SingleThreadWait {
+public:
+    using Clock = StdPlatform::Clock;
+
+    template <class Ready>
+    void wait(Ready ready) {
+        if (!ready()) {
+            failAssertion({"",
+                           "this wait on an EventQueue with SingleThreading never ends: nobody "
+                           "else can add or process events. Use MultipleThreading, or waitFor()",
+                           __FILE__, __LINE__});
+        }
+    }
+    template <class Ready>
+    bool waitUntil(Ready ready, Clock::time_point deadline) {
+        if (!ready()) {
+            std::this_thread::sleep_until(deadline);
+        }
+        return ready();
+    }
+    void notifyAll() noexcept {}
+    void notifyOne() noexcept {}
+};
+
+template <class T>
+using WaitMember = typename T::Wait;
+
+/// The wait strategy of a queue's threads.
+template <class Threading>
+using EventWaiters =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadWait,
+                       typename PolicyOr<BasicPark<PlatformOf<Threading>>, WaitMember,
+                                         Threading>::Type>;
+
+/// The events of a queue: a list under one lock, between any number of producers and consumers.
+///
+/// Producers append one event at a time. A consumer takes the first event or all of them out in
+/// constant time, handles them without the lock, and puts the kept ones back to the front. No
+/// foreign code runs under the lock, except a list type of the policies. If such a list throws when
+/// an event is added, the event is refused; if it throws when events are put back, the program ends.
+template <class Event, class EventList, class Threading>
+class EventStore {
+    using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<Lock>;
+    using Waiters = EventWaiters<Threading>;
+    template <class T>
+    using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+
+public:
+    class Batch;
+
+    explicit EventStore(const EventQueueOptions& options = {}) : options_(options) {
+        requireAtLeast("limit of an EventQueue is too small", options.limit, 1);
+    }
+    EventStore(const EventStore&) = delete;
+    EventStore& operator=(const EventStore&) = delete;
+
+    /// A handler may destroy the store. Its batch then destroys the rest of its events.
+    [[gnu::cold, gnu::noinline]] ~EventStore() {
+        for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
+            batch->store_ = nullptr;
+            if (batch->older_ == nullptr) {
+                batch->orphans_.swap(spares_);
+            }
+        }
+        // Relaxed: only destructors of events read it. They cannot add an event any more.
+        isClosed_.store(true, std::memory_order_relaxed);
+        EventList gone;
+        destroyEach(events_, gone);
+    }
+
+    const EventQueueOptions& options() const noexcept { return options_; }
+
+    /// How add() makes an event.
+    enum class Content {
+        plain,   ///< by copying numbers and bytes: no foreign code, nothing throws
+        foreign  ///< by calling constructors
+    };
+
+    /// Adds the event that make() returns. If make() throws, nothing is added.
+    template <Content How, class Make>
+    SendResult add(Make make) {
+        const SendResult result = tryAdd<How>(make);
+        return result == SendResult::ok ? result : refused<How>(result, make);
+    }
+
+    /// Calls use(event) for the first event, which stays. Consumers wait until use() returns.
+    /// Returns false if there is no event.
+    template <class Use>
+    bool peek(Use use) {
+        const Peek first(*this);
+        if (first.event == nullptr) {
+            return false;
+        }
+        use(*first.event);
+        return true;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_acquire);  // E2
+    }
+    [[nodiscard]] bool isEmpty() const noexcept { return size() == 0; }
+
+    /// Returns true if an event is queued, being added or being handled.
+    [[nodiscard]] bool isBusy() const noexcept {
+        const Guard guard(lock_);
+        return isBusy(guard);
+    }
+
+    /// Waits for an event, or until the store is closed and not busy. Returns false at the end.
+    bool awaitWork() const {
+        arrived_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
+        return !isClosed() || isBusy();
+    }
+
+    void close() noexcept {
+        {
+            const Guard guard(lock_);
+            isClosed_.store(true, std::memory_order_release);  // E3
+        }
+        notifyEverybody();
+    }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return isClosed_.load(std::memory_order_acquire);  // E3
+    }
+
+    /// Frees the spare nodes if the store is not busy. Returns the number of freed bytes.
+    std::size_t trim() noexcept {
+        typename EventList::Spares unused;
+        const Guard guard(lock_);
+        if (!isBusy(guard)) {
+            unused.swap(spares_);
+        }
+        return unused.bytes();
+    }
+
+    [[nodiscard]] EventQueueStatistics statistics() const noexcept {
+        const Guard guard(lock_);
+        std::uint64_t handling = 0;
+        for (const Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
+            handling += batch->taken_;
+        }
+        const std::size_t queued = size_.load(std::memory_order_relaxed);  // relaxed: the lock
+        EventQueueStatistics result;
+        result.enqueued = taken_ + discarded_ + queued;
+        result.rejected = rejected_;
+        result.discarded = discarded_;
+        result.processed = taken_ - handling;
+        result.queued = queued;
+        result.highWater = std::max(highWater_, queued);
+        return result;
+    }
+
+    /// Returns true if there is an event and no silence() is in force.
+    [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
+    [[nodiscard]] bool isNotifying() const noexcept {
+        return silencers_.load(std::memory_order_acquire) == 0;  // E4
+    }
+
+    /// Added events wake no thread until each silence() has its unsilence().
+    void silence() noexcept {
+        const Guard guard(lock_);
+        // Relaxed loads, also in unsilence(): silencers_ is written under the lock.
+        silencers_.store(silencers_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    void unsilence() noexcept {
+        {
+            const Guard guard(lock_);
+            silencers_.store(silencers_.load(std::memory_order_relaxed) - 1,
+                             std::memory_order_release);  // E4
+        }
+        if (isReady()) {
+            arrived_.notifyAll();
+        }
+    }
+
+    /// Threads wait here for an event or the end. Each added event wakes one of them.
+    Waiters& arrived() const noexcept { return arrived_; }
+
+    /// Threads wait here until the store is not busy, or until a peek has ended.
+    Waiters& changed() const noexcept { return changed_; }
+
+private:
+    // Invariants, under the lock: size_ is the number of events in events_. When an event is
+    // admitted, size_ + reserved_ <= limit. reserved_ events are admitted and not in events_ yet.
+    // Events that are put back may exceed the limit; while they do, no event is admitted. batches_
+    // links the batches of consumers, newest first. While isPeeked_, the first event stays first.
+    // Accepted events = taken_ + discarded_ + size_; taken_ includes those that are being handled.
+    //
+    // Happens-before edges:
+    //   E1 hand-over  event written -> unlock .. lock -> event read
+    //   E2 ready      size_ release .. acquire by a thread that waits
+    //   E3 close      isClosed_ release .. acquire
+    //   E4 sound      silencers_ release .. acquire by a thread that waits
+    // The lock orders a producer's isNotifying() and unsilence(): either the producer wakes a
+    // thread, or the last unsilence() sees the event.
+
+    struct Peek;
+    struct Reservation;
+
+    template <Content How, class Make>
+    SendResult tryAdd(Make& make) {
+        if constexpr (EventList::hasSpares && How == Content::plain) {
+            return addPlain(make);
+        } else {
+            return build(make);
+        }
+    }
+
+    /// Makes the event under the lock.
+    template <class Make>
+    SendResult addPlain(Make& make) {
+        SendResult result = SendResult::ok;
+        while (!addedPlain(make, result)) {
+            addSpares();
+        }
+        return result;
+    }
+
+    /// Returns false if there was no spare node.
+    template <class Make>
+    bool addedPlain(Make& make, SendResult& result) noexcept {
+        bool isHeard = false;
+        {
+            const Guard guard(lock_);
+            SendResult admitted = admit(guard);
+            if (isToDiscard(admitted)) {
+                admitted = discardPlain(guard);
+            }
+            if (admitted != SendResult::ok) {
+                result = admitted;
+                return true;
+            }
+            if (!spares_.take(events_)) {
+                return false;
+            }
+            events_.fillBack(make);
+            resize(guard, 1);
+            isHeard = isNotifying();
+        }
+        if (isHeard) {
+            notifyOneOf(arrived_);
+        }
+        return true;
+    }
+
+    /// Makes the event without the lock, after its room has been reserved.
+    template <class Make>
+    SendResult build(Make& make);
+
+    /// Waits for room and tries again, if the options say so. Returns the last result.
+    template <Content How, class Make>
+    [[gnu::cold, gnu::noinline]] SendResult refused(SendResult result, Make& make) {
+        while (result == SendResult::full && canHaveRoom()) {
+            awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
+            result = tryAdd<How>(make);
+        }
+        if (result != SendResult::ok) {
+            const Guard guard(lock_);
+            ++rejected_;
+        }
+        return result;
+    }
+
+    /// Returns true if a producer may wait for room. With dropOldest it must not wait if all room
+    /// belongs to events that are being built.
+    bool canHaveRoom() const noexcept {
+        if (options_.overflow == Overflow::reject) {
+            return false;
+        }
+        const Guard guard(lock_);
+        return options_.overflow == Overflow::block || !events_.isEmpty() ||
+               admit(guard) != SendResult::full;
+    }
+
+    /// Returns true if a waiting producer can continue: there is room, the store is closed, or the
+    /// oldest event can be dropped.
+    bool hasRoom() const noexcept {
+        const Guard guard(lock_);
+        return admit(guard) != SendResult::full ||
+               (options_.overflow == Overflow::dropOldest && !isPeeked_);
+    }
+
+    // Relaxed loads, in all functions with a guard: the lock orders them.
+
+    bool isBusy(const Guard& /*guard*/) const noexcept {
+        return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
+    }
+
+    SendResult admit(const Guard& /*guard*/) const noexcept {
+        if (isClosed_.load(std::memory_order_relaxed)) {
+            return SendResult::closed;
+        }
+        return size_.load(std::memory_order_relaxed) + reserved_ < options_.limit
+                   ? SendResult::ok
+                   : SendResult::full;
+    }
+
+    void resize(const Guard& /*guard*/, std::ptrdiff_t change) noexcept {
+        const std::size_t old = size_.load(std::memory_order_relaxed);
+        size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E2
+    }
+
+    /// Called before size_ falls, so producers need not maintain the maximum.
+    void noteHighWater(const Guard& /*guard*/) noexcept {
+        highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
+    }
+
+    bool isToDiscard(SendResult admitted) const noexcept {
+        return admitted == SendResult::full && options_.overflow == Overflow::dropOldest;
+    }
+
+    /// Moves the oldest events to `discarded` until there is room. Returns the new admit().
+    [[gnu::cold, gnu::noinline]] SendResult discardOldest(const Guard& guard,
+                                                          EventList& discarded) noexcept {
+        noteHighWater(guard);
+        // More than one event, if events that were put back exceed the limit.
+        while (admit(guard) == SendResult::full && !events_.isEmpty() && !isPeeked_) {
+            events_.moveFrontTo(discarded);
+            resize(guard, -1);
+            ++discarded_;
+        }
+        return admit(guard);
+    }
+
+    /// Plain values need not be destroyed.
+    [[gnu::cold, gnu::noinline]] SendResult discardPlain(const Guard& guard) noexcept {
+        EventList discarded;
+        const SendResult result = discardOldest(guard, discarded);
+        spares_.giveBack(discarded);
+        return result;
+    }
+
+    static void destroyEach(EventList& events, EventList& used) {
+        while (!events.isEmpty()) {
+            events.destroyFront();
+            events.moveFrontTo(used);
+        }
+    }
+
+    /// Called without the lock, because destructors of events are foreign code.
+    [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
+        EventList empty;
+        destroyEach(events, empty);
+        const Guard guard(lock_);
+        spares_.giveBack(empty);
+    }
+
+    [[gnu::cold, gnu::noinline]] void addSpares() {
+        auto* const more = EventList::Spares::makeMore();
+        const Guard guard(lock_);
+        spares_.add(more);
+    }
+
+    [[gnu::cold, gnu::noinline]] void provideNode(EventList& node) {
+        if constexpr (!EventList::hasSpares) {
+            node.addNode();
+        } else {
+            while (node.isEmpty()) {
+                addSpares();
+                const Guard guard(lock_);
+                (void)spares_.take(node);
+            }
+        }
+    }
+
+    void notifyEverybody() noexcept {
+        arrived_.notifyAll();
+        room_.notifyAll();
+        changed_.notifyAll();
+    }
+
+    void awaitEndOfPeek() const {
+        awaitRarely(changed_, [](const EventStore& store) noexcept {
+            const Guard guard(store.lock_);
+            return !store.isPeeked_;
+        });
+    }
+
+    /// Rare waits share this function, because each wait takes a kilobyte of code.
+    [[gnu::cold, gnu::noinline]] void
+    awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
+        waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
+    }
+
+    const EventQueueOptions options_;
+    mutable Waiters arrived_;  // consumers wait here for an event, or the end
+    mutable Waiters room_;     // producers wait here for room, or the end
+    mutable Waiters changed_;  // all other waits
+
+    // Guarded by lock_; threads read the atomic ones without it. A producer that adds an event uses
+    // one cache line.
+    alignas(cacheLineSize) mutable Lock lock_;
+    Atomic<bool> isClosed_{false};
+    Atomic<unsigned> silencers_{0};
+    Atomic<std::size_t> size_{0};
+    std::size_t reserved_ = 0;
+    bool isPeeked_ = false;
+    EventList events_;
+    typename EventList::Spares spares_;  // nodes without an event
+    Batch* batches_ = nullptr;
+    std::uint64_t taken_ = 0;
+    std::uint64_t discarded_ = 0;
+    std::uint64_t rejected_ = 0;
+    std::size_t highWater_ = 0;  // the maximum of size_ whenever it fell
+};
+
+/// An admitted event that is not in the list yet. Gives the room back if the event's constructor,
+/// or a list of the policies, throws.
+template <class Event, class EventList, class Threading>
+struct EventStore<Event, EventList, Threading>::Reservation {
+    EventStore& store;
+    EventList& node;
+    bool isAppended = false;
+
+    void append() {
+        bool isHeard = false;
+        {
+            const Guard guard(store.lock_);
+            node.moveFrontTo(store.events_);
+            isAppended = true;
+            --store.reserved_;
+            store.resize(guard, 1);
+            isHeard = store.isNotifying();
+        }
+        if (isHeard) {
+            notifyOneOf(store.arrived_);
+        }
+    }
+
+    ~Reservation() {
+        if (!isAppended) {
+            giveUp();
+        }
+    }
+
+    [[gnu::cold, gnu::noinline]] void giveUp() noexcept {
+        {
+            const Guard guard(store.lock_);
+            --store.reserved_;
+            store.spares_.giveBack(node);
+        }
+        store.notifyEverybody();
+    }
+};
+
+template <class Event, class EventList, class Threading>
+template <class Make>
+SendResult EventStore<Event, EventList, Threading>::build(Make& make) {
+    EventList discarded;
+    EventList node;
+    {
+        const Guard guard(lock_);
+        SendResult result = admit(guard);
+        if (isToDiscard(result)) {
+            result = discardOldest(guard, discarded);
+        }
+        if (result != SendResult::ok) {
+            return result;
+        }
+        ++reserved_;
+        (void)spares_.take(node);
+    }
+    Reservation reservation{*this, node};
+    if (!discarded.isEmpty()) {
+        destroyAll(discarded);
+    }
+    if (node.isEmpty()) {
+        provideNode(node);
+    }
+    node.fillBack(make);
+    reservation.append();
+    return SendResult::ok;
+}
+
+/// Holds the first event: no consumer takes it out during the lifetime of this object.
+template <class Event, class EventList, class Threading>
+struct EventStore<Event, EventList, Threading>::Peek {
+    EventStore& store;
+    Event* event = nullptr;
+
+    explicit Peek(EventStore& ownStore) : store(ownStore) {
+        while (!begins()) {
+            store.awaitEndOfPeek();
+        }
+    }
+    Peek(const Peek&) = delete;
+    Peek& operator=(const Peek&) = delete;
+    ~Peek() {
+        if (event != nullptr) {
+            {
+                const Guard guard(store.lock_);
+                store.isPeeked_ = false;
+            }
+            store.room_.notifyAll();  // dropOldest can discard this event now
+            store.changed_.notifyAll();
+        }
+    }
+
+    /// Returns false while another thread peeks.
+    bool begins() noexcept {
+        const Guard guard(store.lock_);
+        if (store.isPeeked_) {
+            return false;
+        }
+        if (!store.events_.isEmpty()) {
+            event = &store.events_.front();
+            store.isPeeked_ = true;
+        }
+        return true;
+    }
+};
+
+/// Events that a consumer has taken out. Each one is dropped or kept. The destructor puts the kept
+/// and the remaining ones back to the front. If a handler has destroyed the store, it destroys them.
+template <class Event, class EventList, class Threading>
+class EventStore<Event, EventList, Threading>::Batch {
+public:
+    enum class Amount { one, all };
+
+    Batch(EventStore& store, Amount amount) {
+        if (store.isEmpty()) {
+            return;
+        }
+        while (!hasTakenFrom(store, amount)) {
+            store.awaitEndOfPeek();
+        }
+        if (left_ != 0 && store.options_.overflow == Overflow::block) {
+            store.room_.notifyAll();
+        }
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+    ~Batch() {
+        if (store_ == nullptr) {
+            destroyEach(kept_, done_);
+            destroyEach(rest_, done_);
+            return;
+        }
+        giveBack();
+    }
+
+    /// The number of events that it took out.
+    [[nodiscard]] std::size_t size() const noexcept { return taken_; }
+
+    /// Returns true if a handler has destroyed the store.
+    [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
+
+    /// Returns true if front() is an event.
+    [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
+    Event& front() noexcept { return rest_.front(); }
+
+    /// Calls handle(event) for each event, and destroys the event even if handle() throws.
+    template <class Handle>
+    [[gnu::always_inline]] void useUp(Handle handle) {
+        Passage passage(*this);
+        while (store_ != nullptr && !passage.walk.isAtEnd()) {
+            const UsedUp event(passage);
+            handle(passage.walk.front());
+        }
+    }
+
+    /// Destroys the event at the front.
+    void drop() {
+        rest_.destroyFront();
+        rest_.moveFrontTo(done_);
+        --left_;
+    }
+
+    void keep() {
+        rest_.moveFrontTo(kept_);
+        --left_;
+        ++keptCount_;
+    }
+
+    /// Destroys the remaining events, without handling them.
+    void discard() {
+        isDiscarding_ = true;
+        useUp([](Event&) {});
+    }
+
+private:
+    friend class EventStore;
+
+    /// Fields that change with each event. The compiler keeps them in registers, unlike those of
+    /// the batch, whose address the store knows.
+    struct Passage {
+        Batch& batch;
+        std::size_t left;
+        typename EventList::Walk walk;
+
+        explicit Passage(Batch& ownBatch) noexcept
+            : batch(ownBatch), left(ownBatch.left_), walk(ownBatch.rest_, ownBatch.done_) {}
+        Passage(const Passage&) = delete;
+        Passage& operator=(const Passage&) = delete;
+        ~Passage() { batch.left_ = left; }
+    };
+    struct UsedUp {
+        Passage& passage;
+
+        explicit UsedUp(Passage& ownPassage) noexcept : passage(ownPassage) {}
+        UsedUp(const UsedUp&) = delete;
+        UsedUp& operator=(const UsedUp&) = delete;
+        ~UsedUp() {
+            passage.walk.destroyFront();
+            --passage.left;
+        }
+    };
+
+    /// Returns false while a thread peeks at the first event.
+    bool hasTakenFrom(EventStore& store, Amount amount) {
+        const Guard guard(store.lock_);
+        if (store.events_.isEmpty() || store.isPeeked_) {
+            return !store.isPeeked_;
+        }
+        store.noteHighWater(guard);
+        if (amount == Amount::one) {
+            store.events_.moveFrontTo(rest_);
+            left_ = 1;
+        } else {
+            rest_.swap(store.events_);
+            left_ = store.size_.load(std::memory_order_relaxed);  // relaxed: under the lock
+        }
+        taken_ = left_;
+        store.resize(guard, -static_cast<std::ptrdiff_t>(left_));
+        store.taken_ += left_;
+        join(store);
+        return true;
+    }
+
+    /// Puts the remaining and the kept events back, and leaves the store. Another thread may destroy
+    /// the store after the unlock.
+    void giveBack() noexcept {
+        EventStore& store = *store_;
+        const Guard guard(store.lock_);
+        const std::size_t putBack = left_ + keptCount_;
+        store.resize(guard, static_cast<std::ptrdiff_t>(putBack));
+        store.taken_ -= isDiscarding_ ? taken_ : putBack;
+        store.discarded_ += isDiscarding_ ? taken_ - putBack : 0;
+        store.events_.prepend(rest_);
+        store.events_.prepend(kept_);
+        store.spares_.giveBack(done_);
+        leave();
+        const bool isOver = !store.isBusy(guard);
+        if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
+            orphans_.swap(store.spares_);
+        }
+        // Before the unlock, because a thread in drain() may destroy the store after it.
+        if (putBack != 0 || store.isClosed()) {
+            store.arrived_.notifyAll();
+        }
+        if (isOver) {
+            store.changed_.notifyAll();
+        }
+    }
+
+    // Not inlined: g++ would warn that the store keeps the address of a local batch, although
+    // leave() removes it.
+    [[gnu::noinline]] void join(EventStore& store) noexcept {
+        store_ = &store;
+        older_ = store.batches_;
+        if (older_ != nullptr) {
+            older_->newer_ = this;
+        }
+        store.batches_ = this;
+    }
+    void leave() noexcept {
+        (newer_ != nullptr ? newer_->older_ : store_->batches_) = older_;
+        if (older_ != nullptr) {
+            older_->newer_ = newer_;
+        }
+    }
+
+    // Nodes of a store that was destroyed, or had too many. Destroyed last, so it comes first.
+    typename EventList::Spares orphans_;
+    EventStore* store_ = nullptr;  // null without events; ~EventStore() sets null
+    Batch* older_ = nullptr;       // guarded by the store's lock, as the next one
+    Batch* newer_ = nullptr;
+    EventList rest_;  // events that are still to be handled
+    EventList kept_;
+    EventList done_;  // nodes of destroyed events
+    std::size_t taken_ = 0;
+    std::size_t left_ = 0;  // events in rest_; during a Passage its own count holds
+    std::size_t keptCount_ = 0;
+    bool isDiscarding_ = false;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <sluice/event/detail/event_map.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace sluice::detail {
+
+template <class Member>
+struct DeclaringClass;
+template <class Member, class Class>
+struct DeclaringClass<Member Class::*> {
+    using Type = Class;
+};
+
+template <class Mixin, class... Args>
+using HookResult =
+    decltype(std::declval<const Mixin&>().mixinBeforeDispatch(std::declval<Args&>()...));
+template <class Mixin>
+using PlainHook = typename DeclaringClass<decltype(&Mixin::mixinBeforeDispatch)>::Type;
+template <class Mixin, class... Args>
+using TemplateHook =
+    typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
+
+/// Returns true if the mixin has a hook of its own or from another base. The hook of the class below
+/// does not count, because it would be called twice.
+template <class Mixin, class Below, class... Args>
+constexpr bool hasOwnHook() noexcept {
+    if constexpr (!isDetected<HookResult, Mixin, Args...>) {
+        return false;
+    } else if constexpr (isDetected<PlainHook, Mixin>) {
+        return !std::is_base_of_v<PlainHook<Mixin>, Below>;
+    } else if constexpr (isDetected<TemplateHook, Mixin, Args...>) {
+        return !std::is_base_of_v<TemplateHook<Mixin, Args...>, Below>;
+    } else {
+        return true;
+    }
+}
+
+template <class Root, class List>
+struct MixinHooks;
+
+template <class Root>
+struct MixinHooks<Root, MixinList<>> {
+    template <class... Args>
+    static bool allow(const Root&, Args&...) {
+        return true;
+    }
+};
+
+template <class Root, template <class> class First, template <class> class... Rest>
+struct MixinHooks<Root, MixinList<First, Rest...>> {
+    using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
+    using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
+
+    /// Calls mixinBeforeDispatch() of each mixin that has one, in the order of the list. Returns
+    /// true if all let the event pass.
+    template <class... Args>
+    static bool allow(const Root& root, Args&... args) {
+        if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
+            if (!static_cast<const Mixin&>(root).mixinBeforeDispatch(args...)) {
+                return false;
+            }
+        }
+        return MixinHooks<Root, MixinList<Rest...>>::allow(root, args...);
+    }
+};
+
+/// Lists of listeners, found by events: the common part of all dispatchers and queues. `List` is a
+/// CallbackList or a HeterCallbackList.
+template <class EventType, class ListType, class Policies>
+class ListenerMap {
+protected:
+    // Mixins use these types, too.
+    using Threading = ThreadingOf<Policies>;
+    using List = ListType;
+    using Key = std::decay_t<EventType>;
+
+public:
+    using Event = EventType;
+    using Handle = typename List::Handle;
+    using Mutex = typename Threading::Mutex;
+
+    void swap(ListenerMap& other) noexcept { lists_.swap(other.lists_); }
+
+    /// Removes a listener. Returns false if the handle names no listener of this event.
+    bool removeListener(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->remove(handle);
+    }
+
+    /// Removes a listener and waits until it has been destroyed: see CallbackList::removeAndWait().
+    bool removeListenerAndWait(const Event& event, const Handle& handle) {
+        List* const list = find(event);
+        return list != nullptr && list->removeAndWait(handle);
+    }
+
+    /// The number of removed listeners of an event that are not destroyed yet.
+    [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
+        const List* const list = find(event);
+        return list == nullptr ? 0 : list->removedSizeApprox();
+    }
+
+    /// Removes all listeners of an event.
+    void removeAllListeners(const Event& event) {
+        if (List* const list = find(event)) {
+            list->clear();
+        }
+    }
+
+    /// Frees the memory of events that have no listener any more, and returns their number. No
+    /// other thread may use the dispatcher at the same time; a listener may call it. If it throws
+    /// std::bad_alloc, nothing has changed.
+    std::size_t trimEvents() {
+        return lists_.removeIf(
+            [](const List& list) { return list.empty() && list.removedSizeApprox() == 0; });
+    }
+
+    [[nodiscard]] bool hasAnyListener(const Event& event) const {
+        const List* const list = find(event);
+        return list != nullptr && !list->empty();
+    }
+
+    [[nodiscard]] bool ownsHandle(const Event& event, const Handle& handle) const {
+        const List* const list = find(event);
+        return list != nullptr && list->ownsHandle(handle);
+    }
+
+protected:
+    List& listOf(const Event& event) { return lists_.findOrAdd(event); }
+
+    /// Returns null if the event has no list. Lists stay where they are until trimEvents().
+    List* find(const Event& event) const { return lists_.find(event); }
+
+    /// Returns true if all mixins let an event pass.
+    template <class Root, class... Args>
+    bool isAllowed(Args&... args) const {
+        return MixinHooks<Root, MixinsOf<Policies>>::allow(static_cast<const Root&>(*this),
+                                                           args...);
+    }
+
+private:
+    EventMap<Key, List, Policies> lists_;
+};
+
+}  // namespace sluice::detail

@@ -1,0 +1,300 @@
+#pragma once
+
+#include <sluice/base/presence.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+// Calls read a list without a lock while other threads change it. Removed elements are retired:
+// they are freed when no call can use them. docs/algorithms/presence.md explains the protocol.
+
+namespace sluice {
+namespace [[gnu::visibility("default")]] detail {
+
+/// The registry for calls of new lists. It is never destroyed, because static objects may use it.
+/// Shared objects that hide their symbols have one each; a list keeps the one it began with.
+template <class Platform>
+BasicPresence<Platform>& sharedPresence() noexcept {
+    static BasicPresence<Platform>& shared = BasicPresence<Platform>::makeForGood();
+    return shared;
+}
+
+/// The calls of one list that several threads use.
+template <class Threading>
+class Readers {
+public:
+    using Platform = PlatformOf<Threading>;
+    using Registry = BasicPresence<Platform>;
+    using GracePeriod = typename Registry::GracePeriod;
+
+    /// The time in which the calling thread reads the list.
+    class ReadGuard {
+    public:
+        explicit ReadGuard(const Readers& readers)
+            : section_(readers.registry_.enter(&readers)) {}
+
+    private:
+        typename Registry::Section section_;
+    };
+
+    Readers() noexcept : Readers(sharedPresence<Platform>()) {}
+    explicit Readers(Registry& registry) noexcept : registry_(registry) {}
+    Readers(const Readers&) = delete;
+    Readers& operator=(const Readers&) = delete;
+
+    /// Returns true inside a call on this thread.
+    bool isInside() const noexcept { return registry_.isInside(this); }
+    /// Returns true if no other running thread has called a list of this registry.
+    bool isAlone() const noexcept { return registry_.isAlone(); }
+    GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
+    bool hasPassed(GracePeriod& period) const noexcept { return registry_.hasPassed(period, this); }
+    void waitForOthers() const noexcept { registry_.waitForOthers(this); }
+
+    /// Orders the end of a ReadGuard before the check for retired elements.
+    static void fence() noexcept { Platform::Fence::light(); }
+
+private:
+    Registry& registry_;
+};
+
+/// The calls of a list that one thread at a time uses.
+class SingleThreadReaders {
+public:
+    struct GracePeriod {};
+
+    class ReadGuard {
+    public:
+        explicit ReadGuard(const SingleThreadReaders& readers) noexcept
+            : readers_(readers), outer_(readers.calls_) {
+            readers.calls_ = outer_ + 1;
+        }
+        ReadGuard(const ReadGuard&) = delete;
+        ReadGuard& operator=(const ReadGuard&) = delete;
+        ~ReadGuard() { readers_.calls_ = outer_; }
+
+    private:
+        const SingleThreadReaders& readers_;
+        // A copy in a register: rereading calls_ would make each call wait for the previous store.
+        const unsigned outer_;
+    };
+
+    SingleThreadReaders() noexcept = default;
+    SingleThreadReaders(const SingleThreadReaders&) = delete;
+    SingleThreadReaders& operator=(const SingleThreadReaders&) = delete;
+
+    bool isInside() const noexcept { return calls_ != 0; }
+    bool isAlone() const noexcept { return true; }
+    GracePeriod beginGrace() const noexcept { return {}; }
+    bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
+    void waitForOthers() const noexcept {}
+    static void fence() noexcept {}
+
+private:
+    mutable unsigned calls_ = 0;
+};
+
+template <class Threading>
+using ReadersOf =
+    std::conditional_t<isSingleThreading<Threading>, SingleThreadReaders, Readers<Threading>>;
+
+/// An element that was removed from a list and may still be in use.
+struct Retired {
+    Retired* nextRetired = nullptr;
+    void (*free)(Retired&) = nullptr;
+};
+
+/// Frees retired elements, and remembers which ones this thread is freeing.
+class Freeing {
+public:
+    /// Frees all elements from `first` on.
+    static void freeAll(Retired* first) noexcept {
+        while (first != nullptr) {
+            Retired& element = *std::exchange(first, first->nextRetired);
+            const Freeing current(element);
+            element.free(element);
+        }
+    }
+
+    /// Returns true inside the destructor of the element, on this thread.
+    static bool isRunning(const Retired& element) noexcept {
+        const Freeing* current = innermost_;
+        while (current != nullptr && current->element_ != &element) {
+            current = current->outer_;
+        }
+        return current != nullptr;
+    }
+
+private:
+    explicit Freeing(const Retired& element) noexcept : element_(&element), outer_(innermost_) {
+        innermost_ = this;
+    }
+    Freeing(const Freeing&) = delete;
+    Freeing& operator=(const Freeing&) = delete;
+    ~Freeing() { innermost_ = outer_; }
+
+    inline static SLUICE_THREAD_LOCAL const Freeing* innermost_ = nullptr;
+
+    const Retired* const element_;
+    const Freeing* const outer_;
+};
+
+/// The retired elements of one list, and the list's lock and readers.
+///
+/// Elements are freed in batches, oldest first. A batch waits for the calls that had begun when it
+/// was started. The last of these calls frees it, or the thread that retires an element.
+///
+/// The owner may itself be the last element. So it must not be used after collect().
+template <class Threading>
+class RetireList {
+    using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
+    template <class T>
+    using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+
+public:
+    using Lock = LockOf<Threading>;
+    using Guard = std::lock_guard<Lock>;
+
+    RetireList() noexcept = default;
+    template <class Registry>
+    explicit RetireList(Registry& registry) noexcept : readers(registry) {}
+
+    /// Returns true if a call must collect() at its end.
+    [[nodiscard]] bool hasAny() const noexcept {
+        return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
+    }
+
+    /// The number of elements, including those that are waiting for a batch.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        return size_.load(std::memory_order_relaxed);  // relaxed: a count
+    }
+
+    /// Adds an element that no new call can find. The caller later calls collect(), unless it is
+    /// inside a call of the list.
+    void add(const Guard& /*guard*/, Retired& element) noexcept {
+        element.nextRetired = nullptr;
+        (last_ != nullptr ? last_->nextRetired : first_) = &element;
+        last_ = &element;
+        // Relaxed, both: written under the lock; E1.
+        size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        hasAny_.store(true, std::memory_order_relaxed);
+    }
+
+    /// Frees the elements that no call uses, without waiting. The caller holds no lock.
+    [[gnu::cold, gnu::noinline]] void collect() noexcept {
+        Retired* passed = nullptr;
+        Retired** end = &passed;
+        Batch next;
+        GracePeriod period{};
+        while (takePassed(end, next, period)) {
+            period = readers.beginGrace();  // E1
+        }
+        Freeing::freeAll(passed);  // may destroy this object
+    }
+
+    /// Takes all elements, in the order of removal. No other thread uses this object.
+    Retired* takeAll() noexcept {
+        last_ = nullptr;
+        batch_ = {};
+        size_.store(0, std::memory_order_relaxed);  // relaxed, both: no other thread
+        hasAny_.store(false, std::memory_order_relaxed);
+        return std::exchange(first_, nullptr);
+    }
+
+    const ReadersOf<Threading> readers;
+    mutable Lock lock;
+
+private:
+    // Invariants, under the lock: first_ to last_ link all elements, oldest first, and size_ is
+    // their number. taken_ elements have been taken out before. If batch_.last is not null, the
+    // elements up to it were retired before period_ began. hasAny_ is true while there are elements.
+    //
+    // Happens-before edges:
+    //   E1 begin  element unlinked, hasAny_ stored, heavy() | guard ended, light(), hasAny_ loaded.
+    //             Either hasPassed() sees the guard's end, or the call sees hasAny_ and collects.
+    //   E2 free   a read guard -> E1 of the registry -> hasPassed() -> destructor
+    //
+    // hasAny_ stays true from an element's add() until it is taken out, so E1 holds for each
+    // hasPassed() of its batch, on whichever thread.
+
+    /// Elements up to `last`; `number` counts from the first element ever retired.
+    struct Batch {
+        Retired* last = nullptr;
+        std::size_t number = 0;
+    };
+
+    /// Moves the elements whose period has passed to `end`. Returns true if the caller shall begin a
+    /// period for the elements up to `next.last`, and call it again.
+    bool takePassed(Retired**& end, Batch& next, const GracePeriod& begun) noexcept {
+        const Guard guard(lock);
+        // Another thread may have taken these elements since, or started a batch.
+        if (batch_.last == nullptr && next.last != nullptr && isListed(next)) {
+            batch_ = next;
+            period_ = begun;
+        }
+        if (batch_.last != nullptr) {
+            if (!readers.hasPassed(period_)) {  // E2
+                return false;
+            }
+            takeBatch(end);
+        }
+        next = {last_, taken_ + sizeApprox()};
+        if (last_ == nullptr) {
+            hasAny_.store(false, std::memory_order_relaxed);  // relaxed: calls may collect in vain
+        }
+        return last_ != nullptr;
+    }
+
+    /// Compares by the difference, because numbers may wrap around.
+    bool isListed(const Batch& batch) const noexcept {
+        return batch.number - taken_ - 1 < sizeApprox();
+    }
+
+    void takeBatch(Retired**& end) noexcept {
+        Retired& last = *batch_.last;
+        *end = first_;
+        end = &last.nextRetired;
+        first_ = std::exchange(last.nextRetired, nullptr);
+        last_ = first_ != nullptr ? last_ : nullptr;
+        size_.store(sizeApprox() - (batch_.number - taken_), std::memory_order_relaxed);
+        taken_ = batch_.number;
+        batch_ = {};
+    }
+
+    Atomic<bool> hasAny_{false};  // whether a call must collect() at its end
+    Atomic<std::size_t> size_{0};
+    Retired* first_ = nullptr;
+    Retired* last_ = nullptr;
+    std::size_t taken_ = 0;
+    Batch batch_;  // the batch that waits for period_, if any
+    GracePeriod period_{};
+};
+
+/// One call of a list.
+template <class Threading>
+class Call {
+    using Readers = ReadersOf<Threading>;
+
+public:
+    explicit Call(RetireList<Threading>& retired) : leaving_{retired}, guard_(retired.readers) {}
+
+private:
+    struct Leaving {
+        RetireList<Threading>& retired;
+        ~Leaving() {
+            Readers::fence();  // E1
+            if (__builtin_expect(retired.hasAny(), 0)) {
+                retired.collect();
+            }
+        }
+    };
+
+    Leaving leaving_;  // destroyed after the guard
+    typename Readers::ReadGuard guard_;
+};
+
+}  // namespace detail
+}  // namespace sluice

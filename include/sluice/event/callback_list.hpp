@@ -565,15 +565,16 @@ public:
     /// Called by the destructor of the list. No other thread is calling the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
         Node* last = nullptr;
-        addRetired(unlinkAll(last), last);
+        Node* const all = unlinkAll(last);
+        addRetired(all, last);
         if (retired.readers.isInside()) {
             const Guard guard(retired.lock);
             retired.add(guard, *this);
             return;
         }
-        Retired* const all = retired.takeAll();
+        Retired* const taken = retired.takeAll();
         delete this;
-        Freeing::freeAll(all);
+        Freeing::freeAll(taken);
     }
 
     RetireList<Threading> retired;

@@ -23,6 +23,10 @@ def number(atomic):
     return int((atomic["_M_base"] if "_M_base" in names else atomic)["_M_i"])
 
 
+def pointer(atomic):
+    return atomic["_M_b"]["_M_p"]
+
+
 def argument(value, place):
     return value.type.strip_typedefs().template_argument(place)
 
@@ -122,16 +126,16 @@ class MpscLanes(Queue):
     """All lanes together."""
 
     def lanes(self):
-        lane = self.value["lanes_"]["first_"]
+        lane = pointer(self.value["first_"])
         while int(lane):
             yield lane["ring"]
-            lane = lane["next"]
+            lane = pointer(lane["next"])
 
     def size(self):
         return sum(SpscRing(ring).size() for ring in self.lanes())
 
     def is_closed(self):
-        return number(self.value["lanes_"]["closed_"])
+        return number(self.value["closed_"])
 
 
 class BlockingQueue:

@@ -190,6 +190,22 @@ TYPED_TEST_P(QueueLifetime, RefusedPushKeepsItsArgument) {
     });
 }
 
+TYPED_TEST_P(QueueLifetime, RefusedPushKeepsAConvertibleArgument) {
+    TestQueue<TypeParam, std::shared_ptr<int>, 1> queue;
+    auto producer = queue.producer();
+    ASSERT_EQ(producer.tryPush(std::make_unique<int>(1)), SendResult::ok);
+    auto kept = std::make_unique<int>(2);
+    EXPECT_EQ(producer.tryPush(std::move(kept)), SendResult::full);
+    ASSERT_NE(kept, nullptr);
+    EXPECT_EQ(**queue.tryPop(), 1);
+    EXPECT_EQ(producer.tryPush(std::move(kept)), SendResult::ok);
+    EXPECT_EQ(**queue.tryPop(), 2);
+    queue.close();
+    kept = std::make_unique<int>(3);
+    EXPECT_EQ(producer.tryPush(std::move(kept)), SendResult::closed);
+    EXPECT_NE(kept, nullptr);
+}
+
 TYPED_TEST_P(QueueLifetime, CarriesWhatCanOnlyBeMoved) {
     TestQueue<TypeParam, MoveOnly, 3> queue;
     auto producer = queue.producer();
@@ -251,7 +267,8 @@ REGISTER_TYPED_TEST_SUITE_P(QueueLifetime, DestroysWhatIsLeftInIt, DestroysWhatI
                             DestroysWhatIsLeftAroundTheWrap, AcceptsNoMessageWhileItIsDestroyed,
                             DestroysAMessageAsSoonAsItsHandlerReturns, PopLeavesNothingBehind,
                             PushBuildsOneObjectInItsPlace, EmplaceBuildsTheMessageInItsPlace,
-                            RefusedPushKeepsItsArgument, CarriesWhatCanOnlyBeMoved,
-                            CarriesWhatIsOverAligned, CarriesWhatOwnsMemory);
+                            RefusedPushKeepsItsArgument, RefusedPushKeepsAConvertibleArgument,
+                            CarriesWhatCanOnlyBeMoved, CarriesWhatIsOverAligned,
+                            CarriesWhatOwnsMemory);
 
 }  // namespace sluice::test

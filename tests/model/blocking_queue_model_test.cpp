@@ -156,6 +156,7 @@ TEST(BlockingQueueModelTest, SidesWakeEachOther) {
 TEST(BlockingQueueModelTest, AThreadThatWaitedWakesTheNextOne) {
     Options dear;
     dear.budget = budgetByEffort({2, 0}, {2, 1});
+    dear.maxExecutions = cap(600000);
     EXPECT_TRUE(holds(eachMessageReachesAConsumer, dear));
     EXPECT_TRUE(holds(eachSlotReachesAProducer, dear));
 }

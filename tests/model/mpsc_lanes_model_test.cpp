@@ -10,23 +10,10 @@
 // MpscLanes as shipped, under the model checker: registration, letting go and closing, each against
 // a consumer at work. The lanes themselves are SpscRings.
 
-namespace sluice {
-
-/// The consumer of these lanes stops to visit each lane that it has found empty once.
-struct EagerTraits : model::ModelTraits {};
-template <>
-struct detail::SweepLimits<EagerTraits> {
-    static constexpr std::size_t fewestLanes = 1;
-    static constexpr std::size_t emptyVisits = 1;
-};
-
-}  // namespace sluice
-
 namespace sluice::model {
 namespace {
 
 using Lanes = MpscLanes<Message, ModelTraits>;
-using EagerLanes = MpscLanes<Message, EagerTraits>;
 
 template <class AnyLanes>
 void deliver(Ledger& ledger, AnyLanes& lanes) {
@@ -34,7 +21,7 @@ void deliver(Ledger& ledger, AnyLanes& lanes) {
         [](Message& message) { check(message.number() == 7, "the content is there"); }));
 }
 
-/// A producer registers, pushes and lets go while the consumer harvests.
+/// A producer registers, pushes and lets go while the consumer polls.
 void comeAndGo() {
     Ledger ledger;
     {
@@ -121,48 +108,6 @@ void producerOutlivesTheQueue() {
     check(ledger.alive == 0, "each message is destroyed once");
 }
 
-/// The consumer stops to visit a lane while its producer pushes.
-void sweepWhilePushing() {
-    Ledger ledger;
-    EagerLanes lanes(1);
-    auto producer = lanes.producer();
-    parallel([&] { ledger.accepted += producer.tryEmplace(7, ledger) == SendResult::ok ? 1 : 0; },
-             [&] {
-                 deliver(ledger, lanes);
-                 deliver(ledger, lanes);
-             });
-    deliver(ledger, lanes);
-    check(ledger.accepted == 1 && ledger.delivered == 1, "what was accepted was delivered");
-    check(producer.tryEmplace(7, ledger) == SendResult::ok, "there is room again");
-    deliver(ledger, lanes);
-    check(ledger.delivered == 2, "a lane that was idle is visited again");
-}
-
-/// The consumer stops to visit a lane while its producer goes.
-void sweepWhileLeaving() {
-    Ledger ledger;
-    EagerLanes lanes(1);
-    auto producer = lanes.producer();
-    parallel([&] { producer.close(); }, [&] { deliver(ledger, lanes); });
-    deliver(ledger, lanes);
-    check(lanes.laneCount() == 0, "the lane of a producer that has gone is removed");
-}
-
-/// Two producers announce their lanes at once, while the consumer takes them.
-void announceTogether() {
-    Ledger ledger;
-    EagerLanes lanes(1);
-    auto first = lanes.producer();
-    auto second = lanes.producer();
-    deliver(ledger, lanes);  // both lanes are idle from here on
-    parallel([&] { check(first.tryEmplace(7, ledger) == SendResult::ok, "there is room"); },
-             [&] { check(second.tryEmplace(7, ledger) == SendResult::ok, "there is room"); },
-             [&] { deliver(ledger, lanes); });
-    deliver(ledger, lanes);
-    deliver(ledger, lanes);
-    check(ledger.delivered == 2, "no lane is forgotten");
-}
-
 Options weaker() {
     Options options;
     options.budget.weakSteps = 2;
@@ -175,12 +120,6 @@ TEST(MpscLanesModelTest, LanesComeAndGoWhileTheConsumerIsAtWork) {
     EXPECT_TRUE(holds(producerOutlivesTheQueue, weaker()));
 }
 
-TEST(MpscLanesModelTest, IdleLanesComeBack) {
-    EXPECT_TRUE(holds(sweepWhilePushing, weaker()));
-    EXPECT_TRUE(holds(sweepWhileLeaving, weaker()));
-    EXPECT_TRUE(holds(announceTogether));
-}
-
 TEST(MpscLanesModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeWhileRegistering));
     EXPECT_TRUE(holds(closeWhilePushing, weaker()));
@@ -190,12 +129,9 @@ TEST(MpscLanesModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(MpscLanesModelTest, EveryOrderIsNeeded) {
-    const Scenarios scenarios{closedTellsWhy,   closeWhilePushing,    producerOutlivesTheQueue,
-                              comeAndGo,        sweepWhilePushing,    sweepWhileLeaving,
-                              announceTogether, registerWhileRemoving};
-    EXPECT_TRUE(survive({}, surveyOrders("lane_list.hpp", weaker(), scenarios)));
-    EXPECT_TRUE(survive({}, surveyOrders("lane.hpp", weaker(), scenarios)));
-    EXPECT_TRUE(survive({}, surveyOrders("round_robin.hpp", weaker(), scenarios)));
+    const Scenarios scenarios{closedTellsWhy, closeWhilePushing, producerOutlivesTheQueue,
+                              comeAndGo, registerWhileRemoving};
+    EXPECT_TRUE(survive({}, surveyOrders("mpsc_lanes.hpp", weaker(), scenarios)));
 }
 #endif
 

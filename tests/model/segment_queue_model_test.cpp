@@ -211,17 +211,15 @@ TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // stored after it.
     std::vector<std::string> expected{"handOver: store release -> relaxed",
                                       "linkFreeSegment: store release -> relaxed",
-                                      "sizeApprox: load acquire -> relaxed"};
+                                      "sizeApprox: load acquire -> relaxed",
+                                      "slot: load acquire -> relaxed",
+                                      "~Batch: update release -> relaxed"};
 #if !defined(NDEBUG)
     expected.emplace_back("~SegmentQueue: load acquire -> relaxed");
 #endif
     const Scenarios scenarios{closedTellsWhy,    sizeTellsThatAHandlerIsDone, batchElsewhere,
                               closeWhilePushing, takeAllWhilePushing,         reuse};
     EXPECT_TRUE(survive(expected, surveyOrders("segment_queue.hpp", options({1, 1}), scenarios)));
-    EXPECT_TRUE(survive({"~Batch: update release -> relaxed"},
-                        surveyOrders("segment_batch.hpp", options({1, 1}), scenarios)));
-    EXPECT_TRUE(survive({"slot: load acquire -> relaxed"},
-                        surveyOrders("segment_chain.hpp", options({1, 1}), scenarios)));
 }
 #endif
 

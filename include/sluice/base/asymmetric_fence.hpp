@@ -96,6 +96,7 @@ struct MembarrierKernel {
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
+    static bool tryLight() noexcept { return light(), true; }
     static void heavy() noexcept { detail::fullFence(); }
 
     /// Returns true if light() is cheaper than a full fence.
@@ -113,6 +114,7 @@ template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:
     static void light() noexcept { detail::compilerBarrier(); }
+    static bool tryLight() noexcept { return light(), true; }
 
     static void heavy() noexcept {
         detail::compilerBarrier();
@@ -158,6 +160,14 @@ public:
         } else {
             lightUnlessMembarrier();
         }
+    }
+
+    /// light(), if it is known to be a compiler barrier; otherwise does nothing and returns false.
+    /// A caller that then takes another path needs no stack frame for the full fence.
+    [[gnu::always_inline]] static bool tryLight() noexcept {
+        const Choice choice = choice_.load(std::memory_order_relaxed);  // relaxed: see light()
+        detail::compilerBarrier();
+        return choice == Choice::membarrier;
     }
 
     [[gnu::noinline]] static void heavy() noexcept {

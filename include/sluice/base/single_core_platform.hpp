@@ -90,6 +90,7 @@ struct SingleCorePlatform : StdPlatform {
 
     struct Fence {
         static void light() noexcept { detail::compilerBarrier(); }
+        static bool tryLight() noexcept { return light(), true; }
         static void heavy() noexcept { detail::compilerBarrier(); }
         static bool isAsymmetric() noexcept { return true; }
     };

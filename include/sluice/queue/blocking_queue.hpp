@@ -5,7 +5,6 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>
@@ -18,20 +17,20 @@ namespace sluice {
 
 namespace detail {
 
-/// Whether a queue has a handle for each producer.
+/// True if a queue has a handle for each producer.
 template <class Queue, class = void>
 inline constexpr bool hasProducers = false;
 template <class Queue>
 inline constexpr bool hasProducers<Queue, std::void_t<typename Queue::Producer>> = true;
 
-/// Whether several threads may consume from a queue at once: its member `manyConsumers` says so.
+/// True if several threads may consume from a queue simultaneously.
 template <class Queue, class = void>
 inline constexpr bool hasManyConsumers = false;
 template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// Whether the consumer of a queue may look at the oldest message before it takes it out.
+/// True if the consumer of a queue can read the oldest message before it removes it.
 template <class Queue, class = void>
 inline constexpr bool hasFront = false;
 template <class Queue>
@@ -48,8 +47,7 @@ struct AnyNumber {
 
 }  // namespace detail
 
-/// Makes producers and consumers of any Sluice queue wait for each other: push and pop that wait,
-/// timed forms, close and drain.
+/// A facade that lets producers and consumers of any queue wait for each other.
 ///
 ///     sluice::BlockingQueue<sluice::SpscRing<Reading, 256>> queue;
 ///     (void)queue.push(Reading{21.5});  // the producer; waits while the queue is full
@@ -59,36 +57,17 @@ struct AnyNumber {
 /// Use it if a thread has no other work while the queue is full or empty. Use the queue itself if
 /// the thread can act on `full` or empty.
 ///
-/// Threads: as for the queue inside. Any thread calls close() and the sizes. Any thread calls
-/// drain(), except the consumer, because drain() waits for the consumer. A handler may tryPush()
-/// into its own queue. A push() there would wait for its own caller.
+/// Thread safety: that of the queue inside; any thread but the consumer may call drain(). A handler
+/// may tryPush() into its own queue; a push() in a handler may wait for its own caller. The queue
+/// must outlive the calls on it and its producers.
 ///
-/// Progress: a wait ends when the other side acts or the queue is closed. With Park no thread spins
-/// for long, and there is no system call while the other side is awake. A message wakes one
-/// consumer, and room wakes one producer. With MpscLanes each producer has its own room, so room
-/// wakes all producers.
+/// Errors: an exception of a constructor or handler propagates, after the other side was notified
+/// of all that was done. If moving a message throws, pop(), popFor() and tryPop() leave it in the
+/// queue; with MpscLanes and MpmcRing, they do not compile for such a message.
 ///
-/// Memory promise, capacity, allocation, exceptions: those of the queue inside. An exception of a
-/// constructor or handler passes through. Before that, the other side is woken for all that was
-/// done. If the move of a message throws, pop(), popFor() and tryPop() leave the message in the
-/// queue. With MpscLanes and MpmcRing these calls do not compile for such a message; consume()
-/// does.
-///
-/// Shutdown: close() refuses later and waiting pushes. The consumer still receives the accepted
-/// messages. Then its calls return 0 or an empty result. A BlockingQueue must outlive the calls on
-/// it and its producers.
-///
-/// Origin: the wait strategies as a part of their own, apart from the queue, follow the LMAX
-/// Disruptor.
-///
-/// Invariant: every change that can end a wait is followed by a notification of the side that may
-/// wait for it. Messages and slots become available out of order: a woken thread may find nothing,
-/// and one change may then be enough for two threads. So a thread that waited, and leaves a message
-/// or room, wakes the next one.
-///
-/// Edges: none of its own. The queue has the edges of data, the wait strategy those of wake-ups.
-///
-/// Tests: tests/unit/queue/blocking_queue_test.cpp, tests/conformance, tests/stress.
+/// Performance: a push or poll that need not wait notifies the other side, which costs a load and a
+/// light fence while no thread sleeps. A message wakes one consumer, and a free slot one producer;
+/// with MpscLanes it wakes all producers, since each has a lane of its own.
 ///
 /// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
 /// producer that finds the queue full. pop() takes single messages and is not paced.
@@ -112,40 +91,39 @@ public:
 
     // ---- Producers
 
-    /// For queues with a handle per producer: returns a handle whose pushes wait like those below.
+    /// For queues with a handle per producer: returns a handle with the push functions below.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
     }
 
     /// Never waits.
-    SendResult tryPush(const value_type& value) { return tryPushInto(queue_, value); }
-    SendResult tryPush(value_type&& value) { return tryPushInto(queue_, std::move(value)); }
-
-    /// Constructs the message in its slot. Never waits.
+    template <class U = value_type,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryPushTo(queue_, std::forward<U>(value));
+    }
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
-        return tryPushInto(queue_, std::forward<Args>(args)...);
+        return tryPushTo(queue_, std::forward<Args>(args)...);
     }
 
-    /// Waits for room, and constructs the message in its slot. The result is `ok` or `closed`.
+    /// Waits while the queue is full. The result is `ok` or `closed`.
+    template <class U = value_type,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult push(U&& value) {
+        return pushTo(queue_, Forever(), std::forward<U>(value));
+    }
     template <class... Args>
     SendResult emplace(Args&&... args) {
-        return pushInto(queue_, std::forward<Args>(args)...);
+        return pushTo(queue_, Forever(), std::forward<Args>(args)...);
     }
 
-    /// Waits for room. The result is `ok` or `closed`.
-    SendResult push(const value_type& value) { return pushInto(queue_, value); }
-    SendResult push(value_type&& value) { return pushInto(queue_, std::move(value)); }
-
-    /// Waits for room, at most for `atMost`.
-    template <class Rep, class Period>
-    SendResult pushFor(const value_type& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushUntil(deadlineAfter<Clock>(atMost), queue_, value);
-    }
-    template <class Rep, class Period>
-    SendResult pushFor(value_type&& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushUntil(deadlineAfter<Clock>(atMost), queue_, std::move(value));
+    /// Waits while the queue is full, at most for `atMost`.
+    template <class U = value_type, class Rep, class Period,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushTo(queue_, atMost, std::forward<U>(value));
     }
 
     // ---- Consumer
@@ -153,65 +131,54 @@ public:
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
         std::optional<value_type> value;
-        (void)popAttempt(value);
+        (void)poll([&] { return popInto(value); });
         return value;
     }
 
     /// Waits for a message. The result is empty only if the queue is closed and drained.
-    [[nodiscard]] std::optional<value_type> pop() {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        std::optional<value_type> value;
-        awaitMessage([&] { return popAttempt(value); });
-        return value;
-    }
+    [[nodiscard]] std::optional<value_type> pop() { return popWithin(Forever()); }
 
-    /// Waits for a message, at most for `atMost`. The result is empty if no message came, or if the
-    /// queue is closed and drained.
+    /// Waits for a message, at most for `atMost`.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        std::optional<value_type> value;
-        awaitMessage([&] { return popAttempt(value); }, deadlineAfter<Clock>(atMost));
-        return value;
+        return popWithin(atMost);
     }
 
-    /// Waits for messages, and hands the queued messages, at most `max`, to handler(T&). Returns
-    /// their number. It is 0 only if the queue is closed and drained, or if `max` is 0.
+    /// Waits for messages, and calls handler(T&) for up to `max` of the queued ones. Returns their
+    /// number, which is 0 only if the queue is closed and drained, or if `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        return consumeWaiting(max, [&] { return queue_.consume(handler, max); });
+        return consumeWithin(Forever(), max, [&] { return queue_.consume(handler, max); });
     }
 
-    /// As consume(), but waits at most for `atMost`. The result is also 0 if no message came.
+    /// Like consume(), but waits at most for `atMost`.
     template <class Rep, class Period, class Handler>
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
-        return consumeWaiting(
-            max, [&] { return queue_.consume(handler, max); }, deadlineAfter<Clock>(atMost));
+        return consumeWithin(atMost, max, [&] { return queue_.consume(handler, max); });
     }
 
-    /// As consume(), in the order of keyOf(const T&). For queues that merge by key.
+    /// Like consume(), in the order of keyOf(const T&). For queues that merge by key.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
-        return consumeWaiting(max, [&] { return queue_.consumeOrdered(keyOf, handler, max); });
+        return consumeWithin(Forever(), max,
+                             [&] { return queue_.consumeOrdered(keyOf, handler, max); });
     }
 
-    /// Waits for messages, and takes all queued messages. The result is empty only if the queue is
-    /// closed and drained. For queues that hand over all messages at once.
+    /// Waits for messages, and removes all queued ones. The result is empty only if the queue is
+    /// closed and drained. For queues that hand over batches.
     template <class Q = Queue>
     [[nodiscard]] auto takeAll() -> decltype(std::declval<Q&>().takeAll()) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         decltype(std::declval<Q&>().takeAll()) batch;
-        std::size_t count = 0;
-        const auto take = [&] {
+        pollWithin(Forever(), [&] {
             batch = queue_.takeAll();
             return batch.size();
-        };
-        awaitMessage([&] { return harvest(count, take); });
+        });
         return batch;
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
     /// Frees unused memory. For queues that keep memory for later bursts.
     template <class Q = Queue>
@@ -225,17 +192,19 @@ public:
         notifyEverybody();
     }
 
-    /// Waits until all messages accepted before the call have been consumed. If the queue is
-    /// closed, it waits until the queue is drained. While producers go on pushing, it waits for a
-    /// moment without any message, so call close() first.
+    /// Closes the queue, and waits until all accepted messages have been consumed. Not for the
+    /// consumer, which it waits for.
     void drain() {
-        consumed_.wait([this] { return isAtRest(); });
+        close();
+        drained_.wait([this] { return queue_.isDrained(); });
     }
 
-    /// As drain(), but waits at most for `atMost`. Returns false if messages were left then.
+    /// Like drain(), but waits at most for `atMost`. Returns false if messages are left.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
-        return consumed_.waitUntil([this] { return isAtRest(); }, deadlineAfter<Clock>(atMost));
+        close();
+        return drained_.waitUntil([this] { return queue_.isDrained(); },
+                                  deadlineAfter<Clock>(atMost));
     }
 
     [[nodiscard]] bool isClosed() const noexcept { return queue_.isClosed(); }
@@ -244,175 +213,241 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
 private:
+    // Invariant: every change that can end a wait is followed by a notification of the side that
+    // may wait for it. Messages and slots become available out of order: a woken thread may find
+    // nothing, and one change may then be enough for two threads. So a thread that waited, and
+    // leaves a message or a free slot, wakes the next one.
+    //
+    // The queue has the edges of the data, and the wait strategy those of the notifications.
+
+    /// The limit of a call that waits until the other side acts.
+    struct Forever {};
+
+    template <class Ready>
+    static void wait(Wait& side, const Ready& ready, Forever) {
+        side.wait(ready);
+    }
+    template <class Ready, class Rep, class Period>
+    static void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
+        if (atMost > atMost.zero()) {
+            (void)side.waitUntil(ready, deadlineAfter<Clock>(atMost));
+        }
+    }
+
     void notifyEverybody() noexcept {
-        roomMade_.notifyAll();
-        consumed_.notifyAll();
-        arrived_.notifyAll();
+        notFull_.notifyAll();
+        drained_.notifyAll();
+        notEmpty_.notifyAll();
     }
-    void notifyOfRoom() noexcept {
+    void notifyNotFull() noexcept {
         if constexpr (detail::hasProducers<Queue>) {
-            roomMade_.notifyAll();
+            notFull_.notifyAll();
         } else {
-            notifyOneOf(roomMade_);
+            notifyOneOf(notFull_);
         }
     }
 
-    /// Wakes a producer and drain(), whether the call returns or throws. At the end of a closed
-    /// queue it wakes other consumers too: the end comes when the last handler has returned.
-    struct EndOfHarvest {
-        BlockingQueue& queue;
-        ~EndOfHarvest() {
-            queue.notifyOfRoom();
-            queue.consumed_.notifyAll();
-            if constexpr (detail::hasManyConsumers<Queue>) {
-                if (queue.isDrained()) {
-                    queue.arrived_.notifyAll();
-                }
-            }
-        }
-    };
+    // ---- Producers
 
-    /// Wakes one consumer for an accepted message. If the queue was closed or the constructor
-    /// threw, it wakes all threads, because some may wait for the end of this push. If the queue
-    /// was full, it wakes no thread: otherwise the two sides could keep waking each other.
-    struct EndOfPush {
+    /// Notifies a consumer of an accepted message. If the queue was closed or the constructor
+    /// threw, notifies all threads, because some may wait for the end of this push. If the queue
+    /// was full, notifies none: otherwise the two sides could keep waking each other.
+    struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
-        ~EndOfPush() {
+        ~PushEnd() {
             if (result == SendResult::ok) {
-                notifyOneOf(queue.arrived_);
+                notifyOneOf(queue.notEmpty_);
             } else if (result == SendResult::closed) {
                 queue.notifyEverybody();
             }
         }
     };
 
-    bool isAtRest() const noexcept {
-        return queue_.sizeApprox() == 0 && (!queue_.isClosed() || queue_.isDrained());
-    }
-
     template <class Target, class... Args>
-    SendResult tryPushInto(Target& target, Args&&... args) {
+    SendResult tryPushTo(Target& target, Args&&... args) {
         constexpr bool needsHandle = std::is_same_v<Target, Queue> && detail::hasProducers<Queue>;
         static_assert(!needsHandle,
                       "each producer of this queue has a handle: push through `producer()`");
-        EndOfPush push{*this};
+        PushEnd end{*this};
         if constexpr (!needsHandle) {
-            push.result = target.tryEmplace(std::forward<Args>(args)...);
+            end.result = target.tryEmplace(std::forward<Args>(args)...);
         }
-        return push.result;
+        return end.result;
     }
 
-    /// Pushes until there was room, or the queue was closed, or `wait` gives up. A refused push
-    /// leaves its arguments as they were, so the attempt may be repeated with them.
-    template <class Waiting, class Target, class... Args>
-    SendResult pushWith(Waiting wait, typename Clock::time_point deadline, Target& target,
-                        Args&&... args) {
-        SendResult result = SendResult::full;
-        unsigned pauses = 0;
-        wait([&] {
-            result = tryPushInto(target, std::forward<Args>(args)...);
-            // A pause is of no use when no attempt follows, or when the consumer is slow.
-            if (result == SendResult::full && pauses < mostPauses && Clock::now() < deadline) {
-                pacing_.full();
-                ++pauses;
+    template <class Target, class Limit, class... Args>
+    SendResult pushTo(Target& target, Limit limit, Args&&... args) {
+        SendResult result = tryPushTo(target, std::forward<Args>(args)...);
+        if (result == SendResult::full) {
+            unsigned pauses = 0;
+            // A refused push leaves its arguments untouched, so it may be repeated with them.
+            const auto retry = [&] {
+                // A pause is of no use if the consumer is slow.
+                if (pauses < maxPauses) {
+                    pacing_.full();
+                    ++pauses;
+                }
+                result = tryPushTo(target, std::forward<Args>(args)...);
+                return result != SendResult::full;
+            };
+            wait(notFull_, retry, limit);
+            if (!detail::hasProducers<Queue> && sizeApprox() < capacity()) {
+                notifyNotFull();
             }
-            return result != SendResult::full;
-        });
-        if (!detail::hasProducers<Queue> && pauses != 0 && sizeApprox() < capacity()) {
-            notifyOfRoom();
         }
         return result;
     }
 
-    template <class Target, class... Args>
-    SendResult pushInto(Target& target, Args&&... args) {
-        return pushWith([this](auto attempt) { roomMade_.wait(attempt); }, Clock::time_point::max(),
-                        target, std::forward<Args>(args)...);
+    // ---- Consumer
+
+    /// Notifies a producer and drain(), whether the call returns or throws. When a closed queue is
+    /// drained, notifies other consumers too: the end comes with the last handler's return.
+    struct PollEnd {
+        BlockingQueue& queue;
+        ~PollEnd() {
+            queue.notifyNotFull();
+            queue.drained_.notifyAll();
+            if constexpr (detail::hasManyConsumers<Queue>) {
+                if (queue.isDrained()) {
+                    queue.notEmpty_.notifyAll();
+                }
+            }
+        }
+    };
+
+    /// Calls take(), which returns the number of messages that it removed.
+    template <class Take>
+    std::size_t poll(const Take& take) {
+        const PollEnd end{*this};
+        return take();
     }
 
-    template <class Target, class... Args>
-    SendResult pushUntil(typename Clock::time_point deadline, Target& target, Args&&... args) {
-        return pushWith([&](auto attempt) { (void)roomMade_.waitUntil(attempt, deadline); },
-                        deadline, target, std::forward<Args>(args)...);
+    /// Polls until there was a message, or the queue is drained, or the limit has passed.
+    template <class Limit, class Take>
+    std::size_t pollWithin(Limit limit, const Take& take) {
+        std::size_t count = poll(take);
+        if (count == 0) {
+            const auto retry = [&] {
+                count = poll(take);
+                return count != 0 || queue_.isDrained();
+            };
+            wait(notEmpty_, retry, limit);
+            if (detail::hasManyConsumers<Queue> && sizeApprox() != 0) {
+                notifyOneOf(notEmpty_);
+            }
+        }
+        return count;
     }
 
-    /// Repeats attempt(), which takes messages or sees the end, until it is true or `deadline`.
-    template <class Attempt, class... Deadline>
-    void awaitMessage(Attempt attempt, Deadline... deadline) {
-        bool hasWaited = false;
-        const auto ready = [&] {
-            const bool isOver = attempt();
-            hasWaited = hasWaited || !isOver;
-            return isOver;
-        };
-        if constexpr (sizeof...(Deadline) == 0) {
-            arrived_.wait(ready);
-        } else {
-            (void)arrived_.waitUntil(ready, deadline...);
-        }
-        if (detail::hasManyConsumers<Queue> && hasWaited && sizeApprox() != 0) {
-            notifyOneOf(arrived_);
-        }
+    template <class Limit, class Take>
+    std::size_t consumeWithin(Limit limit, std::size_t max, const Take& take) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const std::size_t count = max == 0 ? 0 : pollWithin(limit, take);
+        pacing_.polled(count);
+        return count;
+    }
+
+    template <class Limit>
+    std::optional<value_type> popWithin(Limit limit) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        std::optional<value_type> value;
+        pollWithin(limit, [&] { return popInto(value); });
+        return value;
     }
 
     // Does not assign the result of tryPop(): a message may be movable but not assignable.
-    bool popAttempt(std::optional<value_type>& value) {
-        std::size_t count = 0;
-        return harvest(count, [&]() -> std::size_t {
-            if constexpr (mayKeepMessage) {
-                value_type* const oldest = queue_.front();
-                if (oldest != nullptr) {
-                    value.emplace(std::move(*oldest));  // if it throws, the message stays
-                    queue_.popFront();
-                }
-                return value.has_value() ? 1 : 0;
-            } else {
-                static_assert(
-                    std::is_nothrow_move_constructible_v<value_type>,
-                    "pop() of a BlockingQueue around MpscLanes or an MpmcRing would lose a "
-                    "message whose move constructor throws: declare the move constructor "
-                    "noexcept, or use consume()");
-                return queue_.consume(
-                    [&value](value_type& message) { value.emplace(std::move(message)); }, 1);
+    std::size_t popInto(std::optional<value_type>& value) {
+        if constexpr (!std::is_nothrow_move_constructible_v<value_type> &&
+                      detail::hasFront<Queue>) {
+            value_type* const oldest = queue_.front();
+            if (oldest != nullptr) {
+                value.emplace(std::move(*oldest));  // if it throws, the message stays queued
+                queue_.popFront();
             }
-        });
-    }
-
-    /// Consumes by take(), which returns a number. Returns whether the wait for messages is over.
-    template <class Take>
-    bool harvest(std::size_t& count, Take&& take) {
-        const EndOfHarvest end{*this};
-        count = take();
-        return count != 0 || queue_.isDrained();
-    }
-
-    template <class Take, class... Deadline>
-    std::size_t consumeWaiting(std::size_t max, Take&& take, Deadline... deadline) {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        std::size_t count = 0;
-        awaitMessage([&] { return max == 0 || harvest(count, take); }, deadline...);
-        pacing_.polled(count);
-        return count;
+            return value.has_value() ? 1 : 0;
+        } else {
+            static_assert(std::is_nothrow_move_constructible_v<value_type>,
+                          "pop() of a BlockingQueue around MpscLanes or an MpmcRing would lose a "
+                          "message whose move constructor throws: declare the move constructor "
+                          "noexcept, or use consume()");
+            return queue_.consume(
+                [&value](value_type& message) { value.emplace(std::move(message)); }, 1);
+        }
     }
 
     // It uses StdPlatform, because it checks threads that wait, not the queue inside.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     static constexpr std::size_t line = cacheLineSize;
-    static constexpr unsigned mostPauses = 8;  // of a producer that finds the queue full
-    static constexpr bool mayKeepMessage =
-        !std::is_nothrow_move_constructible_v<value_type> && detail::hasFront<Queue>;
+    static constexpr unsigned maxPauses = 8;  // of a producer that finds the queue full
 
-    alignas(line) alignas(Wait) Wait arrived_;   // waits of consumers
-    alignas(line) alignas(Wait) Wait roomMade_;  // waits of producers
-    Wait consumed_;                              // waits of drain
+    alignas(line) alignas(Wait) Wait notEmpty_;  // consumers wait
+    alignas(line) alignas(Wait) Wait notFull_;   // producers wait
+    Wait drained_;                               // drain() waits
     // Destroyed before the waits, because a destructor of a message may call this object.
     alignas(line) alignas(Queue) Queue queue_;
     Pacing pacing_;
     RoleCheck consumerRole_;
 };
 
-}  // namespace sluice
+/// A producer's handle of the queue inside, with the push functions of BlockingQueue.
+template <class Queue, class Wait, class Pacing>
+template <class Q>
+class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
+public:
+    template <class U = value_type,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return queue_->tryPushTo(handle_, std::forward<U>(value));
+    }
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        return queue_->tryPushTo(handle_, std::forward<Args>(args)...);
+    }
+    template <class U = value_type,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult push(U&& value) {
+        return queue_->pushTo(handle_, Forever(), std::forward<U>(value));
+    }
+    template <class... Args>
+    SendResult emplace(Args&&... args) {
+        return queue_->pushTo(handle_, Forever(), std::forward<Args>(args)...);
+    }
+    template <class U = value_type, class Rep, class Period,
+              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
+    SendResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
+        return queue_->pushTo(handle_, atMost, std::forward<U>(value));
+    }
 
-#include <sluice/queue/detail/blocking_producer.hpp>
+    BasicProducer(BasicProducer&&) noexcept = default;
+    BasicProducer& operator=(BasicProducer&& other) noexcept {
+        if (this != &other) {
+            close();
+            queue_ = other.queue_;
+            handle_ = std::move(other.handle_);
+        }
+        return *this;
+    }
+    ~BasicProducer() { close(); }
+
+    /// Gives up the lane; pushed messages are still delivered. Idempotent.
+    void close() noexcept {
+        if (handle_.isOpen()) {
+            handle_.close();
+            queue_->notEmpty_.notifyAll();  // only the consumer removes this producer's lane
+        }
+    }
+
+    [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
+
+private:
+    friend class BlockingQueue;
+    explicit BasicProducer(BlockingQueue& queue)
+        : queue_(&queue), handle_(queue.queue_.producer()) {}
+
+    BlockingQueue* queue_;
+    typename Q::Producer handle_;
+};
+
+}  // namespace sluice

@@ -15,63 +15,32 @@
 
 namespace sluice {
 
-/// Passes the newest value of a type from several writers to one reader. Writers overwrite values
-/// that the reader has not taken, so a slow reader never makes a writer wait or fail.
+/// The newest value of a type, from several writers to one reader: a triple buffer. Writers
+/// overwrite values that the reader has not taken, so a slow reader never blocks a writer.
 ///
-///     Latest<Position, 2> position;  // at most two threads write at the same moment
-///     (void)position.set(Position{3, 4});  // by any thread
-///
-///     if (const Position* newest = position.update()) {  // by the reader
-///         draw(*newest);  // valid until the next update()
+///     sluice::Latest<Position, 2> position;  // at most two threads write simultaneously
+///     (void)position.set(Position{3, 4});    // any thread
+///     if (const Position* newest = position.update()) {  // the reader
+///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Use it for measurements and states, of which only the newest counts. Use a ring if each message
+/// Use it for measurements and states of which only the newest counts. Use a ring if each message
 /// must arrive.
 ///
-/// Threads: any thread calls set, emplace and hasNew. A signal handler may call set if it may call
-/// the functions of T. The reader calls update(). One thread at a time is the reader, and may pass
-/// the role on by a synchronised hand-over. Debug builds notice overlapping calls of update(). A
-/// constructor or a destructor of T may call set() on the same Latest: it then counts as one more
-/// writer. A destructor of T that update() runs must not call update() on the same Latest. While
-/// the Latest is destroyed, set() returns false.
+/// Order: the newest value is that of the set() that published last. The reader never receives a
+/// value older than its previous one.
 ///
-/// Progress: apart from the functions of T, update() is wait-free: one load, and one exchange if
-/// there is a new value. set() is lock-free: a writer repeats a step only if another writer has
-/// just done the same step.
+/// Thread safety: any thread may call any member, except update(), which one thread at a time may
+/// call. A signal handler may call set() if it may call the functions of T. A constructor or
+/// destructor of T may call set() of the same Latest, and then counts as one more writer. A
+/// preempted writer or reader blocks no other thread, but keeps its slot.
 ///
-/// - A stopped writer delays no other thread. Its value is missing until it goes on, and it keeps
-///   one of the `Writers + 2` slots.
-/// - A stopped reader delays no other thread. It keeps the value that it holds.
+/// Errors: set() returns false, with its arguments untouched, if `Writers` other calls of set() are
+/// running, or if the Latest is being destroyed. If a constructor of T throws, nothing changes.
 ///
-/// Memory promise: the reader that gets a value sees the writes of its writer before set(). The
-/// writer that reuses a slot sees the reader's work with the slot's earlier value.
-///
-/// Order: linearizable. The newest value is the one whose set() exchanged last. The reader never
-/// gets a value and later an older one.
-///
-/// Capacity: set() returns false if it finds `Writers` other calls of set() running. The arguments
-/// are then untouched. If no more than `Writers` threads ever write, and no function of T writes,
-/// set() is always true. The object holds Writers + 2 slots, each on cache lines of its own.
-/// Nothing is allocated.
-///
-/// Exceptions: if a constructor of T throws, nothing has changed. A destructor of T must not throw.
-///
-/// Destruction: a writer destroys the value that it overwrites. An update() that finds a newer
-/// value destroys the value that the reader holds, before it takes the newer one. The other values
-/// are destroyed with the Latest.
-///
-/// Origin: the triple buffer of graphics, with a free stack in place of the single writer's slot.
-///
-/// Invariant: each slot is in exactly one place: in the free stack, with a writer, named by
-/// `newest`, or held by the reader. `newest` names exactly one slot, and the reader holds exactly
-/// one. So `Writers` slots are left for the stack and the writers.
-///
-/// Edges: E1 publish: value written -> newest release .. newest acquire -> value read by the
-/// reader, or destroyed by a writer. E2 reuse: value destroyed by the reader -> newest release ..
-/// newest acquire by a writer -> E1 of SlotStack -> slot written.
-///
-/// Tests: tests/unit/queue/latest_test.cpp, tests/model/latest_model_test.cpp,
-/// tests/stress/latest_stress_test.cpp, tests/alloc/queue_allocation_test.cpp.
+/// Performance: update() is wait-free, a load and an exchange if there is a new value; set() is
+/// lock-free. The object contains Writers + 2 slots on cache lines of their own, and allocates
+/// nothing. An overwritten value is destroyed by the writer, the reader's by its next update().
 template <class T, std::size_t Writers, class Traits = QueueTraits>
 class Latest {
     static_assert(Writers >= 1, "Latest<T, Writers>: at least one thread must be able to write");
@@ -129,9 +98,8 @@ public:
 
     // ---- Reader
 
-    /// Returns the newest value: the same one as before if there is no newer one, nullptr if there
-    /// was never a value. The value stays valid until the next update(). The reader may change it
-    /// or move from it.
+    /// The newest value: the previous one again if there is no newer one, nullptr if there was
+    /// never a value. It is valid until the next update(), and may be modified or moved from.
     [[nodiscard]] T* update() noexcept {
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {
@@ -144,28 +112,44 @@ public:
         return hasValue_ ? std::addressof(cells_[held_].cell.get()) : nullptr;
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Whether update() would find a newer value. Exact for the reader, a hint for other threads.
+    /// Returns true if update() would find a newer value. Exact for the reader, a hint for others.
     [[nodiscard]] bool hasNew() const noexcept {
         // Relaxed: only the reader takes a value away, and update() acquires it.
         return isNew(newest_.load(std::memory_order_relaxed));
     }
 
 private:
+    // Origin: the triple buffer of graphics, with a free stack in place of the single writer's
+    // slot.
+    //
+    // Invariant: each slot is in exactly one place: in the free stack, with a writer, named by
+    // newest_, or held by the reader. newest_ names exactly one slot, and the reader holds exactly
+    // one. So `Writers` slots are left for the stack and the writers.
+    //
+    // Happens-before edges:
+    //   E1 publish  value written -> newest release .. newest acquire -> value read by the reader,
+    //               or destroyed by a writer
+    //   E2 reuse    value destroyed by the reader -> newest release .. newest acquire by a writer
+    //               -> E1 of SlotStack -> slot written
+    //
+    // tests/model/latest_model_test.cpp weakens each order in turn. docs/algorithms/latest.md has
+    // the proof.
+
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr const char* oneReader =
         "a second reader of a Latest: let one thread at a time "
         "read, or give each reader a Latest of its own";
 
-    /// The number of a slot, and in the lowest bit whether the slot has a value.
+    /// A slot's number, and in the lowest bit whether it has a value.
     using Word = std::uint32_t;
     static constexpr Word full(Slot slot) noexcept { return Word{slot} << 1U | 1U; }
     static constexpr Word empty(Slot slot) noexcept { return Word{slot} << 1U; }
     static constexpr bool isNew(Word word) noexcept { return (word & 1U) != 0; }
     static constexpr Slot slotOf(Word word) noexcept { return static_cast<Slot>(word >> 1U); }
 
-    /// A slot that a writer has. The destructor gives it back, also when a constructor throws.
+    /// A writer's slot. The destructor gives it back, even if a constructor throws.
     struct Taken {
         FreeSlots& free;
         Slot slot;

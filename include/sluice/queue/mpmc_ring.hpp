@@ -2,12 +2,14 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
-#include <sluice/queue/detail/ring_intake.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory_resource>
 #include <optional>
 #include <type_traits>
@@ -15,105 +17,116 @@
 
 namespace sluice {
 
-/// Carries messages from any number of producers to any number of consumers that share the work, in
-/// a bounded ring, first in first out.
+/// A bounded multi-producer, multi-consumer queue, first in first out.
 ///
-///     MpmcRing<Job, 1024> jobs;
-///     // any thread
-///     if (jobs.tryPush(job) != SendResult::ok) { reject(job); }
-///     // each worker
-///     jobs.consume([](Job& job) { job.run(); });
+///     sluice::MpmcRing<Job, 1024> jobs;
+///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; `job` is unchanged
+///     jobs.consume([](Job& job) { job.run(); });                // each worker
 ///
-/// Use it if several threads take messages, or if a producer that finds the ring full takes the
-/// oldest message out itself. Use MpscRing for one consumer: it has one compare-exchange fewer per
-/// message. Use BlockingQueue around it if a side must wait.
+/// Use it if several threads share the work, or if a producer that finds the ring full removes the
+/// oldest message itself. Use MpscRing for one consumer: it needs one compare-exchange less per
+/// message. Use BlockingQueue around it to wait.
 ///
-/// Threads: any thread calls any member, also from a handler. A handler that consumes from its own
-/// queue gets the next message.
+/// Order: if one push returned before another began, its message is taken first. Handlers of
+/// different consumers may run simultaneously.
 ///
-/// Progress: pushing and consuming are lock-free: a failed compare-exchange means that another
-/// thread succeeded. A stopped thread may delay others in two cases, so this is not a lock-free
-/// queue in the strict sense:
+/// Thread safety: any thread may call any member, including from a handler. The queue is not
+/// lock-free in the strict sense: a producer preempted mid-push blocks delivery of later messages,
+/// and a consumer preempted in a handler keeps its slot, so pushes that reach it return `full`.
 ///
-/// - A producer that is stopped in the middle of a push delays the delivery of later messages.
-/// - A consumer that is stopped in a handler keeps its slot. When the ring reaches this slot again,
-///   pushes return `full` until the handler has returned.
+/// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
+/// returns `full` only if the message capacity() pushes earlier still had its slot at some moment
+/// during the call.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push. The
-/// producer that reuses a slot sees the writes of the handler. So does a thread that counts the
-/// message as removed, by sizeApprox() or isDrained().
-///
-/// Order: linearizable. If one push returned before another began, its message is taken first.
-/// Handlers of two consumers may run at the same time. A push returns `full` only if the message
-/// `capacity()` pushes earlier still had its slot at some moment during the call.
-///
-/// Capacity is exact, from 1 to a quarter of the Index range; the storage is rounded up to a power
-/// of two, at least 2. With the capacity in the type nothing is allocated; with dynamicCapacity the
-/// constructor allocates once. Exceptions: when a constructor of T throws, its slot stays in use
-/// until a consumer skips it. A throwing handler has consumed exactly its message. Shutdown: after
-/// close() pushes are refused. Accepted messages stay until they are consumed, or until the queue
-/// is destroyed. isDrained() is exact: it is true when all handlers have returned.
-///
-/// Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
-/// slots, and closing.
-///
-/// Invariants, on unbounded positions: passed <= head <= tail <= head + capacity. The invariants of
-/// RingIntake hold too. Each position below head belongs to one consumer. Only this consumer reads
-/// the message, and then writes the sequence. sequence(p) becomes filled(p) or skipped(p), then
-/// free(p). Position p is claimed by a producer only after sequence(p - capacity) became free(p -
-/// capacity). Claims are made in order, so all earlier positions up to p - capacity are free too,
-/// among them the last one in the slot of p.
-///
-/// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> sequence release .. sequence
-/// acquire -> slot written, by way of E4 if another producer saw the sequence. E5 passed: handlers
-/// returned -> passed release .. passed acquire -> a thread that counts the messages as removed. E6
-/// order: claim of a consumer release .. acquire by the next consumer. The next consumer therefore
-/// sees all messages that the first one saw, and does not report an empty ring while one of them is
-/// there.
-///
-/// Tests: tests/unit/queue/mpmc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
+/// Performance: a push and a message consumed each take one compare-exchange, and a message one
+/// more read-modify-write, unless other threads interfere. Capacity and memory as in MpscRing.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class MpmcRing : public detail::RingIntake<MpmcRing<T, Capacity, Traits>, T, Traits> {
-    using Intake = detail::RingIntake<MpmcRing, T, Traits>;
-    friend Intake;
-    using Intake::first;
-    using Intake::plus;
-    using typename Intake::Index;
-    using typename Intake::Positions;
-    using typename Intake::Slot;
+class MpmcRing {
+    using Platform = typename Traits::Platform;
     template <class U>
-    using Atomic = typename Intake::template Atomic<U>;
+    using Atomic = typename Platform::template Atomic<U>;
+    using Index = typename Traits::Index;
+    using Positions = RingPositions<Index>;
+    using Slot = detail::SequenceSlot<T, Platform, Index>;
+    using Claim = detail::SlotClaim<Index>;
 
-    /// With one slot alone, a skipped sequence would look like a free one.
+    /// With a single slot, skipped(p) would equal freed(p).
     static constexpr std::size_t minSlots = 2;
     using Storage = detail::RingStorage<Slot, Capacity, Index, minSlots>;
 
 public:
+    using value_type = T;
+    using Reservation = detail::SlotReservation<T, Storage, Traits>;
     static constexpr bool manyConsumers = true;
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpmcRing() noexcept {
-        this->initialiseSequences(slots_.count());
+        initialiseSequences();
     }
 
-    /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
+    /// Fails as setupError() describes if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit MpmcRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        this->initialiseSequences(slots_.count());
+        initialiseSequences();
     }
 
+    MpmcRing(const MpmcRing&) = delete;
+    MpmcRing& operator=(const MpmcRing&) = delete;
+
     ~MpmcRing() {
-        this->close();  // so no destructor of a message adds one
+        close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, see RingIntake
+    // ---- Producers
+
+    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        const Claim claimed = claim(One());
+        if (claimed.result == SendResult::ok) {
+            Slot& slot = slots_.at(claimed.position);
+            typename Slot::PublishGuard guard{slot.sequence, Slot::skipped(claimed.position)};
+            slot.cell.construct(std::forward<Args>(args)...);
+            guard.sequence = Slot::filled(claimed.position);
+        }
+        return claimed.result;
+    }
+
+    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
+    /// message between them. Returns their number; the other elements are untouched. Needs forward
+    /// iterators.
+    template <class Iterator>
+    std::size_t tryPushAll(Iterator begin, Iterator end) {
+        std::size_t count = 0;
+        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
+        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
+            slots.emplace(*begin);
+            slots.commit();
+        }
+        return count;
+    }
+
+    /// Reserves the next slot, so that a message can be built there in several steps. Later
+    /// messages are not delivered until the reservation is committed or destroyed.
+    [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(One())); }
+
+    /// Reserves up to `max` slots with one compare-exchange.
+    [[nodiscard]] Reservation tryReserve(std::size_t max) {
+        return Reservation(slots_, claim(std::min(max, capacity())));
+    }
 
     // ---- Consumers
 
-    /// Takes the oldest message out. The result is empty if there is none.
+    /// Removes and returns the oldest message, if any.
     [[nodiscard]] std::optional<T> tryPop() {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
@@ -123,53 +136,103 @@ public:
         return value;
     }
 
-    /// Hands the queued messages, at most `max` and at most capacity(), to handler(T&), oldest
-    /// first. It takes a message when the handler of the message before has returned, so other
-    /// consumers may take messages in between. When a handler returns or throws, its message is
-    /// destroyed and the slot is free. Returns the number of messages.
+    /// Calls handler(T&) for up to `max` messages, oldest first, but for at most capacity(). Claims
+    /// each message after the previous handler has returned, so other consumers may take messages
+    /// in between. Each message is destroyed when its handler returns or throws. Returns the number
+    /// of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
-    /// Whether consume() would find a message, or a slot to skip, if no other consumer came first.
+    /// Returns true if consume() would find a message or a skipped slot, unless another consumer
+    /// took it first.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed, both: consume() looks again. A consumer that passes a skipped slot between the
-        // two loads, and takes no message, wakes the waiting threads.
-        const Index head = this->head();
-        const Index sequence = slots_.at(head).sequence.load(std::memory_order_relaxed);
-        return sequence == Slot::filled(head) || sequence == Slot::skipped(head);
+        // Relaxed, both: consume() acquires. A consumer that passes a skipped slot between the two
+        // loads, and takes no message, wakes the waiting threads.
+        const Index position = head();
+        return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
+                                       position);
     }
 
-    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeExact, see RingIntake
+    // ---- Any thread
+
+    /// Refuses later pushes. A concurrent push is either refused, or accepted and delivered.
+    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return Positions::isMarked(tail_.load(std::memory_order_acquire));
+    }
+
+    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
+    /// true from then on.
+    [[nodiscard]] bool isDrained() const noexcept {
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return Positions::isMarked(tail) &&
+               Positions::unmarked(tail) == passed_.load(std::memory_order_acquire);  // E5 passed
+    }
+
+    /// The number of slots in use, approximately at some moment during the call, and at most
+    /// capacity(). Messages being pushed or handled count.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // passed_ is read first, so pushes in between only enlarge the difference.
+        const Index passed = passed_.load(std::memory_order_acquire);  // E5 passed
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+        return std::min(Positions::distance(passed, tail), capacity());
+    }
+
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
+        for (;;) {
+            const Index passed = passed_.load(std::memory_order_acquire);
+            // E4 order: the next load of passed_ sees at least what these claims saw.
+            const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+            // Relaxed: the first load has acquired this value.
+            if (passed_.load(std::memory_order_relaxed) == passed) {
+                return std::min(Positions::distance(passed, tail), capacity());
+            }
+        }
+    }
+
+    /// The number of slots that pushes have claimed so far, modulo half the range of Index.
+    [[nodiscard]] Index pushCount() const noexcept {
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+        return static_cast<Index>(static_cast<Index>(tail - firstPosition) / Positions::one);
+    }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 protected:
+    /// The position of the next message to take.
     [[nodiscard]] Index head() const noexcept {
         return head_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// As consume(), but ends when mayTake(position) is false for the oldest message. Once true for
-    /// a position, mayTake() must stay true until that message is taken.
+    /// The position of the next push. Later pushes may have begun.
+    [[nodiscard]] Index tail() const noexcept {
+        return Positions::unmarked(tail_.load(std::memory_order_acquire));
+    }
+
+    /// Like consume(), but stops if mayTake(position) is false for the oldest message. Once true
+    /// for a position, mayTake() must stay true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
-        const std::size_t most = std::min(max, capacity());
+        const std::size_t limit = std::min(max, capacity());
         std::size_t count = 0;
         Index head = head_.load(std::memory_order_acquire);  // E6 order
-        while (count < most && findOldest(head, count == 0) && mayTake(head)) {
+        while (count < limit && findOldest(head, count == 0) && mayTake(head)) {
             if (!head_.compare_exchange_weak(head, Positions::next(head), std::memory_order_release,
                                              std::memory_order_acquire)) {  // E6 order
                 continue;
             }
-            Slot& slot = slotAt(head);
+            Slot& slot = slots_.at(head);
             // Relaxed: findOldest() has acquired this sequence. Only this thread may change it now.
             if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
-                const Taken oldest{*this, head, &slot.cell};
+                const ReleaseGuard guard{*this, head, &slot.cell};
                 handler(slot.cell.get());
             } else {
-                const Taken nothing{*this, head, nullptr};
+                const ReleaseGuard guard{*this, head, nullptr};
             }
             head = Positions::next(head);
         }
@@ -177,41 +240,122 @@ protected:
     }
 
 private:
-    static constexpr std::size_t line = Traits::cacheLineSize;
+    // Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
+    // slots, and closing.
+    //
+    // Invariants, on unbounded positions:
+    //   passed <= head <= tail <= head + capacity.
+    //   Each position p < tail belongs to one push, which alone writes the slot, the sequence last.
+    //   Each position p < head belongs to one consumer, which alone reads the message, then writes
+    //   the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
+    //   Position p is claimed by a producer only after sequence(p - capacity) became
+    //   freed(p - capacity). Claims are made in order, so all earlier positions up to p - capacity
+    //   are free too, among them the last one in the slot of p.
+    //
+    // Happens-before edges:
+    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
+    //   E2 reuse    message destroyed -> sequence release .. sequence acquire -> slot written, by
+    //               way of E4 if another producer saw the sequence
+    //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
+    //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
+    //   E5 passed   handlers returned -> passed release .. passed acquire -> a thread that counts
+    //               their messages as removed
+    //   E6 order    claim of a consumer release .. acquire by the next consumer, which thus sees
+    //               all messages that the first one saw, and does not report an empty ring while
+    //               one of them is queued
+    //
+    // tests/model/mpmc_ring_model_test.cpp weakens each order in turn. docs/algorithms/mpmc-ring.md
+    // has the proof.
 
-    /// A position while its consumer deals with it. The end destroys the message and frees the
-    /// slot.
-    struct Taken {
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
+
+    /// See MpscRing.
+    static constexpr std::size_t prefetchDistance = 8;
+    using One = std::integral_constant<std::size_t, 1>;
+
+    /// Destroys the message, if any, and frees its slot, even if the handler throws.
+    struct ReleaseGuard {
         MpmcRing& ring;
         Index position;
         typename Slot::Cell* cell;
-        ~Taken() {
+        ~ReleaseGuard() {
             if (cell != nullptr) {
                 cell->destroyAndOwnLines();
             }
-            ring.slotAt(position).sequence.store(ring.free(position),
-                                                 std::memory_order_release);    // E2 reuse
-            ring.passed_.fetch_add(Positions::one, std::memory_order_release);  // E5 passed
+            ring.slots_.at(position).sequence.store(ring.freed(position),
+                                                    std::memory_order_release);  // E2 reuse
+            ring.passed_.fetch_add(Positions::one, std::memory_order_release);   // E5 passed
         }
     };
 
-    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
+    void initialiseSequences() noexcept {
+        Index position = firstPosition;
+        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
+            slots_.at(position).sequence.store(position,
+                                               std::memory_order_relaxed);  // not shared yet
+        }
+    }
 
-    /// The sequence after the consumer has freed the slot of `p`: the slot's next position.
-    Index free(Index p) const noexcept { return plus(p, slots_.count()); }
+    static constexpr Index advance(Index position, std::size_t count) noexcept {
+        return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
+    }
 
-    /// Moves `head` on to the newest position. Returns whether there is a message or slot to skip.
-    bool findOldest(Index& head, bool isFirstLook) noexcept {
+    /// The sequence after the slot of `p` was freed: the slot's next position.
+    [[nodiscard]] Index freed(Index p) const noexcept { return advance(p, slots_.count()); }
+
+    /// Claims up to `max` consecutive positions.
+    template <class Max>
+    Claim claim(Max max) noexcept {
+        Index tail = tail_.load(std::memory_order_acquire);  // E4 order
         for (;;) {
-            Slot& slot = slotAt(head);
+            if (Positions::isMarked(tail)) {
+                return {SendResult::closed, 0, 0};
+            }
+            const std::size_t available = freeSlots(tail, max);
+            const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
+            if (available == 0) {
+                // `tail` may be outdated: the ring is full only if no push has changed it.
+                const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
+                if (newest == tail) {
+                    return {SendResult::full, 0, 0};
+                }
+                tail = newest;
+            } else if (tail_.compare_exchange_weak(tail, advance(tail, count),
+                                                   std::memory_order_release,
+                                                   std::memory_order_acquire)) {  // E4 order
+                prefetchEndsForWrite(slots_.at(advance(tail, count - 1 + prefetchDistance)));
+                return {SendResult::ok, tail, count};
+            }
+        }
+    }
+
+    /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
+    std::size_t freeSlots(Index tail, std::size_t max) noexcept {
+        Index previous = static_cast<Index>(tail - advance(0, capacity()));
+        std::size_t count = 0;
+        for (; count < max; ++count, previous = Positions::next(previous)) {
+            if (slots_.at(previous).sequence.load(std::memory_order_acquire) !=
+                freed(previous)) {  // E2 reuse
+                break;
+            }
+        }
+        return count;
+    }
+
+    /// Advances `head` to the newest position. Returns true if it has a message or was skipped.
+    bool findOldest(Index& head, bool isFirst) noexcept {
+        for (;;) {
+            Slot& slot = slots_.at(head);
             const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
             if (sequence == Slot::filled(head) || sequence == Slot::skipped(head)) {
                 return true;
             }
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
-                if (isFirstLook) {
-                    // The first message then costs the time of one line, not of two.
+                if (isFirst) {
+                    // The slot's last line too: its message then costs one cache miss, not two.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;
@@ -220,23 +364,11 @@ private:
         }
     }
 
-    std::size_t roomAt(Index tail, std::size_t most) noexcept {
-        const Index oldest = static_cast<Index>(tail - plus(0, capacity()));
-        std::size_t room = 0;
-        for (Index p = oldest; room < most; ++room, p = Positions::next(p)) {
-            if (slotAt(p).sequence.load(std::memory_order_acquire) != free(p)) {  // E2 reuse
-                break;
-            }
-        }
-        return room;
-    }
+    Atomic<Index> tail_{firstPosition};  // next position to push, marked once closed
 
-    const Atomic<Index>& passed() const noexcept { return passed_; }
-
-    // Written by consumers. `head_` is the position of the next message to take. `passed_` is the
-    // number of messages and skipped slots that have been dealt with, as a position.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
-    Atomic<Index> passed_{first};
+    // Written by consumers: the next position to take, and the number of positions dealt with.
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};
+    Atomic<Index> passed_{firstPosition};
 
     alignas(line) alignas(Storage) Storage slots_;
 };

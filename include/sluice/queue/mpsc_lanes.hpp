@@ -1,104 +1,97 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/queue/detail/lane_list.hpp>
-#include <sluice/queue/detail/round_robin.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/queue/queue_traits.hpp>
+#include <sluice/queue/spsc_ring.hpp>
 
-#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <memory_resource>
+#include <mutex>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
 
-/// Carries messages from several producers, each with a lane of its own, to one consumer that
-/// harvests all lanes. A push uses only its own lane: it needs no atomic read-modify-write, and no
-/// two producers write the same cache line.
+/// A multi-producer, single-consumer queue with a bounded lane for each producer. It keeps the
+/// order of each producer, and can merge messages by a key, such as a time stamp.
 ///
-///     sluice::MpscLanes<Reading> lanes(256);           // the room of each lane
-///     auto producer = lanes.producer();                // one for each thread
+///     sluice::MpscLanes<Reading> lanes(256);              // the capacity of each lane
+///     auto producer = lanes.producer();                   // one per thread
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use it if producers live for a while and order per producer is enough. It can also merge
-/// messages by a key, such as a time stamp. Use MpscRing if all messages need one order, or if
-/// producers cannot keep a handle. Use BlockingQueue around it if a side must wait.
+/// Use it for a few long-lived producers: no two of them write the same cache line. Use MpscRing if
+/// all messages need one order, if producers cannot keep a handle, or if hundreds are mostly idle.
+/// Use BlockingQueue around it to wait.
 ///
-/// Threads: any thread calls producer(). One thread at a time uses a Producer. The consumer, one
-/// thread at a time, calls tryPop, consume and consumeOrdered. Any thread calls the other members.
-/// Debug builds notice overlapping calls in one role. Handlers may push, and may make and close
-/// producers.
+/// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
+/// thread may call the other members. Handlers may push, and may create and close producers. A
+/// preempted producer blocks no other thread, unless it holds the lock of producer().
 ///
-/// Progress: pushing is wait-free while the consumer visits the lane. The first push into an idle
-/// lane is lock-free: it announces the lane. A producer that is stopped or dead delays no other
-/// producer, not even in the middle of a push. Consuming is wait-free, except for the removal of a
-/// lane whose producer has gone. producer(), this removal, and the members for any thread share a
-/// lock. A stopped consumer lets each lane become full.
+/// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue;
+/// its pushes then return `closed`, and its remaining messages are destroyed with it.
 ///
-/// Cost: a harvest visits the lanes that have had messages lately. With 16 lanes or more, the
-/// consumer stops visiting empty lanes after 4,096 visits to them. This takes one heavy fence, some
-/// microseconds.
-///
-/// Memory promise: the handler of a message sees the writes of its producer before the push. The
-/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
-///
-/// Order: first in, first out per producer. consume() takes the lanes in turn. consumeOrdered()
-/// takes the smallest key first among the messages that it sees.
-///
-/// Capacity is exact for each lane, and chosen at run time. Each call of producer() allocates a
-/// lane, and the first one also a small object. No other call allocates. A lane goes back to its
-/// memory resource when its producer has gone and the consumer has drained it. Exceptions: a
-/// throwing constructor of T leaves the lane unchanged. A throwing handler has consumed exactly its
-/// message. Shutdown: after close() pushes are refused. Accepted messages stay until they are
-/// consumed, or until the queue is destroyed. A Producer may outlive the queue: then its pushes are
-/// refused, and the messages of its lane are destroyed at its end.
-///
-/// Origin: one ring per producer as in the Linux kernel's trace buffers; the lanes are SpscRings.
-///
-/// Invariants: the list holds every lane whose producer or messages are still there; only the
-/// consumer takes lanes out. A lane with a message or a leaving producer is in the consumer's round
-/// or among the announced ones, unless its producer is about to announce it. A lane is freed by the
-/// second of its two owners.
-///
-/// Edges: those of SpscRing per lane; E4 list: lane built or announced -> list released .. acquired
-/// -> consumer visits it. E5 unref: last use by one owner -> owners acq_rel .. owners acq_rel ->
-/// the other frees. E6 unlist: push published, light fence, state read -- against -- state made
-/// idle, heavy fence, lane read: either the producer announces the lane, or the consumer sees its
-/// message. The release and acquire of the state hand the link to the producer. E7 announced: list
-/// built -> released .. acquired -> consumer takes them.
-///
-/// Tests: tests/unit/queue/mpsc_lanes_test.cpp, tests/unit/queue/mpsc_lanes_idle_test.cpp,
-/// tests/model/mpsc_lanes_model_test.cpp, tests/conformance, tests/stress.
+/// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane:
+/// an idle lane takes a few nanoseconds if its cache lines are near, 20 if not. producer()
+/// allocates a lane, which is freed once its producer has gone and its messages are consumed. It
+/// shares a lock with this removal, close(), isDrained() and sizeApprox().
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
     using RoleCheck = sluice::RoleCheck<Platform>;
-    using Lane = detail::Lane<T, Traits>;
-    using List = detail::LaneList<T, Traits>;
-    using Round = detail::RoundRobin<T, Traits>;
+    using Lock = BasicSpinLock<Platform>;
+    using Guard = std::lock_guard<Lock>;
+    using Ring = SpscRing<T, dynamicCapacity, Traits>;
+    struct Lane;
+    using Link = Atomic<Lane*>;
 
 public:
     using value_type = T;
     class Producer;
 
-    /// `laneCapacity` is the room of each producer. The constructor refuses (see setupError) 0 and
-    /// values beyond the limit.
+    /// Fails as setupError() describes if the capacity is 0 or too large.
     explicit MpscLanes(std::size_t laneCapacity,
                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
-        : laneCapacity_(Lane::Ring::checkedCapacity(laneCapacity)), memory_(memory) {}
+        : laneCapacity_(Ring::Storage::checkedCapacity(laneCapacity)), memory_(memory) {}
+
+    MpscLanes(const MpscLanes&) = delete;
+    MpscLanes& operator=(const MpscLanes&) = delete;
+
+    ~MpscLanes() {
+        close();  // the destructor of a message may push another one, even through a new lane
+        link_ = &first_;
+        while (Lane* const lane = first_.load(std::memory_order_relaxed)) {  // see close()
+            remove(*lane);
+        }
+    }
 
     // ---- Producers
 
     /// Registers a producer with a lane of its own. Not for hot paths: it allocates.
-    [[nodiscard]] Producer producer() { return Producer(lanes_.add(laneCapacity_, memory_)); }
+    [[nodiscard]] Producer producer() {
+        Lane* const lane = Lane::create(laneCapacity_, memory_);
+        const Guard guard(lock_);
+        if (isClosed()) {
+            lane->ring.close();
+            (void)lane->ring.isDrained();  // the ring notes that it is drained
+        }
+        end_->store(lane, std::memory_order_release);  // E5 list
+        end_ = &lane->next;
+        setLaneCount(guard, laneCount() + 1);
+        return Producer(lane);
+    }
 
     // ---- Consumer
 
-    /// Takes a message out of the next lane that has one. The result is empty if no lane has one.
+    /// Removes and returns a message of the next lane that has one.
     [[nodiscard]] std::optional<T> tryPop() {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpscLanes would lose a message whose move constructor throws: "
@@ -108,40 +101,35 @@ public:
         return value;
     }
 
-    /// Visits every lane that is not idle once, beginning where the last call ended. Hands the
-    /// queued messages, at most `max` in all, to handler(T&). When a handler returns or throws, its
-    /// message is destroyed and the slot is free. Returns the number of messages.
+    /// Visits every lane once, from where the last call stopped, and calls handler(T&) for the
+    /// queued messages, but for at most `max` in all. Each message is destroyed when its handler
+    /// returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        takeAnnounced();
         std::size_t count = 0;
-        for (std::size_t visits = round_.size(); visits != 0 && count < max; --visits) {
-            Lane& lane = round_.current();
-            const Visit visit{*this, lane, lane.isAbandoned()};
-            const std::size_t found = lane.ring.consume(handler, max - count);
-            if (found == 0) {
-                round_.countEmptyVisit();
+        for (std::size_t visits = laneCount(); visits != 0 && count < max; --visits) {
+            if (Lane* const lane = current()) {
+                const Visit visit{*this, *lane, lane->isAbandoned()};
+                count += lane->ring.consume(handler, max - count);
             }
-            count += found;
         }
-        round_.sweepIfItPays();
         return count;
     }
 
-    /// Hands the queued messages, at most `max`, to handler(T&) in the order of keyOf(const T&),
-    /// the smallest first. If each lane is in key order, so are all messages that were queued at
-    /// the call. A message that is pushed meanwhile may come later than its key says. Messages of
-    /// one producer with equal keys keep their order. Cost: one look at each lane per run of
-    /// messages from the same lane.
+    /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
+    /// smallest first. If each lane is in key order, so are all messages that were queued at the
+    /// call; a message pushed during it may be handled later than its key says. Messages of one
+    /// producer with equal keys keep their order. Every run of messages from one lane costs a visit
+    /// to each lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // The limit is set first. Otherwise a fast producer could keep the call from returning.
-        const std::size_t most = std::min(max, removeAbandonedAndCount());
+        // Set first, because a fast producer could keep the call from returning.
+        const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
-        while (count < most) {
-            const auto [best, next] = twoSmallest(keyOf);
+        while (count < limit) {
+            const auto [best, second] = twoSmallest(keyOf);
             if (best == nullptr) {
                 break;
             }
@@ -150,83 +138,137 @@ public:
                 const PopFront pop{best->ring};
                 ++count;
                 handler(*message);
-            } while (count < most && (message = best->ring.front()) != nullptr &&
-                     (next == nullptr || !(keyOf(std::as_const(*next->ring.front())) <
-                                           keyOf(std::as_const(*message)))));
+            } while (count < limit && (message = best->ring.front()) != nullptr &&
+                     (second == nullptr || !(keyOf(std::as_const(*second->ring.front())) <
+                                             keyOf(std::as_const(*message)))));
         }
         return count;
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Refuses later pushes, in all lanes. A push that runs at the same time is either refused, or
-    /// accepted and delivered. A later producer() returns a handle whose pushes are refused.
-    void close() noexcept { lanes_.close(); }
+    /// Refuses later pushes, in all lanes. A concurrent push is either refused or delivered. Pushes
+    /// of a later producer() are refused.
+    void close() noexcept {
+        const Guard guard(lock_);
+        for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
+            lane->ring.close();
+        }
+        closed_.store(true, std::memory_order_release);  // E3 close
+    }
 
-    [[nodiscard]] bool isClosed() const noexcept { return lanes_.isClosed(); }
+    [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
-    /// true.
-    [[nodiscard]] bool isDrained() const noexcept { return lanes_.isDrained(); }
+    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
+    /// true from then on.
+    [[nodiscard]] bool isDrained() const noexcept {
+        if (!isClosed()) {
+            return false;
+        }
+        Platform::Fence::heavy();  // for all lanes; before the lock, because it is a system call
+        const Guard guard(lock_);
+        for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
+            if (!lane->ring.isDrainedAfterFence()) {
+                return false;
+            }
+        }
+        return true;
+    }
 
-    /// The messages of all lanes, each counted at some moment during the call.
+    /// The messages of all lanes, each lane counted at some moment during the call.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        const Guard guard(lock_);
         std::size_t sum = 0;
-        lanes_.all([&sum](const Lane& lane) { return sum += lane.ring.sizeApprox(), true; });
+        for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
+            sum += lane->ring.sizeApprox();
+        }
         return sum;
     }
 
-    /// The room of each producer.
+    /// The capacity of each lane.
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
     /// The number of lanes. A gone producer's lane counts until the consumer has found it empty.
-    [[nodiscard]] std::size_t laneCount() const noexcept { return lanes_.size(); }
+    [[nodiscard]] std::size_t laneCount() const noexcept {
+        return laneCount_.load(std::memory_order_relaxed);  // no data follows it
+    }
 
-    /// The room of all lanes together.
+    /// The capacity of all lanes together.
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
-    /// Takes the oldest message out when its handler returns or throws.
+    // Invariants: the list holds every lane whose producer or messages are left. Producers append
+    // lanes and the consumer removes them, under the lock. Only the consumer reads links without
+    // it: no other thread changes or frees what it has reached. A lane is freed by the second of
+    // its two owners, the producer and the queue.
+    //
+    // Happens-before edges: those of each SpscRing, and
+    //   E3 close  all lanes closed -> closed release .. closed acquire -> heavy fence for all lanes
+    //   E5 list   lane built -> link release .. link acquire -> consumer visits it
+    //   E6 unref  last use by one owner -> owners acq_rel .. owners acq_rel -> the other frees it
+    //
+    // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn.
+
+    /// Removes the oldest message when its handler returns or throws.
     struct PopFront {
-        typename Lane::Ring& ring;
+        Ring& ring;
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Moves on to the next lane after a visit, also when a handler throws. Otherwise a lane whose
-    /// handler always throws would keep the others waiting.
+    /// Ends the visit of the current lane, even if a handler throws. Otherwise a lane whose handler
+    /// always throws would block the others.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
-        bool isAbandoned;  // before the visit: then a lane that is empty after it stays empty
+        bool wasAbandoned;  // read before the visit: if the lane is empty after it, it stays empty
         ~Visit() {
-            if (isAbandoned && lane.ring.front() == nullptr) {
-                lanes.round_.removeCurrent();
-                lanes.lanes_.remove(lane);
+            if (wasAbandoned && lane.ring.front() == nullptr) {
+                lanes.remove(lane);
             } else {
-                lanes.round_.advance();
+                lanes.link_ = &lane.next;
             }
         }
     };
 
-    void takeAnnounced() noexcept {
-        if (auto* const announced = lanes_.announced()) {
-            round_.takeAnnounced(*announced);
+    [[nodiscard]] Lane* first(const Guard& /*guard*/) const noexcept {
+        return first_.load(std::memory_order_relaxed);  // written under the lock
+    }
+
+    void setLaneCount(const Guard& /*guard*/, std::size_t count) noexcept {
+        laneCount_.store(count, std::memory_order_relaxed);  // no data follows it
+    }
+
+    /// The next lane to visit. May be null if a producer is registering.
+    [[nodiscard]] Lane* current() noexcept {
+        Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
+        if (lane == nullptr) {
+            link_ = &first_;
+            lane = link_->load(std::memory_order_acquire);  // E5 list
         }
+        return lane;
+    }
+
+    /// Removes the current lane from the list. Out of line: a poll needs the registers.
+    [[gnu::noinline]] void remove(Lane& lane) noexcept {
+        {
+            const Guard guard(lock_);
+            link_->store(lane.following(guard), std::memory_order_relaxed);  // read under the lock,
+            if (end_ == &lane.next) {                                        // or by this thread
+                end_ = link_;
+            }
+            setLaneCount(guard, laneCount() - 1);
+        }
+        Lane::unref(lane, Lane::queueGone);
     }
 
     std::size_t removeAbandonedAndCount() {
-        takeAnnounced();
         std::size_t messages = 0;
-        for (std::size_t visits = round_.size(); visits != 0; --visits) {
-            Lane& lane = round_.current();
-            const Visit visit{*this, lane, lane.isAbandoned()};
-            const std::size_t size = lane.ring.sizeApprox();
-            if (size == 0) {
-                round_.countEmptyVisit();
+        for (std::size_t visits = laneCount(); visits != 0; --visits) {
+            if (Lane* const lane = current()) {
+                const Visit visit{*this, *lane, lane->isAbandoned()};
+                messages += lane->ring.sizeApprox();
             }
-            messages += size;
         }
-        round_.sweepIfItPays();
         return messages;
     }
 
@@ -237,15 +279,15 @@ private:
         const auto isBefore = [&keyOf](Lane& a, Lane& b) {
             return keyOf(std::as_const(*a.ring.front())) < keyOf(std::as_const(*b.ring.front()));
         };
-        for (std::size_t visits = round_.size(); visits != 0; --visits, round_.advance()) {
-            Lane& lane = round_.current();
-            if (lane.ring.front() == nullptr) {
+        for (Lane* lane = first_.load(std::memory_order_acquire); lane != nullptr;  // E5 list
+             lane = lane->next.load(std::memory_order_acquire)) {                   // E5 list
+            if (lane->ring.front() == nullptr) {
                 continue;
             }
-            if (best == nullptr || isBefore(lane, *best)) {
-                second = std::exchange(best, &lane);
-            } else if (second == nullptr || isBefore(lane, *second)) {
-                second = &lane;
+            if (best == nullptr || isBefore(*lane, *best)) {
+                second = std::exchange(best, lane);
+            } else if (second == nullptr || isBefore(*lane, *second)) {
+                second = lane;
             }
         }
         return {best, second};
@@ -253,20 +295,26 @@ private:
 
     std::size_t laneCapacity_;
     std::pmr::memory_resource* memory_;
-    List lanes_;
 
-    // Used by the consumer alone.
-    alignas(Traits::cacheLineSize) alignas(Round) Round round_;
+    // Written under the lock.
+    mutable Lock lock_;
+    Link first_{nullptr};
+    Link* end_ = &first_;  // where the next lane is linked
+    Atomic<bool> closed_{false};
+    Atomic<std::size_t> laneCount_{0};
+
+    // Written by the consumer.
+    alignas(Traits::cacheLineSize) alignas(Link*) Link* link_ =
+        &first_;  // to the lane to visit next
     RoleCheck consumerRole_;
 };
 
-/// The handle of one producer of an MpscLanes. Its destructor, like close(), gives up the lane.
-/// Pushed messages are still delivered.
+/// The handle of one producer. Its destructor, like close(), gives up the lane; pushed messages are
+/// still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
     using value_type = T;
-    class Reservation;
 
     /// A handle without a lane, to be assigned to.
     Producer() noexcept = default;
@@ -279,38 +327,29 @@ public:
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
 
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
-    /// Constructs the message in its slot.
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
-        SLUICE_ASSERT(isOpen(), advice);
-        if (!isOpen()) {
-            return SendResult::closed;
-        }
-        const SendResult result = lane_->ring.tryEmplace(std::forward<Args>(args)...);
-        if (result == SendResult::ok) {
-            lane_->announce();
-        }
-        return result;
+        SLUICE_ASSERT(isOpen(), "a push through a producer handle that was closed, moved from or "
+                                "never assigned: get one from producer()");
+        return __builtin_expect(isOpen(), 1) ? lane_->ring.tryEmplace(std::forward<Args>(args)...)
+                                             : SendResult::closed;
     }
 
-    /// Reserves the next slot. The handle must stay open until the reservation has ended.
-    [[nodiscard]] Reservation tryReserve() {
-        SLUICE_ASSERT(isOpen(), advice);
-        return Reservation(*lane_);
-    }
-
-    /// Gives up the lane. May be called repeatedly.
+    /// Gives up the lane; idempotent.
     void close() noexcept {
-        if (Lane* lane = std::exchange(lane_, nullptr)) {
-            lane->leave();
+        if (Lane* const lane = std::exchange(lane_, nullptr)) {
+            Lane::unref(*lane, Lane::producerGone);
         }
     }
 
-    /// Whether the handle has a lane. It keeps the lane when the queue is closed: then pushes
-    /// return `closed`.
+    /// Returns true while the handle has a lane. It keeps the lane when the queue is closed.
     [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
 
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
@@ -321,39 +360,55 @@ private:
     friend class MpscLanes;
     explicit Producer(Lane* lane) noexcept : lane_(lane) {}
 
-    static constexpr const char* advice = "a push through a producer handle that was closed, moved "
-                                          "from or never assigned: get one from "
-                                          "producer()";
-
     Lane* lane_ = nullptr;
 };
 
-/// A slot of a lane, held from tryReserve() to commit(): SpscRing::Reservation.
+/// The ring of one producer, owned by the producer's handle and the queue.
 template <class T, class Traits>
-class MpscLanes<T, Traits>::Producer::Reservation {
-public:
-    explicit operator bool() const noexcept { return static_cast<bool>(slot_); }
-    [[nodiscard]] SendResult result() const noexcept { return slot_.result(); }
-    [[nodiscard]] auto number() const noexcept { return slot_.number(); }
+struct MpscLanes<T, Traits>::Lane {
+    static constexpr unsigned char producerGone = 1;
+    static constexpr unsigned char queueGone = 2;
 
-    template <class... Args>
-    T& emplace(Args&&... args) {
-        return slot_.emplace(std::forward<Args>(args)...);
+    static Lane* create(std::size_t capacity, std::pmr::memory_resource* memory) {
+        struct Unused {
+            std::pmr::memory_resource* memory;
+            void* storage;
+            ~Unused() {
+                if (storage != nullptr) {
+                    memory->deallocate(storage, sizeof(Lane), alignof(Lane));
+                }
+            }
+        } unused{memory, memory->allocate(sizeof(Lane), alignof(Lane))};
+        Lane* const lane = ::new (unused.storage) Lane(capacity, memory);
+        unused.storage = nullptr;
+        return lane;
     }
-    T& operator*() const noexcept { return *slot_; }
-    T* operator->() const noexcept { return slot_.operator->(); }
 
-    void commit() noexcept {
-        slot_.commit();
-        lane_.announce();
+    /// Ends the ownership of one side. The second side frees the lane.
+    static void unref(Lane& lane, unsigned char side) noexcept {
+        if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
+            std::pmr::memory_resource* const memory = lane.memory;
+            lane.~Lane();
+            memory->deallocate(&lane, sizeof(Lane), alignof(Lane));
+        }
     }
 
-private:
-    friend class Producer;
-    explicit Reservation(Lane& lane) noexcept : lane_(lane), slot_(lane.ring.tryReserve()) {}
+    /// Returns true if the producer has gone; the caller then sees all its messages.
+    [[nodiscard]] bool isAbandoned() const noexcept {
+        return owners.load(std::memory_order_acquire) != 0;  // E6 unref
+    }
 
-    Lane& lane_;
-    typename Lane::Ring::Reservation slot_;
+    [[nodiscard]] Lane* following(const Guard& /*guard*/) const noexcept {
+        return next.load(std::memory_order_relaxed);  // written under the lock
+    }
+
+    Lane(std::size_t capacity, std::pmr::memory_resource* resource)
+        : memory(resource), ring(capacity, resource) {}
+
+    Link next{nullptr};
+    Atomic<unsigned char> owners{0};  // the sides that have gone; each adds its own
+    std::pmr::memory_resource* memory;
+    Ring ring;
 };
 
 }  // namespace sluice

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
-#include <sluice/queue/detail/ring_intake.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/ring_storage.hpp>
+#include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -17,183 +20,276 @@
 
 namespace sluice {
 
-/// Carries messages from any number of producers to one consumer, in one order for all, in a
-/// bounded ring.
+/// A bounded multi-producer, single-consumer queue that keeps one order for all messages.
 ///
 ///     sluice::MpscRing<Job, 1024> jobs;
-///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; the caller keeps it
+///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; `job` is unchanged
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
-/// Use it if the single order matters, or if producers come and go without a handle. Use MpscLanes
-/// if order per producer is enough: it has no atomic read-modify-write per message. Use SpscRing
-/// for one producer, SegmentQueue if no bound can be given, BlockingQueue around it if a side must
-/// wait.
+/// Use it if the order across producers matters, or if producers come and go without a handle. Use
+/// MpscLanes if order per producer is enough: it needs no atomic read-modify-write per message. Use
+/// SpscRing for one producer, SegmentQueue if there is no bound, BlockingQueue around it to wait.
 ///
-/// Threads: any thread pushes, also a handler; the consumer calls tryPop, consume, front and
-/// popFront; any thread calls the other members. One thread at a time is the consumer, and may pass
-/// the role on by a synchronised hand-over. Debug builds notice overlapping calls of consumers.
+/// Thread safety: any thread may call any member, including from a handler, except the consumer's
+/// members, which one thread at a time may call. The role passes on by a synchronized hand-over.
+/// A producer preempted mid-push blocks delivery of later messages, so the queue is not lock-free
+/// in the strict sense.
 ///
-/// Progress: pushing is lock-free: a failed compare-exchange means that another push succeeded. A
-/// producer that is stopped in the middle of a push delays the delivery of later messages. When the
-/// ring is full behind its slot, pushes return `full`. So this is not a lock-free queue in the
-/// strict sense. Consuming is wait-free. A stopped consumer lets the ring become full.
+/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips it. A
+/// push returns `full` only if, at some moment during the call, capacity() slots were in use by
+/// messages queued, being pushed or being handled.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push. The
-/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
-///
-/// Order: linearizable. If one push returned before another began, its message is delivered first.
-/// A push returns `full` only if at some moment during the call `capacity()` messages were in the
-/// ring, or being pushed.
-///
-/// Capacity is exact, from 1 to a quarter of the Index range. The storage is rounded up to a power
-/// of two. With the capacity in the type nothing is allocated. With dynamicCapacity the constructor
-/// allocates once. Exceptions: if a constructor of T throws, its slot is skipped, and stays in use
-/// until the consumer passes it. A throwing handler has consumed exactly its message. Shutdown:
-/// after close() pushes are refused. Accepted messages stay until they are consumed, or until the
-/// queue is destroyed. isDrained() is exact, whichever thread called close().
-///
-/// Origin: the sequence number per slot is D. Vyukov's bounded queue. Here the consumer never
-/// writes a slot. It frees slots by one counter, so it takes no line away from the producers.
-///
-/// Invariants, on unbounded positions: head <= tail <= head + capacity; headCopy <= head. The
-/// invariants of RingIntake hold too. sequence(p) becomes filled(p) or skipped(p), differs from
-/// both before, and is not written again before head has passed p.
-///
-/// Edges: E1, E3 and E4 of RingIntake. E2 reuse: message destroyed -> head release .. head acquire
-/// -> [headCopy release .. headCopy acquire ->] slot written.
-///
-/// Tests: tests/unit/queue/mpsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
+/// Performance: a push takes one compare-exchange unless another push interferes; consuming is
+/// wait-free. The capacity, 1 to a quarter of the Index range, is exact, but storage is rounded up
+/// to a power of two. Only the constructor allocates, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class MpscRing : public detail::RingIntake<MpscRing<T, Capacity, Traits>, T, Traits> {
-    using Intake = detail::RingIntake<MpscRing, T, Traits>;
-    friend Intake;
-    using Intake::first;
-    using typename Intake::Index;
-    using typename Intake::Platform;
-    using typename Intake::Positions;
-    using typename Intake::Slot;
+class MpscRing {
+    using Platform = typename Traits::Platform;
     template <class U>
-    using Atomic = typename Intake::template Atomic<U>;
-    using RoleCheck = sluice::RoleCheck<Platform>;
+    using Atomic = typename Platform::template Atomic<U>;
+    using Index = typename Traits::Index;
+    using Positions = RingPositions<Index>;
+    using Slot = detail::SequenceSlot<T, Platform, Index>;
     using Storage = detail::RingStorage<Slot, Capacity, Index>;
+    using RoleCheck = sluice::RoleCheck<Platform>;
+
+    using Claim = detail::SlotClaim<Index>;
 
 public:
+    using value_type = T;
+    using Reservation = detail::SlotReservation<T, Storage, Traits>;
+
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpscRing() noexcept {
-        this->initialiseSequences(slots_.count());
+        initialiseSequences();
     }
 
-    /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
+    /// Fails as setupError() describes if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit MpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        this->initialiseSequences(slots_.count());
+        initialiseSequences();
     }
 
+    MpscRing(const MpscRing&) = delete;
+    MpscRing& operator=(const MpscRing&) = delete;
+
     ~MpscRing() {
-        this->close();  // so no destructor of a message adds one
+        close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, see RingIntake
+    // ---- Producers
+
+    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        const Claim claimed = claim(One());
+        if (claimed.result == SendResult::ok) {
+            Slot& slot = slots_.at(claimed.position);
+            typename Slot::PublishGuard guard{slot.sequence, Slot::skipped(claimed.position)};
+            slot.cell.construct(std::forward<Args>(args)...);
+            guard.sequence = Slot::filled(claimed.position);
+        }
+        return claimed.result;
+    }
+
+    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
+    /// message between them. Returns their number; the other elements are untouched. Needs forward
+    /// iterators.
+    template <class Iterator>
+    std::size_t tryPushAll(Iterator begin, Iterator end) {
+        std::size_t count = 0;
+        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
+        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
+            slots.emplace(*begin);
+            slots.commit();
+        }
+        return count;
+    }
+
+    /// Reserves the next slot, so that a message can be built there in several steps. Later
+    /// messages are not delivered until the reservation is committed or destroyed.
+    [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(One())); }
+
+    /// Reserves up to `max` slots with one compare-exchange.
+    [[nodiscard]] Reservation tryReserve(std::size_t max) {
+        return Reservation(slots_, claim(std::min(max, capacity())));
+    }
 
     // ---- Consumer
 
-    /// Takes the oldest message out. The result is empty if there is none.
+    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = oldestOrNull()) {
-            value.emplace(std::move(*oldest));  // if it throws, the message stays
-            dropOldest();
+        if (T* const oldest = peek()) {
+            value.emplace(std::move(*oldest));
+            releaseFront();
         }
         return value;
     }
 
-    /// Hands the queued messages, at most `max` and at most capacity(), to handler(T&), oldest
-    /// first. When a handler returns or throws, its message is destroyed and the slot is free.
-    /// Returns the number of messages.
+    /// Calls handler(T&) for up to `max` messages, oldest first, but for at most capacity(), so it
+    /// ends even if handlers keep pushing. Each message is destroyed when its handler returns or
+    /// throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
-    /// As consume(), but ends when goOn() returns false. It calls goOn() after each message and
-    /// each skipped slot, when the slot is free.
-    template <class Handler, class GoOn>
-    std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
+    /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
+    /// message and each skipped slot, once the slot is free.
+    template <class Handler, class Predicate>
+    std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const std::size_t most = std::min(max, capacity());
+        const std::size_t limit = std::min(max, capacity());
         std::size_t count = 0;
-        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
+        // Relaxed: only this thread writes head_. It stays in a register, because rereading it
         // after each store would make the loop wait for its own stores.
-        for (Index head = head_.load(std::memory_order_relaxed); count < most;
+        for (Index head = head_.load(std::memory_order_relaxed); count < limit;
              head = Positions::next(head)) {
-            Slot& slot = slotAt(head);
+            Slot& slot = slots_.at(head);
             const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
             if (sequence == Slot::filled(head)) {
                 ++count;
-                {
-                    const Consumed oldest{*this, head, &slot.cell};
-                    handler(slot.cell.get());
-                }
+                const ReleaseGuard guard{*this, head, &slot.cell};
+                handler(slot.cell.get());
             } else if (sequence == Slot::skipped(head)) {
-                const Consumed nothing{*this, head, nullptr};
+                const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // The first message then costs the time of one line, not of two.
+                    // The slot's last line too: its message then costs one cache miss, not two.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
             }
-            if (!goOn()) {
+            if (!keepGoing()) {
                 break;
             }
         }
         return count;
     }
 
-    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
+    /// The oldest message, which may be modified or moved from, or nullptr.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return oldestOrNull();
-    }
-
-    /// Whether consume() would find a message, or a slot to skip. The consumer calls it.
-    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
-
-    /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
-    /// message out. It reads one word.
-    [[nodiscard]] auto arrival() const noexcept {
-        return arrivalAt(head_.load(std::memory_order_relaxed));  // own variable
-    }
-
-    /// Whether there is a message, or a slot to skip, behind the oldest one. The consumer calls it.
-    /// It reads the next slot, and not the line that producers write for each message.
-    [[nodiscard]] bool hasSecond() const noexcept {
-        return arrivalAt(Positions::next(head_.load(std::memory_order_relaxed)))();  // own variable
+        return peek();
     }
 
     /// Destroys the message that front() returned, and frees its slot.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        dropOldest();
+        releaseFront();
     }
 
-    // ---- Anybody: close, isClosed, isDrained, sizeApprox, sizeExact, see RingIntake
+    /// Returns true if consume() would find a message or a skipped slot.
+    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
+
+    /// hasArrival() as a function object that reads one word. It is valid until a slot is freed.
+    [[nodiscard]] auto arrival() const noexcept {
+        return arrivalAt(head_.load(std::memory_order_relaxed));  // only this thread writes it
+    }
+
+    /// Returns true if a message or skipped slot follows the oldest one. Unlike sizeApprox(), it
+    /// does not read the cache line that every push writes.
+    [[nodiscard]] bool hasSecond() const noexcept {
+        return arrivalAt(Positions::next(
+            head_.load(std::memory_order_relaxed)))();  // only this thread writes it
+    }
+
+    // ---- Any thread
+
+    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return Positions::isMarked(tail_.load(std::memory_order_acquire));
+    }
+
+    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
+    /// true from then on.
+    [[nodiscard]] bool isDrained() const noexcept {
+        const Index tail = tail_.load(std::memory_order_acquire);
+        return Positions::isMarked(tail) &&
+               Positions::unmarked(tail) == head_.load(std::memory_order_acquire);
+    }
+
+    /// The number of slots in use, approximately at some moment during the call, and at most
+    /// capacity(). Messages being pushed or handled count.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
+        // is read first, so pushes in between only enlarge the difference.
+        const Index head = head_.load(std::memory_order_acquire);
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+        return std::min(Positions::distance(head, tail), capacity());
+    }
+
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
+        for (;;) {
+            const Index head = head_.load(std::memory_order_acquire);
+            // E4 order: the next load of head_ sees at least what these claims saw.
+            const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+            // Relaxed: the first load has acquired this value.
+            if (head_.load(std::memory_order_relaxed) == head) {
+                return std::min(Positions::distance(head, tail), capacity());
+            }
+        }
+    }
+
+    /// The number of slots that pushes have claimed so far, modulo half the range of Index.
+    [[nodiscard]] Index pushCount() const noexcept {
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
+        return static_cast<Index>(static_cast<Index>(tail - firstPosition) / Positions::one);
+    }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:
-    static constexpr std::size_t line = Traits::cacheLineSize;
+    // Origin: D. Vyukov's bounded queue, with one sequence per slot. Here the consumer writes no
+    // sequence; it frees slots by advancing head_, so it takes no cache line from the producers.
+    //
+    // Invariants, on unbounded positions:
+    //   head <= tail <= head + capacity, and cachedHead <= head.
+    //   Each position p < tail belongs to one push, which alone writes the slot, the sequence last.
+    //   sequence(p) differs from filled(p) and skipped(p), then becomes one of them, and is not
+    //   written again until head > p.
+    //
+    // Happens-before edges:
+    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
+    //   E2 reuse    message destroyed -> head release .. head acquire
+    //               [-> cachedHead release .. cachedHead acquire] -> slot written
+    //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
+    //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
+    //
+    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn. All are needed except the
+    // acquire of tail_ in sizeApprox(), which the acquire of head_ implies.
 
-    /// The oldest position while it is dealt with. The end destroys the message and frees the slot.
-    struct Consumed {
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
+
+    /// A compare-exchange waits for all earlier stores, so each push prefetches the slot that will
+    /// be written this many pushes later.
+    static constexpr std::size_t prefetchDistance = 8;
+
+    /// A count of one as a type, so that a claim of one slot is compiled separately.
+    using One = std::integral_constant<std::size_t, 1>;
+
+    /// Destroys the message, if any, and frees its slot, even if the handler throws.
+    struct ReleaseGuard {
         MpscRing& ring;
         Index head;
         typename Slot::Cell* cell;
-        ~Consumed() {
+        ~ReleaseGuard() {
             if (cell != nullptr) {
                 cell->destroyAndOwnLines();
             }
@@ -201,17 +297,66 @@ private:
         }
     };
 
-    [[nodiscard]] auto arrivalAt(Index position) const noexcept {
-        const Atomic<Index>& word = slots_.at(position).sequence;
-        return [position, &word]() noexcept {
-            // Relaxed: consume() looks again.
-            return Slot::isFilledOrSkipped(word.load(std::memory_order_relaxed), position);
-        };
+    void initialiseSequences() noexcept {
+        Index position = firstPosition;
+        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
+            slots_.at(position).sequence.store(position,
+                                               std::memory_order_relaxed);  // not shared yet
+        }
     }
 
-    T* oldestOrNull() noexcept {
+    static constexpr Index advance(Index position, std::size_t count) noexcept {
+        return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
+    }
+
+    /// Claims up to `max` consecutive positions.
+    template <class Max>
+    Claim claim(Max max) noexcept {
+        Index tail = tail_.load(std::memory_order_acquire);  // E4 order
+        for (;;) {
+            if (Positions::isMarked(tail)) {
+                return {SendResult::closed, 0, 0};
+            }
+            const std::size_t available = freeSlots(tail, max);
+            const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
+            if (available == 0) {
+                // `tail` may be outdated: the ring is full only if no push has changed it.
+                const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
+                if (newest == tail) {
+                    return {SendResult::full, 0, 0};
+                }
+                tail = newest;
+            } else if (tail_.compare_exchange_weak(tail, advance(tail, count),
+                                                   std::memory_order_release,
+                                                   std::memory_order_acquire)) {  // E4 order
+                prefetchEndsForWrite(slots_.at(advance(tail, count - 1 + prefetchDistance)));
+                return {SendResult::ok, tail, count};
+            }
+        }
+    }
+
+    /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
+    template <class Max>
+    std::size_t freeSlots(Index tail, Max max) noexcept {
+        const std::size_t used = Positions::distance(cachedHead_.load(std::memory_order_acquire),
+                                                     tail);  // E2 reuse, second step
+        return used < capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
+    }
+
+    // Out of line, so that a push is small enough to be inlined.
+    [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
+        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
+        // May overwrite a newer value. That is harmless: the next push rereads head_.
+        cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
+        const std::size_t used = Positions::distance(head, tail);
+        return used < capacity() ? std::min(max, capacity() - used) : 0;
+    }
+
+    /// The oldest message or nullptr; frees skipped slots before it.
+    T* peek() noexcept {
+        // Relaxed: only this thread writes head_.
         for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
-            Slot& slot = slotAt(head);
+            Slot& slot = slots_.at(head);
             const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
             if (sequence == Slot::filled(head)) {
                 return std::addressof(slot.cell.get());
@@ -219,42 +364,31 @@ private:
             if (sequence != Slot::skipped(head)) {
                 return nullptr;
             }
-            const Consumed nothing{*this, head, nullptr};
+            const ReleaseGuard guard{*this, head, nullptr};
         }
     }
-    void dropOldest() noexcept {
-        const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        SLUICE_ASSERT(slotAt(head).sequence.load(std::memory_order_relaxed) == Slot::filled(head),
+
+    void releaseFront() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // only this thread writes it
+        Slot& slot = slots_.at(head);
+        // Relaxed: peek() has acquired this sequence.
+        SLUICE_ASSERT(slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head),
                       "popFront without a message: call it only after front() returned one");
-        const Consumed oldest{*this, head, &slotAt(head).cell};
+        const ReleaseGuard guard{*this, head, &slot.cell};
     }
 
-    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
-
-    /// Uses the copy of head if it shows enough room, otherwise head itself.
-    template <class Most>
-    std::size_t roomAt(Index tail, Most most) noexcept {
-        const std::size_t used = Positions::distance(headCopy_.load(std::memory_order_acquire),
-                                                     tail);  // E2, second step
-        return used < capacity() - (most - 1) ? std::size_t{most} : roomByHead(tail, most);
+    [[nodiscard]] auto arrivalAt(Index position) const noexcept {
+        const Atomic<Index>& word = slots_.at(position).sequence;
+        return [position, &word]() noexcept {
+            // Relaxed: consume() acquires the sequence before it reads the message.
+            return Slot::isFilledOrSkipped(word.load(std::memory_order_relaxed), position);
+        };
     }
 
-    // Out of line, so that a push is short enough to be compiled into its caller.
-    [[gnu::noinline]] std::size_t roomByHead(Index tail, std::size_t most) noexcept {
-        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // An older head may overwrite a newer one. Then the next producer reads head again.
-        headCopy_.store(head, std::memory_order_release);  // E2, second step
-        const std::size_t used = Positions::distance(head, tail);
-        return used < capacity() ? std::min(most, capacity() - used) : 0;
-    }
+    Atomic<Index> tail_{firstPosition};        // next position to push, marked once closed
+    Atomic<Index> cachedHead_{firstPosition};  // lower bound of head_; written by producers
 
-    const Atomic<Index>& passed() const noexcept { return head_; }
-
-    // A lower bound of head, beside the tail; written by producers.
-    Atomic<Index> headCopy_{first};
-
-    // Written by the consumer.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};  // by the consumer
     RoleCheck consumerRole_;
 
     alignas(line) alignas(Storage) Storage slots_;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/queue/detail/segment_chain.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -13,7 +13,9 @@
 #include <memory>
 #include <memory_resource>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace sluice {
@@ -22,90 +24,57 @@ struct SegmentQueueTraits : QueueTraits {
     /// The bytes of a segment's slots, unless minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
-    /// The bytes of unused segments that the consumer keeps for later messages. It keeps at least
-    /// one segment, and returns the others to the memory resource.
+    /// The bytes of unused segments that are kept for later messages, at least one segment.
     static constexpr std::size_t keptBytes = 1048576;
 };
 
-/// Carries messages from any number of producers to one consumer, without a bound, in one order for
-/// all. It hands over all its messages in constant time.
+/// An unbounded multi-producer, single-consumer queue that keeps one order for all messages, and
+/// hands over all of them in constant time.
 ///
 ///     sluice::SegmentQueue<std::string> queue;
 ///     (void)queue.tryPush("hello");                     // any thread
 ///     auto batch = queue.takeAll();                     // the consumer
 ///     batch.consume([](const std::string& text) { ... });
 ///
-/// Use it if no bound can be given, or if bursts must never be refused. Use MpscRing or MpscLanes
-/// if there is a bound: they allocate nothing later, and refuse messages when they are full. With a
-/// limit it refuses messages like a ring.
+/// Use it if there is no bound, or if bursts must never be refused. Use MpscRing or MpscLanes if
+/// there is one: they allocate nothing later. With a limit, it refuses messages like a ring.
 ///
-/// Threads: any thread pushes, also a handler. The consumer calls tryPop, consume, front, popFront
-/// and takeAll. Any thread calls the other members. One thread at a time is the consumer, and may
-/// pass the role on by a synchronised hand-over. Debug builds notice overlapping calls of
-/// consumers. Any thread may consume a Batch, one thread at a time.
+/// Thread safety: any thread may call any member, including from a handler, except the consumer's
+/// members, which one thread at a time may call. Any thread may consume a Batch, one at a time. A
+/// producer preempted under the lock, for a few instructions, blocks the others. One preempted in a
+/// constructor blocks only the delivery of later messages.
 ///
-/// Progress: producers claim one after the other under a lock, for a few
-/// instructions each. A producer that is stopped there stops the others. User code never runs under
-/// the lock. Constructors run after the claim, so a producer that is stopped in one delays only the
-/// delivery of later messages. The consumer takes the lock once for each segment and each
-/// takeAll().
+/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips it. If
+/// the memory resource throws, the push has not happened. The limit is exact: it counts messages
+/// queued or being pushed, but not those of a Batch.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push.
-///
-/// Order: linearizable, in the order of the claims.
-///
-/// Capacity: unlimited, or the limit given to the constructor. The limit is exact. It counts
-/// messages that are queued or being pushed, and not those that were handed over. Segments come
-/// from a memory resource and are reused. There are at most as many as the largest backlog needs,
-/// plus one, plus one for each producer that found no free segment at the same moment. The consumer
-/// keeps at most keptBytes of unused segments, and returns the others to the resource. trim()
-/// returns all unused segments. So several threads may call the resource at the same time.
-///
-/// Exceptions: if a constructor of T throws, its slot is skipped, and counts until the consumer
-/// passes it. A throwing handler has consumed exactly its message. If the memory resource throws,
-/// nothing has changed. Shutdown: after close() pushes are refused. Accepted messages stay until
-/// they are consumed, or until the queue is destroyed.
-///
-/// Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
-///
-/// Invariants, on unbounded positions: head <= tail; with a limit, tail <= head + limit. Each
-/// position below tail belongs to exactly one push, which alone writes its slot. The chain from the
-/// consumer's segment to the producers' one holds exactly the positions from head to tail. A
-/// segment is reused only when all its slots have been read and the reader has stepped on to the
-/// next one. So the last segment of the chain is never reused.
-///
-/// Edges: E1 publish: message written -> state release .. state acquire -> message read. E2 reuse:
-/// message destroyed -> passed acq_rel .. lock of the free list .. lock of the claim -> slot
-/// written. E3 close: closed is written and read under the lock. E4 link: segment set up -> next
-/// release .. next acquire -> read.
-///
-/// Tests: tests/unit/queue/segment_queue_test.cpp, tests/conformance, tests/stress.
+/// Performance: a push takes the lock once, the consumer once per segment. Segments come from the
+/// memory resource and are reused; it must support calls from several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
     using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
     using Index = typename Traits::Index;
-    using Positions = sluice::RingPositions<Index>;
+    using Positions = RingPositions<Index>;
     using RoleCheck = sluice::RoleCheck<Platform>;
     using Lock = BasicSpinLock<Platform>;
     using Guard = std::lock_guard<Lock>;
-    using Segment = detail::Segment<T, Traits>;
-    using Slot = typename Segment::Slot;
-    using Cursor = detail::SegmentCursor<T, Traits>;
-
-    template <class U>
-    using Atomic = typename Platform::template Atomic<U>;
+    using Cell = typename Platform::template Cell<T>;
+    struct Slot;
+    struct Segment;
 
 public:
     using value_type = T;
     class Batch;
 
-    /// Allocates the first segment. Refuses (see setupError) a limit of 0.
+    /// Allocates the first segment. Fails as setupError() describes if the limit is 0.
     explicit SegmentQueue(std::size_t limit = unlimited,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : limit_(checkedLimit(limit)),
           memory_(memory),
           tailSegment_(Segment::create(memory)),
-          reader_(tailSegment_) {}
+          reader_{tailSegment_} {}
 
     SegmentQueue(const SegmentQueue&) = delete;
     SegmentQueue& operator=(const SegmentQueue&) = delete;
@@ -113,62 +82,66 @@ public:
     ~SegmentQueue() {
         SLUICE_ASSERT(batches_.load(std::memory_order_acquire) == 0,
                       "a Batch outlives its SegmentQueue: destroy or consume it before the queue");
-        close();  // so no destructor of a message adds one
+        close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});
-        Segment::destroy(reader_.segment(), memory_);
+        Segment::destroy(reader_.segment, memory_);
         trim();
     }
 
     // ---- Producers
 
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
-    /// Constructs the message in its slot.
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
-        Claim claim;
-        const SendResult admission = admit(claim);
-        if (admission == SendResult::ok) {
-            Publication publication{claim.slot->state, claim.skipped};
-            claim.slot->cell.construct(std::forward<Args>(args)...);
-            publication.state = claim.filled;
+        Claim claimed;
+        const SendResult result = claim(claimed);
+        if (result == SendResult::ok) {
+            PublishGuard guard{claimed.slot->state, claimed.skipped};
+            claimed.slot->cell.construct(std::forward<Args>(args)...);
+            guard.state = claimed.filled;
         }
-        return admission;
+        return result;
     }
 
     // ---- Consumer
 
-    /// Takes the oldest message out. The result is empty if there is none.
+    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = oldestOrNull()) {
-            value.emplace(std::move(*oldest));  // if it throws, the message stays
-            dropOldest();
+        if (T* const oldest = peek()) {
+            value.emplace(std::move(*oldest));
+            releaseFront();
         }
         return value;
     }
 
-    /// Hands the queued messages, at most `max`, to handler(T&), oldest first. A message is
-    /// destroyed when its handler returns or throws. Returns the number of messages.
+    /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
+    /// first. Each message is destroyed when its handler returns or throws. Returns the number of
+    /// messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head. Acquire: the segments of all positions below tail
-        // are linked. The state of each slot tells whether the slot is filled.
+        // Relaxed: only this thread writes head_. Acquire: the segments of all positions below
+        // tail_ are linked. The state of each slot says whether it is filled.
         Index head = head_.load(std::memory_order_relaxed);
         std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
         for (; positions != 0 && count < max; --positions, head = Positions::next(head)) {
-            Slot& slot = reader_.slot(recycler());
+            Slot& slot = reader_.slot(*this);
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
             if (reader_.isFilled(state)) {
                 ++count;
-                const Passed passed{reader_, &slot.cell, &head_, Positions::next(head)};
+                const ReleaseGuard guard{*this, Positions::next(head), &slot.cell};
                 handler(slot.cell.get());
             } else if (reader_.isSkipped(state)) {
-                const Passed passed{reader_, nullptr, &head_, Positions::next(head)};
+                const ReleaseGuard guard{*this, Positions::next(head), nullptr};
             } else {
                 break;
             }
@@ -176,19 +149,19 @@ public:
         return count;
     }
 
-    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
+    /// The oldest message, which may be modified or moved from, or nullptr.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return oldestOrNull();
+        return peek();
     }
 
     /// Destroys the message that front() returned.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        dropOldest();
+        releaseFront();
     }
 
-    /// Takes all queued messages, in constant time.
+    /// Removes all queued messages, in constant time.
     [[nodiscard]] Batch takeAll() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const Guard guard(lock_);
@@ -198,10 +171,9 @@ public:
         return positions == 0 ? Batch() : handOver(guard, positions, tail);
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    /// Refuses later pushes. A push that runs at the same time is either refused, or accepted and
-    /// delivered. May be called repeatedly.
+    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
     void close() noexcept {
         const Guard guard(lock_);
         closed_.store(true, std::memory_order_release);  // E3 close
@@ -209,26 +181,25 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
-    /// true. Messages that were handed over do not count.
+    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
+    /// true from then on. Messages of a Batch do not count.
     [[nodiscard]] bool isDrained() const noexcept {
         // A claim and close() take the same lock, so no claim follows the closed flag.
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// The number of messages that were queued or being pushed, approximately at some moment during
-    /// the call. It is never more than capacity().
+    /// The number of messages queued, being pushed or being handled, approximately at some moment
+    /// during the call, and at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
-        // comes first: if tail moves on in between, the difference only becomes larger. The limit
-        // bounds it.
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
+        // is read first, so pushes in between only enlarge the difference.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit. Without a limit, the largest number of messages that the positions can count.
+    /// The limit, or without one the largest number of messages that the positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.
@@ -245,11 +216,29 @@ public:
     }
 
 private:
-    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
-    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+    // Origin: a linked list of arrays, as in libstdc++'s deque and folly's UnboundedQueue.
+    //
+    // Invariants, on unbounded positions:
+    //   head <= tail; with a limit, tail <= head + limit.
+    //   Each position below tail belongs to one push, which alone writes its slot.
+    //   The chain from the consumer's segment to the producers' one holds exactly the positions
+    //   from head to tail.
+    //   A segment is reused only when all its slots have been read and the reader has stepped on to
+    //   the next one. So the last segment of the chain is never reused.
+    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
+    //   producer that simultaneously found no free segment.
+    //
+    // Happens-before edges:
+    //   E1 publish  message written -> state release .. state acquire -> message read
+    //   E2 reuse    message destroyed -> passed acq_rel .. lock of the free list .. lock of the
+    //               claim -> slot written
+    //   E3 close    closed is written and read under the lock
+    //   E4 link     segment set up -> next release .. next acquire -> read
+    //
+    // tests/model/segment_queue_model_test.cpp weakens each order in turn.
 
-    static constexpr std::size_t keptSegments =
-        std::max<std::size_t>(Traits::keptBytes / sizeof(Segment), 1);
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
     struct Claim {
         Slot* slot = nullptr;
@@ -257,25 +246,62 @@ private:
         unsigned char skipped = 0;
     };
 
-    /// Tells the consumer about a claimed slot, also when the constructor throws.
-    struct Publication {
+    /// Publishes a slot's state when it goes out of scope, even if the constructor throws.
+    struct PublishGuard {
         Atomic<unsigned char>& word;
         unsigned char state;
-        ~Publication() { word.store(state, std::memory_order_release); }  // E1 publish
+        ~PublishGuard() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// The oldest slot while it is handled. The end destroys the message and passes the slot.
-    struct Passed {
-        Cursor& reader;
-        typename Segment::Cell* cell;
-        Atomic<Index>* head;
-        Index after;
-        ~Passed() {
+    /// A reader's position in the chain. Several readers may share a chain: each starts where the
+    /// previous one ends, so one reader steps from a segment to the next. The last reader of a
+    /// segment recycles it.
+    struct Cursor {
+        Segment* segment = nullptr;
+        std::size_t index = 0;
+        std::size_t from = index;  // the first slot of the segment that this reader passed
+
+        /// The slot at this position. A producer has claimed it, so its segment is linked.
+        Slot& slot(SegmentQueue& queue) noexcept {
+            if (index == Segment::slotCount) {
+                Segment* const next = segment->next.load(std::memory_order_acquire);  // E4 link
+                passSlots(queue, index - from + 1);
+                *this = Cursor{next};
+            }
+            return segment->slots[index];
+        }
+
+        /// If a state is neither, the message is under construction.
+        [[nodiscard]] bool isFilled(unsigned char state) const noexcept {
+            return state == segment->filled();
+        }
+        [[nodiscard]] bool isSkipped(unsigned char state) const noexcept {
+            return state == segment->skipped();
+        }
+
+        /// Ends this reader. Another one continues from here.
+        void end(SegmentQueue& queue) noexcept { passSlots(queue, index - from); }
+
+        void passSlots(SegmentQueue& queue, std::size_t steps) noexcept {
+            // Acquire and release: the last reader frees slots that other readers have read.
+            if (steps != 0 && segment->passed.fetch_add(steps, std::memory_order_acq_rel) + steps ==
+                                  Segment::slotCount + 1) {  // E2 reuse
+                queue.recycle(segment);
+            }
+        }
+    };
+
+    /// Destroys the message, if any, and passes its slot, even if the handler throws.
+    struct ReleaseGuard {
+        SegmentQueue& queue;
+        Index next;
+        Cell* cell;
+        ~ReleaseGuard() {
             if (cell != nullptr) {
                 cell->destroyAndOwnLines();
             }
-            reader.advance();
-            head->store(after, std::memory_order_release);
+            ++queue.reader_.index;
+            queue.head_.store(next, std::memory_order_release);
         }
     };
 
@@ -284,7 +310,7 @@ private:
         return std::min(limit, Positions::maxCapacity);
     }
 
-    SendResult admit(Claim& claim) {
+    SendResult claim(Claim& claimed) {
         for (;;) {
             {
                 const Guard guard(lock_);
@@ -297,14 +323,14 @@ private:
                     return SendResult::full;
                 }
                 if (tailIndex_ != Segment::slotCount || linkFreeSegment(guard)) {
-                    claim = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
-                                  tailSegment_->skipped()};
+                    claimed = Claim{&tailSegment_->slots[tailIndex_++], tailSegment_->filled(),
+                                    tailSegment_->skipped()};
                     tail_.store(Positions::next(tail), std::memory_order_release);
                     return SendResult::ok;
                 }
             }
             // The memory resource is user code, so it is called without the lock. If several
-            // producers get here at once, later claims use the other segments.
+            // producers do so simultaneously, later claims use the other segments.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -312,11 +338,11 @@ private:
     }
 
     bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
-        if (Positions::distance(headCopy_, tail) >= limit_) {
+        if (Positions::distance(cachedHead_, tail) >= limit_) {
             // Relaxed: only the number matters. E2 orders the reuse of slots.
-            headCopy_ = head_.load(std::memory_order_relaxed);
+            cachedHead_ = head_.load(std::memory_order_relaxed);
         }
-        return Positions::distance(headCopy_, tail) < limit_;
+        return Positions::distance(cachedHead_, tail) < limit_;
     }
 
     bool linkFreeSegment(const Guard& /*guard*/) noexcept {
@@ -335,23 +361,24 @@ private:
         return true;
     }
 
-    T* oldestOrNull() noexcept {
+    T* peek() noexcept {
         Index head = head_.load(std::memory_order_relaxed);  // own variable
         const Index tail = tail_.load(std::memory_order_acquire);
         for (; head != tail; head = Positions::next(head)) {
-            Slot& slot = reader_.slot(recycler());
+            Slot& slot = reader_.slot(*this);
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
             if (!reader_.isSkipped(state)) {
                 return reader_.isFilled(state) ? std::addressof(slot.cell.get()) : nullptr;
             }
-            const Passed nothing{reader_, nullptr, &head_, Positions::next(head)};
+            const ReleaseGuard guard{*this, Positions::next(head), nullptr};
         }
         return nullptr;
     }
-    void dropOldest() noexcept {
+
+    void releaseFront() noexcept {
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        Slot& slot = reader_.slot(recycler());
-        const Passed oldest{reader_, &slot.cell, &head_, Positions::next(head)};
+        Slot& slot = reader_.slot(*this);
+        const ReleaseGuard guard{*this, Positions::next(head), &slot.cell};
     }
 
     void addFree(const Guard& /*guard*/, Segment* segment) noexcept {
@@ -359,11 +386,12 @@ private:
         ++freeCount_;
     }
 
-    /// Keeps a segment that has been read to its end. If enough are kept, returns it instead.
+    /// Keeps a segment that has been read to its end, or returns it if enough are kept.
     void recycle(Segment* segment) noexcept {
+        constexpr std::size_t kept = std::max<std::size_t>(Traits::keptBytes / sizeof(Segment), 1);
         {
             const Guard guard(lock_);
-            if (freeCount_ < keptSegments) {
+            if (freeCount_ < kept) {
                 addFree(guard, segment);
                 return;
             }
@@ -371,14 +399,10 @@ private:
         Segment::destroy(segment, memory_);
     }
 
-    auto recycler() noexcept {
-        return [this](Segment* segment) noexcept { recycle(segment); };
-    }
-
+    /// The batch starts at the reader's position, and the reader continues where the batch ends.
     Batch handOver(const Guard& /*guard*/, std::size_t positions, Index tail) noexcept {
-        // The batch begins at the reader's position. The reader goes on where the batch ends.
         Batch batch(*this, reader_, positions);
-        reader_ = Cursor(tailSegment_, tailIndex_);
+        reader_ = Cursor{tailSegment_, tailIndex_};
         head_.store(tail, std::memory_order_release);
         return batch;
     }
@@ -386,22 +410,149 @@ private:
     // Written under the lock.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
-    Atomic<Index> tail_{first};
-    Index headCopy_{first};
+    Atomic<Index> tail_{firstPosition};
+    Index cachedHead_{firstPosition};  // lower bound of head_
     std::size_t limit_;
     std::pmr::memory_resource* memory_;
     Segment* tailSegment_;
     std::size_t tailIndex_ = 0;
-    Segment* free_ = nullptr;    // segments that hold nothing, linked by nextFree
-    std::size_t freeCount_ = 0;  // the number of free segments
+    Segment* free_ = nullptr;  // unused segments, linked by nextFree
+    std::size_t freeCount_ = 0;
 
     // Written by the consumer.
-    alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{first};
+    alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{firstPosition};
     Cursor reader_;
     RoleCheck consumerRole_;
     Atomic<std::size_t> batches_{0};
 };
 
-}  // namespace sluice
+template <class T, class Traits>
+struct SegmentQueue<T, Traits>::Slot {
+    /// filled() or skipped() of its segment, written by the producer. Other values are outdated.
+    Atomic<unsigned char> state;
+    Cell cell;
+};
 
-#include <sluice/queue/detail/segment_batch.hpp>
+/// A fixed number of slots. Each reuse starts another lap. A slot's state belongs to this lap or to
+/// the previous one, and one bit distinguishes them, so a reuse need not clear the states.
+template <class T, class Traits>
+struct SegmentQueue<T, Traits>::Segment {
+    static constexpr std::size_t slotCount =
+        std::max<std::size_t>(Traits::segmentBytes / sizeof(Slot), Traits::minSegmentSlots);
+    static_assert(slotCount > 0, "a segment needs at least one slot");
+
+    Segment() noexcept {
+        for (Slot& slot : slots) {
+            slot.state.store(0, std::memory_order_relaxed);  // relaxed: not shared yet
+        }
+    }
+
+    static Segment* create(std::pmr::memory_resource* memory) {
+        return ::new (memory->allocate(sizeof(Segment), alignof(Segment))) Segment;
+    }
+    static void destroy(Segment* segment, std::pmr::memory_resource* memory) noexcept {
+        segment->~Segment();
+        memory->deallocate(segment, sizeof(Segment), alignof(Segment));
+    }
+
+    [[nodiscard]] unsigned char filled() const noexcept {
+        return static_cast<unsigned char>(2 * lap + 1);
+    }
+    [[nodiscard]] unsigned char skipped() const noexcept {
+        return static_cast<unsigned char>(2 * lap + 2);
+    }
+
+    Atomic<Segment*> next{nullptr};  // written by the producer that links the next segment
+    Segment* nextFree = nullptr;     // guarded by the queue's lock
+    /// Slots read in this lap, plus 1 after a reader has stepped to the next segment.
+    Atomic<std::size_t> passed{0};
+    unsigned char lap = 0;  // 0 or 1; changed by the producer that reuses the segment
+    alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
+};
+
+/// The messages that were queued at a takeAll(). Its destructor destroys the messages that are
+/// left. It must not outlive the queue.
+template <class T, class Traits>
+class SegmentQueue<T, Traits>::Batch {
+public:
+    Batch() noexcept = default;
+    Batch(Batch&& other) noexcept
+        : queue_(std::exchange(other.queue_, nullptr)),
+          reader_(other.reader_),
+          positions_(std::exchange(other.positions_, 0)) {}
+    Batch& operator=(Batch&& other) noexcept {
+        Batch taken(std::move(other));
+        std::swap(queue_, taken.queue_);
+        std::swap(reader_, taken.reader_);
+        std::swap(positions_, taken.positions_);
+        return *this;
+    }
+    ~Batch() {
+        if (queue_ != nullptr) {
+            consume([](T&) noexcept {});
+            reader_.end(*queue_);
+            queue_->batches_.fetch_sub(1, std::memory_order_release);
+        }
+    }
+
+    /// Calls handler(T&) for up to `max` of the messages that are left, oldest first. Each message
+    /// is destroyed when its handler returns or throws. Waits for a producer that is still
+    /// constructing the next message. Returns the number of messages.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        std::size_t count = 0;
+        while (positions_ != 0 && count < max) {
+            Slot& slot = reader_.slot(*queue_);
+            if (waitUntilSettled(slot.state)) {
+                ++count;
+                const PassGuard guard{*this, &slot.cell};
+                handler(slot.cell.get());
+            } else {
+                const PassGuard guard{*this, nullptr};
+            }
+        }
+        return count;
+    }
+
+    /// The number of messages left, including those whose constructor may still throw.
+    [[nodiscard]] std::size_t size() const noexcept { return positions_; }
+
+private:
+    friend class SegmentQueue;
+
+    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t positions) noexcept
+        : queue_(&queue), reader_(reader), positions_(positions) {
+        // Relaxed: the decrement releases, and the check acquires.
+        queue.batches_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    struct PassGuard {
+        Batch& batch;
+        Cell* cell;
+        ~PassGuard() {
+            if (cell != nullptr) {
+                cell->destroyAndOwnLines();
+            }
+            ++batch.reader_.index;
+            --batch.positions_;
+        }
+    };
+
+    /// Waits for the slot's producer. Returns false if the constructor of the message threw.
+    bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
+        BasicBackoff<Platform> backoff;
+        for (;;) {
+            const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
+            if (reader_.isFilled(state) || reader_.isSkipped(state)) {
+                return reader_.isFilled(state);
+            }
+            backoff.wait();
+        }
+    }
+
+    SegmentQueue* queue_ = nullptr;
+    Cursor reader_;
+    std::size_t positions_ = 0;
+};
+
+}  // namespace sluice

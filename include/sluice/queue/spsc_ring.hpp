@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
@@ -12,57 +13,41 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace sluice {
 
-/// Carries messages from one producer to one consumer, in a bounded ring.
+template <class T, class Traits>
+class MpscLanes;
+
+/// A bounded single-producer, single-consumer queue.
 ///
 ///     sluice::SpscRing<Reading, 256> ring;
-///     if (ring.tryPush(reading) != sluice::SendResult::ok) { ... }     // the producer keeps it
-///     ring.consume([](const Reading& reading) { show(reading); });     // the consumer
+///     if (ring.tryPush(reading) != sluice::SendResult::ok) { ... }  // producer; it is unchanged
+///     ring.consume([](const Reading& reading) { show(reading); });  // the consumer
 ///
-/// Use it for one producer and one consumer. Use MpscRing or MpscLanes for several producers. Use
-/// SegmentQueue if no bound can be given, BlockingQueue around it if a side must wait.
+/// Use MpscRing or MpscLanes for several producers, SegmentQueue if there is no bound,
+/// BlockingQueue around it to wait.
 ///
-/// Threads: the producer pushes; the consumer calls tryPop, consume, front and popFront; any thread
-/// calls the other members. One thread at a time has a role, and may pass it on by a synchronised
-/// hand-over. Debug builds notice overlapping calls in one role. A handler may push into its own
-/// queue if its thread is also the producer. No handler may consume from its own queue.
+/// Thread safety: one thread at a time pushes, one thread at a time consumes, and any thread may
+/// call the other members. A role passes on by a synchronized hand-over. A handler may push into
+/// its own queue if its thread is also the producer.
 ///
-/// Progress: every operation is wait-free, with two exceptions: user code, and isDrained(), which
-/// takes a heavy fence from close() until it has been true. A stopped producer delays no thread. A
-/// stopped consumer lets the ring become full.
+/// Errors: a throwing constructor of T leaves the queue unchanged. Declare it noexcept if you can:
+/// a push that cannot throw needs fewer instructions.
 ///
-/// Memory promise: the handler of a message sees the writes of its producer before the push. The
-/// producer that reuses a slot sees the writes of the consumer before the slot was freed.
-///
-/// Capacity is exact, from 1 to a quarter of the Index range. The storage is rounded up to a power
-/// of two. With the capacity in the type nothing is allocated. With dynamicCapacity the constructor
-/// allocates once. Exceptions: a throwing constructor of T leaves the queue unchanged. A throwing
-/// handler has consumed exactly its message. Shutdown: after close() pushes are refused. Accepted
-/// messages stay until they are consumed, or until the queue is destroyed. isDrained() is exact,
-/// whichever thread called close().
-///
-/// Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
-/// P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
-///
-/// Invariants, on unbounded positions: head <= tail <= head + capacity. The slots of [head, tail)
-/// hold messages; all others are empty. headCopy <= head and tailCopy <= tail. Between two pushes
-/// announced == tail. A push sets announced one ahead before it reads `closed`.
-///
-/// Edges: E1 publish: message written -> tail release .. tail acquire -> message read. E2 reuse:
-/// message destroyed -> head release .. head acquire -> slot written. E3 close: announced written,
-/// light fence, closed read -- against -- closed read as true, heavy fence, announced read: either
-/// the push is refused or isDrained sees it. E4 end: everything read by the first isDrained that is
-/// true -> drained release .. drained acquire -> the end seen by another thread.
-///
-/// Tests: tests/unit/queue/spsc_ring_test.cpp, tests/conformance, tests/stress, tests/model.
+/// Performance: every operation is wait-free. isDrained() takes a heavy fence (some microseconds)
+/// from close() until it has been true. The capacity, 1 to a quarter of the Index range, is exact,
+/// but storage is rounded up to a power of two. Only the constructor allocates, and only with
+/// dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
     using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
     using Index = typename Traits::Index;
-    using Positions = sluice::RingPositions<Index>;
+    using Positions = RingPositions<Index>;
     using Slot = typename Platform::template Cell<T>;
     using Storage = detail::RingStorage<Slot, Capacity, Index>;
     using RoleCheck = sluice::RoleCheck<Platform>;
@@ -73,7 +58,7 @@ public:
 
     SpscRing() = default;
 
-    /// With dynamicCapacity only. Refuses (see setupError) a capacity of 0 or beyond the limit.
+    /// Fails as setupError() describes if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit SpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -83,30 +68,40 @@ public:
     SpscRing& operator=(const SpscRing&) = delete;
 
     ~SpscRing() {
-        close();  // so no destructor of a message adds one
-        while (front() != nullptr) {
-            popFront();
-        }
+        close();  // so that the destructor of a message cannot push another one
+        consume([](T&) noexcept {});
     }
 
     // ---- Producer
 
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
-    /// Constructs the message in its slot.
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
-        Push push(*this);
-        if (push.result == SendResult::ok) {
-            push.slot().construct(std::forward<Args>(args)...);
-            push.publish();
+        if constexpr (detail::nothrowBuildable<T, Args...>()) {
+            const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
+            if (__builtin_expect(isKnownFree(tail), 1)) {
+                // Relaxed, both: the fences of E3 order the announcement before the load.
+                announced_.store(Positions::next(tail), std::memory_order_relaxed);
+                if (__builtin_expect(Platform::Fence::tryLight(), 1) &&
+                    __builtin_expect(!closed_.load(std::memory_order_relaxed), 1)) {
+                    slots_.at(tail).construct(std::forward<Args>(args)...);
+                    tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
+                    return SendResult::ok;
+                }
+                announced_.store(tail, std::memory_order_relaxed);
+            }
         }
-        return push.result;
+        return tryEmplaceGuarded(std::forward<Args>(args)...);
     }
 
-    /// Reserves the next slot, to construct and fill the message there in several steps.
+    /// Reserves the next slot, so that a message can be built there in several steps.
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return Reservation(*this);
@@ -114,93 +109,90 @@ public:
 
     // ---- Consumer
 
-    /// Takes the oldest message out. The result is empty if there is none.
+    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = oldestOrNull()) {
-            value.emplace(std::move(*oldest));  // if it throws, the message stays
-            const Consumed gone(*this, head_.load(std::memory_order_relaxed));
+        if (T* const oldest = peek()) {
+            value.emplace(std::move(*oldest));
+            releaseFront();
         }
         return value;
     }
 
-    /// Hands the queued messages, at most `max`, to handler(T&), oldest first. When a handler
-    /// returns or throws, its message is destroyed and the slot is free. Returns the number of
+    /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
+    /// first. Each message is destroyed when its handler returns or throws. Returns the number of
     /// messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
-    /// As consume(), but ends when goOn() returns false. It calls goOn() after each message, when
-    /// the slot is free.
-    template <class Handler, class GoOn>
-    std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
+    /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
+    /// message, once the slot is free.
+    template <class Handler, class Predicate>
+    std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head. Kept in a register from here on: reading it back
+        // Relaxed: only this thread writes head_. It stays in a register, because rereading it
         // after each store would make the loop wait for its own stores.
         Index head = head_.load(std::memory_order_relaxed);
-        tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
-        const std::size_t most = std::min(Positions::distance(head, tailCopy_), max);
+        cachedTail_ = tail_.load(std::memory_order_acquire);  // E1 publish
+        const std::size_t limit = std::min(Positions::distance(head, cachedTail_), max);
         std::size_t count = 0;
-        for (bool isMore = true; isMore && count < most; head = Positions::next(head)) {
+        for (bool isMore = true; isMore && count < limit; head = Positions::next(head)) {
             ++count;
             {
-                const Consumed oldest(*this, head);
-                handler(oldest.message());
+                Slot& slot = slots_.at(head);
+                const ReleaseGuard guard{*this, slot, head};
+                handler(slot.get());
             }
-            isMore = goOn();
+            isMore = keepGoing();
         }
         return count;
     }
 
-    /// The oldest message; nullptr if there is none. The caller may read it or move from it.
+    /// The oldest message, which may be modified or moved from, or nullptr.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return oldestOrNull();
-    }
-
-    /// Whether consume() would find a message. The consumer calls it.
-    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
-
-    /// hasArrival() as a function object, for a consumer that asks repeatedly without taking a
-    /// message out. It reads one word.
-    [[nodiscard]] auto arrival() const noexcept {
-        // Relaxed, both: own variable, and consume() looks again.
-        return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
-            return head != tail.load(std::memory_order_relaxed);
-        };
-    }
-
-    /// Whether there is a message behind the oldest one. The consumer calls it.
-    [[nodiscard]] bool hasSecond() const noexcept {
-        // Relaxed, both: own variable, and consume() looks again.
-        return Positions::distance(head_.load(std::memory_order_relaxed),
-                                   tail_.load(std::memory_order_relaxed)) > 1;
+        return peek();
     }
 
     /// Destroys the message that front() returned, and frees its slot.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != tailCopy_,
+        SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != cachedTail_,
                       "popFront without a message: call it only after front() returned one");
-        const Consumed oldest(*this, head_.load(std::memory_order_relaxed));
+        releaseFront();
     }
 
-    // ---- Anybody
+    /// Returns true if consume() would find a message.
+    [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// Refuses later pushes. A push that runs at the same time is either refused, or accepted and
-    /// delivered. May be called repeatedly.
-    void close() noexcept { closed_.store(true, std::memory_order_release); }
+    /// hasArrival() as a function object that reads one word. It is valid until a slot is freed.
+    [[nodiscard]] auto arrival() const noexcept {
+        // Relaxed, both: own variable, and consume() acquires.
+        return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
+            return head != tail.load(std::memory_order_relaxed);
+        };
+    }
+
+    /// Returns true if there is a message behind the oldest one.
+    [[nodiscard]] bool hasSecond() const noexcept {
+        // Relaxed, both: own variable, and consume() acquires.
+        return Positions::distance(head_.load(std::memory_order_relaxed),
+                                   tail_.load(std::memory_order_relaxed)) > 1;
+    }
+
+    // ---- Any thread
+
+    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    void close() noexcept { closed_.store(true, std::memory_order_release); }  // E3 close
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Whether the queue is closed, nothing is in it, and no push is under way. Once true, it stays
-    /// true.
+    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
+    /// true from then on.
     [[nodiscard]] bool isDrained() const noexcept {
-        // Acquire: a thread that sees the end of the queue may free the data that
-        // handlers and producers used.
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
@@ -211,40 +203,21 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// As isDrained(), for a caller that has found several rings closed, and has then made one
-    /// heavy fence for all of them.
-    [[nodiscard]] bool isDrainedAfterFence() const noexcept {
-        if (drained_.load(std::memory_order_acquire)) {  // E4 end
-            return true;
-        }
-        // Announced is read first. If it equals the later tail, no push was under way in between.
-        const Index announced = announced_.load(std::memory_order_acquire);
-        const bool drained = announced == tail_.load(std::memory_order_acquire) &&
-                             announced == head_.load(std::memory_order_acquire);
-        if (drained) {
-            // Keeps the answer, because a later push announces itself before it is refused.
-            drained_.store(true, std::memory_order_release);  // E4 end
-        }
-        return drained;
-    }
-
-    /// The number of messages in the queue, approximately at some moment during the call. It is
-    /// never more than capacity().
+    /// The number of slots in use, approximately at some moment during the call, and at most
+    /// capacity(). The message being handled counts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. Head
-        // comes first: if tail moves on in between, the difference only becomes larger. The limit
-        // bounds it.
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
+        // is read first, so pushes in between only enlarge the difference.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// The number of messages at exactly one moment. It looks again if a message was removed
-    /// between its looks.
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
-            // Acquire: the next load of head is no older than the head that the producer had read
+            // Acquire: the next load of head_ is no older than the head that the producer had read
             // before it wrote this tail.
             const Index tail = tail_.load(std::memory_order_acquire);
             // Relaxed: the first load has acquired this value.
@@ -253,29 +226,40 @@ public:
             }
         }
     }
-    [[deprecated("renamed: sizeExact()")]] [[nodiscard]] std::size_t sizeAtOnce() const noexcept {
-        return sizeExact();
-    }
 
     /// The number of messages pushed so far, modulo half the range of Index.
     [[nodiscard]] Index pushCount() const noexcept {
         const Index tail = tail_.load(std::memory_order_acquire);
-        return static_cast<Index>(static_cast<Index>(tail - first) / Positions::one);
+        return static_cast<Index>(static_cast<Index>(tail - firstPosition) / Positions::one);
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
-    /// With dynamicCapacity only: returns the capacity if a constructor would take it. Otherwise it
-    /// refuses the capacity as the constructor does.
-    template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
-    static std::size_t checkedCapacity(std::size_t capacity) {
-        return Storage::checkedCapacity(capacity);
-    }
-
 private:
+    // Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
+    // P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
+    //
+    // Invariants, on unbounded positions:
+    //   head <= tail <= head + capacity. The slots of [head, tail) hold messages; all others are
+    //   empty. tail < limit <= head + capacity unless tail == limit, and cachedTail <= tail.
+    //   Between two pushes announced == tail. A push sets announced to tail + 1 before it reads
+    //   `closed`, and back to tail if it is refused.
+    //
+    // Happens-before edges:
+    //   E1 publish  message written -> tail release .. tail acquire -> message read
+    //   E2 reuse    message destroyed -> head release .. head acquire -> slot written
+    //   E3 close    announced written, light fence, closed read -- against -- closed read as true,
+    //               heavy fence, announced read: either the push is refused, or isDrained() sees it
+    //   E4 end      everything read by the first isDrained() that is true -> drained release ..
+    //               drained acquire -> a thread that sees the end may free data that handlers used
+    //
+    // tests/model/spsc_ring_model_test.cpp weakens each order and fence in turn.
+
+    friend class MpscLanes<T, Traits>;
+
     static constexpr std::size_t line = Traits::cacheLineSize;
-    static constexpr Index first = static_cast<Index>(Traits::firstPosition);
-    static_assert(!Positions::isMarked(first), "firstPosition of the traits must be even");
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
     /// How many slots ahead a push prefetches. Otherwise taking the line from the consumer's cache
     /// costs more than writing it. Measured to pay only for messages of about a line.
@@ -283,7 +267,7 @@ private:
                                                         ? 32
                                                         : 0;
 
-    /// One push. The constructor announces it. The destructor undoes this unless published.
+    /// A push that may fail after its announcement. Undoes the announcement unless published.
     struct Push {
         SpscRing& ring;
         Index tail;
@@ -292,62 +276,55 @@ private:
 
         explicit Push(SpscRing& r) noexcept
             : ring(r),
-              tail(r.announced_.load(std::memory_order_relaxed)),  // relaxed: own variable
+              tail(r.announced_.load(std::memory_order_relaxed)),  // own variable
               result(r.admit(tail)),
               open(result == SendResult::ok) {}
         Push(const Push&) = delete;
         Push& operator=(const Push&) = delete;
         ~Push() {
             if (open) {
-                ring.announced_.store(tail, std::memory_order_relaxed);  // relaxed: no data follows
+                ring.announced_.store(tail, std::memory_order_relaxed);  // no data follows it
             }
         }
 
-        Slot& slot() const noexcept { return ring.slotAt(tail); }
+        [[nodiscard]] Slot& slot() const noexcept { return ring.slots_.at(tail); }
         void publish() noexcept {
             open = false;
             ring.tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
         }
     };
 
-    /// The oldest message while it is handled. The destructor destroys it and frees the slot.
-    struct Consumed {
+    /// Destroys the message and frees its slot, even if the handler throws.
+    struct ReleaseGuard {
         SpscRing& ring;
+        Slot& slot;
         Index head;
-
-        Consumed(SpscRing& r, Index position) noexcept : ring(r), head(position) {}
-        Consumed(const Consumed&) = delete;
-        Consumed& operator=(const Consumed&) = delete;
-        ~Consumed() {
-            ring.slotAt(head).destroyAndOwnLines();
+        ~ReleaseGuard() {
+            slot.destroyAndOwnLines();
             ring.head_.store(Positions::next(head), std::memory_order_release);  // E2 reuse
         }
-
-        T& message() const noexcept { return ring.slotAt(head).get(); }
     };
 
-    T* oldestOrNull() noexcept {
-        const Index head = head_.load(std::memory_order_relaxed);  // relaxed: own variable
-        if (head == tailCopy_) {
-            tailCopy_ = tail_.load(std::memory_order_acquire);  // E1 publish
-            if (head == tailCopy_) {
-                return nullptr;
-            }
+    /// The push of a message whose constructor may throw, and the rare cases: no slot is known to
+    /// be free, the queue is closed, the light fence is a full one. A tail call, so that the common
+    /// push needs no stack frame.
+    template <class... Args>
+    [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
+        Push push(*this);
+        if (push.result == SendResult::ok) {
+            push.slot().construct(std::forward<Args>(args)...);
+            push.publish();
         }
-        return std::addressof(slotAt(head).get());
+        return push.result;
     }
 
-    Slot& slotAt(Index position) noexcept { return slots_.at(position); }
-
     SendResult admit(Index tail) noexcept {
-        SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
-                      "a push while a reservation is open: commit or drop the reservation first");
-        if (!hasRoom(tail)) {
+        if (!isKnownFree(tail) && !findFreeSlots(tail)) {
             return isClosed() ? SendResult::closed : SendResult::full;
         }
-        // Relaxed, all: E3's fences order the announcement before the load of `closed_`.
+        // Relaxed, all: as in tryEmplace().
         announced_.store(Positions::next(tail), std::memory_order_relaxed);
-        Platform::Fence::light();
+        Platform::Fence::light();  // E3 close
         if (closed_.load(std::memory_order_relaxed)) {
             announced_.store(tail, std::memory_order_relaxed);
             return SendResult::closed;
@@ -355,48 +332,80 @@ private:
         return SendResult::ok;
     }
 
-    bool hasRoom(Index tail) noexcept {
-        std::size_t used = Positions::distance(headCopy_, tail);
-        if (used >= capacity()) {
-            headCopy_ = head_.load(std::memory_order_acquire);  // E2 reuse
-            used = Positions::distance(headCopy_, tail);
-        }
-        if constexpr (prefetchDistance != 0) {
-            // Only free slots: the consumer is about to read the lines of the others.
-            if (used + prefetchDistance < capacity()) {
-                constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
-                prefetchForWrite(&slotAt(static_cast<Index>(tail + ahead)));
+    /// Also prefetches a later slot, if it is known to be free: the consumer is about to read the
+    /// lines of the others.
+    bool isKnownFree(Index tail) noexcept {
+        SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
+                      "a push while a reservation is open: commit or drop the reservation first");
+        constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
+        const auto known = static_cast<Index>(limit_ - tail);
+        if (__builtin_expect(known > ahead, 1)) {
+            if constexpr (prefetchDistance != 0) {
+                prefetchForWrite(&slots_.at(static_cast<Index>(tail + ahead)));
             }
+            return true;
         }
-        return used < capacity();
+        return known != 0;
     }
 
-    template <class U>
-    using Atomic = typename Platform::template Atomic<U>;
+    bool findFreeSlots(Index tail) noexcept {
+        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
+        limit_ = static_cast<Index>(head + static_cast<Index>(capacity() * Positions::one));
+        return tail != limit_;
+    }
+
+    T* peek() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        if (head == cachedTail_) {
+            cachedTail_ = tail_.load(std::memory_order_acquire);  // E1 publish
+        }
+        return head == cachedTail_ ? nullptr : std::addressof(slots_.at(head).get());
+    }
+
+    void releaseFront() noexcept {
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        const ReleaseGuard guard{*this, slots_.at(head), head};
+    }
+
+    /// isDrained() of a closed ring, after a heavy fence: one may serve several rings.
+    bool isDrainedAfterFence() const noexcept {
+        if (drained_.load(std::memory_order_acquire)) {  // E4 end
+            return true;
+        }
+        // If announced_ equals the later tail, no push was under way in between.
+        const Index announced = announced_.load(std::memory_order_acquire);
+        const bool drained = announced == tail_.load(std::memory_order_acquire) &&
+                             announced == head_.load(std::memory_order_acquire);
+        if (drained) {
+            // Kept, because a later push announces itself before it is refused.
+            drained_.store(true, std::memory_order_release);  // E4 end
+        }
+        return drained;
+    }
 
     // Read by both sides, written once.
     alignas(line) alignas(Atomic<bool>) Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 
     // Written by the producer, read by the consumer.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
     // Written by the producer, rarely read by other threads. The producer reads its position here
     // and not in tail_, because the consumer keeps taking the line of tail_ away.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{first};
-    Index headCopy_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{firstPosition};
+    Index limit_{firstPosition};  // the first position not known to be free
     RoleCheck producerRole_;
 
     // Written by the consumer.
-    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{first};
-    Index tailCopy_{first};
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};
+    Index cachedTail_{firstPosition};  // lower bound of tail_
     RoleCheck consumerRole_;
 
     alignas(line) alignas(Storage) Storage slots_;
 };
 
-/// A slot that the producer holds from tryReserve() to commit(). Meanwhile the producer pushes
-/// nothing else, and isDrained() stays false. Without a commit() nothing has changed.
+/// A slot owned by the producer until commit(). Meanwhile the producer pushes nothing else, and
+/// isDrained() stays false. Without a commit() nothing has changed.
 template <class T, std::size_t Capacity, class Traits>
 class SpscRing<T, Capacity, Traits>::Reservation {
 public:
@@ -408,13 +417,14 @@ public:
         }
     }
 
-    /// Whether a slot is reserved and not committed yet. If none is, result() tells why.
+    /// Returns true while the slot is left to commit.
     explicit operator bool() const noexcept { return push_.open; }
-    SendResult result() const noexcept { return push_.result; }
+    /// The result of tryReserve(); stays `ok` after the commit.
+    [[nodiscard]] SendResult result() const noexcept { return push_.result; }
 
     /// The number of pushes before this one.
     [[nodiscard]] Index number() const noexcept {
-        return static_cast<Index>(static_cast<Index>(push_.tail - first) / Positions::one);
+        return static_cast<Index>(static_cast<Index>(push_.tail - firstPosition) / Positions::one);
     }
 
     /// Constructs the message in the slot. Call it once.

@@ -34,6 +34,7 @@ struct ModelPlatform {
         static void light(Site site = Site::here()) noexcept {
             execution().fence(Action::lightFence, site);
         }
+        static bool tryLight(Site site = Site::here()) noexcept { return light(site), true; }
         static void heavy(Site site = Site::here()) noexcept {
             execution().fence(Action::heavyFence, site);
         }

@@ -23,11 +23,15 @@ protected:
     BlockingQueueTest() {
         ScriptedWait::reset();
         ScriptedPacing::reset();
-        (void)queue.popFor(0s);
+        (void)queue.popFor(1ns);
         consumerSide = ScriptedWait::lastWaiter;
-        (void)queue.pushFor(0, 0s);
+        (void)queue.tryPush(0);
+        (void)queue.tryPush(0);
+        (void)queue.pushFor(0, 1ns);
         producerSide = ScriptedWait::lastWaiter;
-        (void)queue.tryPop();
+        (void)queue.consumeFor(0s, [](int) {});
+        ScriptedWait::reset();
+        ScriptedPacing::reset();
         forget();
     }
 

@@ -33,23 +33,11 @@ static_assert(std::is_default_constructible_v<BlockingQueue<SpscRing<int, 2>>>);
 
 TEST_F(BlockingQueueTest, TheSidesWaitApart) {
     EXPECT_NE(consumerSide, producerSide);
-    (void)queue.consumeFor(0s, [](int) {});
+    (void)queue.consumeFor(1ns, [](int) {});
     EXPECT_EQ(ScriptedWait::lastWaiter, consumerSide);
-    (void)queue.pushFor(1, 0s);
-    EXPECT_EQ(ScriptedWait::lastWaiter, producerSide);
-}
-
-TEST_F(BlockingQueueTest, PassesTheQueuesAnswersOn) {
-    EXPECT_EQ(queue.capacity(), 2U);
-    EXPECT_EQ(queue.sizeApprox(), 0U);
     fill();
-    EXPECT_EQ(queue.sizeApprox(), 2U);
-    EXPECT_FALSE(queue.isClosed());
-    queue.close();
-    EXPECT_TRUE(queue.isClosed());
-    EXPECT_FALSE(queue.isDrained());
-    EXPECT_EQ(queue.consume([](int) {}), 2U);
-    EXPECT_TRUE(queue.isDrained());
+    (void)queue.pushFor(1, 1ns);
+    EXPECT_EQ(ScriptedWait::lastWaiter, producerSide);
 }
 
 TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
@@ -95,7 +83,7 @@ TEST_F(BlockingQueueTest, TryCallsNeverWait) {
     EXPECT_EQ(queue.tryPush(3), SendResult::closed);
     EXPECT_EQ(ScriptedWait::sleeps, 0);
     EXPECT_EQ(ScriptedPacing::refusals, 0) << "nor are they paced";
-    EXPECT_TRUE(ScriptedPacing::harvests.empty());
+    EXPECT_TRUE(ScriptedPacing::batches.empty());
 }
 
 TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
@@ -141,22 +129,6 @@ TEST_F(BlockingQueueTest, CloseNotifiesBothSides) {
 
 // ---- producers that wait
 
-TEST_F(BlockingQueueTest, PushWaitsForRoom) {
-    fill();
-    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPop(), 1); };
-    EXPECT_EQ(queue.push(3), SendResult::ok);
-    EXPECT_EQ(ScriptedWait::sleeps, 1);
-    EXPECT_EQ(queue.pop(), 2);
-    EXPECT_EQ(queue.pop(), 3);
-}
-
-TEST_F(BlockingQueueTest, CloseEndsAWaitingPush) {
-    fill();
-    ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.push(3), SendResult::closed);
-    EXPECT_EQ(queue.sizeApprox(), 2U);
-}
-
 TEST_F(BlockingQueueTest, ProducerInFrontOfAFullQueueIsPaced) {
     EXPECT_EQ(queue.push(1), SendResult::ok);
     EXPECT_EQ(queue.push(2), SendResult::ok);
@@ -166,25 +138,10 @@ TEST_F(BlockingQueueTest, ProducerInFrontOfAFullQueueIsPaced) {
         (void)queue.tryPop();
     };
     EXPECT_EQ(queue.push(3), SendResult::ok);
-    EXPECT_EQ(ScriptedPacing::refusals, 1);
+    EXPECT_EQ(ScriptedPacing::refusals, 2) << "before each retry";
     queue.close();
     EXPECT_EQ(queue.push(4), SendResult::closed);
-    EXPECT_EQ(ScriptedPacing::refusals, 1);
-}
-
-TEST_F(BlockingQueueTest, ArgumentSurvivesTheWait) {
-    Scripted<std::unique_ptr<int>> pointers;
-    ASSERT_EQ(pointers.push(std::make_unique<int>(1)), SendResult::ok);
-    ASSERT_EQ(pointers.push(std::make_unique<int>(2)), SendResult::ok);
-    ScriptedWait::onSleep = [&] { EXPECT_EQ(*pointers.tryPop().value(), 1); };
-    ASSERT_EQ(pointers.push(std::make_unique<int>(3)), SendResult::ok);
-    EXPECT_EQ(*pointers.pop().value(), 2);
-    EXPECT_EQ(*pointers.pop().value(), 3);
-
-    auto kept = std::make_unique<int>(4);
-    pointers.close();
-    EXPECT_EQ(pointers.push(std::move(kept)), SendResult::closed);
-    EXPECT_NE(kept, nullptr);
+    EXPECT_EQ(ScriptedPacing::refusals, 2);
 }
 
 // Each attempt would take the pointer out of its argument if it converted anew.
@@ -198,39 +155,13 @@ TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
     EXPECT_NE(pointers.pop().value(), nullptr);
 }
 
-TEST_F(BlockingQueueTest, PushCopiesWhatIsNotMovedIn) {
-    Scripted<std::vector<int>> vectors;
-    const std::vector<int> original{1, 2, 3};
-    EXPECT_EQ(vectors.push(original), SendResult::ok);
-    EXPECT_EQ(vectors.pop(), original);
-}
-
 // ---- the consumer that waits
 
 TEST_F(BlockingQueueTest, PopWaitsForAMessage) {
     ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPush(7), SendResult::ok); };
     EXPECT_EQ(queue.pop(), 7);
     EXPECT_EQ(ScriptedWait::sleeps, 1);
-    EXPECT_TRUE(ScriptedPacing::harvests.empty()) << "single messages are not paced";
-}
-
-TEST_F(BlockingQueueTest, PopIsEmptyOnlyAtTheEnd) {
-    fill();
-    queue.close();
-    EXPECT_EQ(queue.pop(), 1);
-    EXPECT_EQ(queue.pop(), 2);
-    EXPECT_EQ(queue.pop(), std::nullopt);
-    EXPECT_EQ(queue.pop(), std::nullopt);
-}
-
-TEST_F(BlockingQueueTest, CloseEndsAWaitingPopAndConsume) {
-    ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.pop(), std::nullopt);
-    EXPECT_EQ(queue.consume([](int) {}), 0U);
-
-    Scripted<int> other;
-    ScriptedWait::onSleep = [&] { other.close(); };
-    EXPECT_EQ(other.consume([](int) {}), 0U);
+    EXPECT_TRUE(ScriptedPacing::batches.empty()) << "single messages are not paced";
 }
 
 TEST_F(BlockingQueueTest, PopGivesMessagesThatCannotBeAssigned) {
@@ -246,7 +177,7 @@ TEST_F(BlockingQueueTest, ConsumeWaitsForMessagesAndTakesThoseThatAreThere) {
     std::vector<int> seen;
     EXPECT_EQ(queue.consume([&](int value) { seen.push_back(value); }), 2U);
     EXPECT_EQ(seen, (std::vector<int>{1, 2}));
-    EXPECT_EQ(ScriptedPacing::harvests, (std::vector<std::size_t>{2}));
+    EXPECT_EQ(ScriptedPacing::batches, (std::vector<std::size_t>{2}));
 }
 
 TEST_F(BlockingQueueTest, ConsumeOfNothingDoesNotWait) {
@@ -278,7 +209,7 @@ TEST_F(BlockingQueueTest, MergesByKeyWhereTheQueueInsideDoes) {
 
 TEST_F(BlockingQueueTest, ProducerThatGoesWakesTheConsumerWhoFreesItsLane) {
     BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(4);
-    (void)lanes.popFor(0s);
+    (void)lanes.popFor(1ns);
     ScriptedWait& consumer = *ScriptedWait::lastWaiter;
     auto first = lanes.producer();
     { auto second = lanes.producer(); }
@@ -360,16 +291,6 @@ TEST(BlockingQueueDeathTest, SecondConsumerThatWaits) {
 }
 #endif
 
-TEST_F(BlockingQueueTest, ConsumeStopsAtMax) {
-    fill();
-    EXPECT_EQ(queue.consume([](int) {}, 1), 1U);
-    EXPECT_EQ(queue.consumeFor(
-                  1s, [](int) {}, 1),
-              1U);
-    EXPECT_EQ(ScriptedPacing::harvests, (std::vector<std::size_t>{1, 1}));
-    EXPECT_EQ(ScriptedWait::sleeps, 0);
-}
-
 TEST_F(BlockingQueueTest, ProducerInFrontOfASlowConsumerStopsPausing) {
     fill();
     const std::function<void()> sleepOften = [&] {
@@ -390,29 +311,34 @@ struct CountingWait : ScriptedWait {
     int ones = 0;
 };
 
-TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
-    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
-    (void)twoRooms.popFor(0s);
+/// The waits of consumers and producers of an empty queue of two messages.
+template <class Queue>
+std::pair<CountingWait&, CountingWait&> sidesOf(Queue& queue) {
+    (void)queue.popFor(1ns);
     auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
-    (void)twoRooms.pushFor(1, 0s);
+    (void)queue.tryPush(0);
+    (void)queue.tryPush(0);
+    (void)queue.pushFor(0, 1ns);
     auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
+    (void)queue.consumeFor(0s, [](int) {});
     consumers = {};
     producers = {};
+    return {consumers, producers};
+}
+
+TEST_F(BlockingQueueTest, MessageWakesOneConsumerAndRoomOneProducer) {
+    BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
+    auto [consumers, producers] = sidesOf(twoRooms);
     EXPECT_EQ(twoRooms.tryPush(2), SendResult::ok);
     EXPECT_EQ(consumers.ones, 1);
-    EXPECT_EQ(twoRooms.tryPop(), 1);
+    EXPECT_EQ(twoRooms.tryPop(), 2);
     EXPECT_EQ(producers.ones, 1);
     EXPECT_EQ(consumers.notifications + producers.notifications, 0);
 }
 
 TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
     BlockingQueue<MpmcRing<int, 2>, CountingWait, ScriptedPacing> twoRooms;
-    EXPECT_EQ(twoRooms.pushFor(0, 0s), SendResult::ok);
-    auto& producers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
-    EXPECT_EQ(twoRooms.popFor(0s), 0);
-    auto& consumers = static_cast<CountingWait&>(*ScriptedWait::lastWaiter);
-
-    consumers.ones = 0;
+    auto [consumers, producers] = sidesOf(twoRooms);
     ScriptedWait::onSleep = [&] {
         (void)twoRooms.tryPush(1);
         (void)twoRooms.tryPush(2);

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-// Registration, handles, memory and shutdown; the order of delivery is in
+// Registration, handles, memory, shutdown and misuse; the order of delivery is in
 // mpsc_lanes_order_test.cpp.
 
 namespace sluice {
@@ -25,6 +25,10 @@ using Producer = Lanes::Producer;
 static_assert(std::is_same_v<Lanes::value_type, Tracked>);
 static_assert(!std::is_copy_constructible_v<Lanes> && !std::is_copy_assignable_v<Lanes>);
 static_assert(!std::is_convertible_v<std::size_t, Lanes>);
+static_assert(std::is_nothrow_default_constructible_v<Producer>);
+static_assert(std::is_nothrow_move_constructible_v<Producer>);
+static_assert(std::is_nothrow_move_assignable_v<Producer>);
+static_assert(!std::is_copy_constructible_v<Producer> && !std::is_copy_assignable_v<Producer>);
 
 template <class AnyLanes>
 std::vector<int> popAll(AnyLanes& lanes) {
@@ -118,7 +122,7 @@ TEST(MpscLanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
 
-TEST(MpscLanesTest, EmptyLaneOfAGoneProducerGoesBackWithTheNextHarvest) {
+TEST(MpscLanesTest, EmptyLaneOfAGoneProducerGoesBackWithTheNextPoll) {
     CountingResource memory;
     Lanes lanes(4, &memory);
     { const Producer producer = lanes.producer(); }
@@ -127,15 +131,6 @@ TEST(MpscLanesTest, EmptyLaneOfAGoneProducerGoesBackWithTheNextHarvest) {
     { const Producer producer = lanes.producer(); }
     EXPECT_EQ(lanes.consumeOrdered([](const Tracked& m) { return m.value; }, [](Tracked&) {}), 0U);
     EXPECT_EQ(memory.bytesInUse, 0U);
-}
-
-TEST(MpscLanesTest, LaneOfALivingProducerStays) {
-    Lanes lanes(4);
-    Producer producer = lanes.producer();
-    EXPECT_FALSE(lanes.tryPop());
-    EXPECT_EQ(lanes.laneCount(), 1U);
-    ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
-    EXPECT_EQ(popAll(lanes), (std::vector<int>{1}));
 }
 
 // First, middle and last lanes are taken out of the list and new ones hung on, in every order.
@@ -204,23 +199,6 @@ TEST(MpscLanesTest, CloseRefusesPushesInAllLanes) {
     EXPECT_TRUE(lanes.isDrained());
 }
 
-TEST(MpscLanesTest, IsDrainedOnlyWhenClosedAndEmptyInEveryLane) {
-    Lanes lanes(4);
-    EXPECT_FALSE(lanes.isDrained()) << "empty but open";
-    Producer first = lanes.producer();
-    Producer second = lanes.producer();
-    {
-        auto reservation = second.tryReserve();
-        lanes.close();
-        EXPECT_FALSE(lanes.isDrained()) << "a push is under way";
-        reservation.emplace(1);
-        reservation.commit();
-    }
-    EXPECT_FALSE(lanes.isDrained());
-    lanes.consume([&](Tracked&) { EXPECT_FALSE(lanes.isDrained()) << "its handler still runs"; });
-    EXPECT_TRUE(lanes.isDrained());
-}
-
 #if defined(__cpp_exceptions)
 TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
     Lanes lanes(4);
@@ -240,11 +218,97 @@ TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
 }
 #endif
 
-TEST(MpscLanesTest, WithoutLanesClosedIsDrained) {
+// ---- handles
+
+TEST(MpscLanesTest, HandleMoves) {
     Lanes lanes(4);
-    lanes.close();
-    EXPECT_TRUE(lanes.isDrained());
+    Producer first = lanes.producer();
+    Producer second = std::move(first);
+    EXPECT_FALSE(first.isOpen());
+    EXPECT_EQ(first.sizeApprox(), 0U);
+    EXPECT_TRUE(second.isOpen());
+    ASSERT_EQ(second.tryEmplace(1), SendResult::ok);
+    Producer third;
+    EXPECT_FALSE(third.isOpen());
+    third.swap(second);
+    EXPECT_FALSE(second.isOpen());
+    ASSERT_EQ(third.tryEmplace(2), SendResult::ok);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{1, 2}));
+    EXPECT_EQ(lanes.laneCount(), 1U);
 }
+
+TEST(MpscLanesTest, AssignmentLetsGoOfTheLaneBefore) {
+    Lanes lanes(4);
+    Producer handle = lanes.producer();
+    ASSERT_EQ(handle.tryEmplace(1), SendResult::ok);
+    handle = lanes.producer();
+    EXPECT_EQ(handle.sizeApprox(), 0U);
+    EXPECT_EQ(lanes.laneCount(), 2U);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{1}));
+    EXPECT_EQ(lanes.laneCount(), 1U);
+    Producer& same = handle;
+    handle = std::move(same);
+    EXPECT_TRUE(handle.isOpen());
+}
+
+TEST(MpscLanesTest, HandleMayOutliveTheQueue) {
+    CountingResource memory;
+    {
+        Producer producer;
+        {
+            Lanes lanes(4, &memory);
+            producer = lanes.producer();
+            ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
+        }
+        EXPECT_TRUE(producer.isOpen());
+        EXPECT_EQ(producer.tryEmplace(2), SendResult::closed);
+    }
+    EXPECT_EQ(Tracked::alive, 0);
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+// ---- misuse
+
+#ifndef NDEBUG
+TEST(MpscLanesDeathTest, PushThroughAHandleWithoutALane) {
+    Lanes lanes(4);
+    const char* const advice = "get one from producer\\(\\)";
+    Producer none;
+    EXPECT_DEATH((void)none.tryEmplace(1), advice);
+    EXPECT_DEATH((void)none.tryPush(Tracked(1)), advice);
+    Producer closed = lanes.producer();
+    closed.close();
+    EXPECT_DEATH((void)closed.tryEmplace(1), advice);
+    Producer moved = lanes.producer();
+    const Producer target = std::move(moved);
+    EXPECT_DEATH((void)moved.tryEmplace(1), advice);
+}
+
+TEST(MpscLanesDeathTest, SecondThreadInOneHandle) {
+    MpscLanes<Building> lanes(4);
+    auto producer = lanes.producer();
+    EXPECT_DEATH((void)producer.tryEmplace(1, [&] { (void)producer.tryEmplace(2); }),
+                 "a second producer on a single-producer queue");
+}
+
+TEST(MpscLanesDeathTest, HandlerThatConsumesFromItsOwnQueue) {
+    Lanes lanes(4);
+    Producer producer = lanes.producer();
+    ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
+    const char* const advice = "let one thread at a time consume";
+    const auto key = [](const Tracked& message) { return message.value; };
+    EXPECT_DEATH(lanes.consume([&](Tracked&) { (void)lanes.tryPop(); }), advice);
+    EXPECT_DEATH(lanes.consume([&](Tracked&) { lanes.consumeOrdered(key, [](Tracked&) {}); }),
+                 advice);
+    EXPECT_DEATH(lanes.consumeOrdered(key, [&](Tracked&) { lanes.consume([](Tracked&) {}); }),
+                 advice);
+}
+#else
+TEST(MpscLanesTest, HandleWithoutALaneIsClosedInReleaseBuilds) {
+    Producer none;
+    EXPECT_EQ(none.tryEmplace(1), SendResult::closed);
+}
+#endif
 
 }  // namespace
 }  // namespace sluice

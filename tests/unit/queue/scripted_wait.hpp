@@ -72,15 +72,15 @@ struct ScriptedWait {
 
 /// Notes the calls of a queue to its pacing.
 struct ScriptedPacing {
-    void polled(std::size_t count) const { harvests.push_back(count); }
+    void polled(std::size_t count) const { batches.push_back(count); }
     void full() const { ++refusals; }
 
     static void reset() {
-        harvests.clear();
+        batches.clear();
         refusals = 0;
     }
 
-    inline static std::vector<std::size_t> harvests;
+    inline static std::vector<std::size_t> batches;
     inline static int refusals = 0;
 };
 

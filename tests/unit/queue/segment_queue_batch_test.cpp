@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <deque>
+#include <iterator>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -60,6 +64,8 @@ TEST_F(SegmentQueueBatchTest, TakesEverythingThatIsQueued) {
     Batch batch = queue.takeAll();
     EXPECT_EQ(batch.size(), 10U);
     EXPECT_EQ(queue.sizeApprox(), 0U);
+    queue.close();
+    EXPECT_TRUE(queue.isDrained());
     EXPECT_FALSE(queue.tryPop());
     EXPECT_EQ(Tracked::alive, 10) << "nothing is moved or copied";
     EXPECT_EQ(memory.allocations, allocations);
@@ -111,16 +117,6 @@ TEST_F(SegmentQueueBatchTest, DestroysWhatIsLeft) {
     EXPECT_EQ(Tracked::alive, 0);
 }
 
-TEST_F(SegmentQueueBatchTest, Moves) {
-    push(0, 5);
-    Batch first = queue.takeAll();
-    EXPECT_EQ(valuesOf(first, 1), range(0, 1));
-    Batch second = std::move(first);
-    EXPECT_EQ(first.size(), 0U);
-    EXPECT_EQ(valuesOf(first), range(0, 0));
-    EXPECT_EQ(valuesOf(second), range(1, 5));
-}
-
 TEST_F(SegmentQueueBatchTest, DoesNotCountForTheLimit) {
     SegmentQueue<int, TinyTraits> limited(4);
     for (int round = 0; round < 3; ++round) {
@@ -132,15 +128,6 @@ TEST_F(SegmentQueueBatchTest, DoesNotCountForTheLimit) {
         ASSERT_EQ(limited.tryPush(5), SendResult::ok);
         ASSERT_EQ(limited.tryPop(), 5);
     }
-}
-
-TEST_F(SegmentQueueBatchTest, DoesNotCountForDrained) {
-    push(0, 2);
-    queue.close();
-    EXPECT_FALSE(queue.isDrained());
-    Batch batch = queue.takeAll();
-    EXPECT_TRUE(queue.isDrained());
-    EXPECT_EQ(valuesOf(batch), range(0, 2));
 }
 
 TEST_F(SegmentQueueBatchTest, HandlerMayUseTheQueue) {
@@ -215,6 +202,102 @@ TEST_F(SegmentQueueBatchTest, CountsSkippedSlotsUntilItPassesThem) {
     EXPECT_EQ(batch.size(), 0U);
 }
 #endif
+
+// ---- batches beside each other, and beside a producer that is not done
+
+template <class Traits>
+class SegmentQueueBatchModelTest : public testing::Test {};
+using ModelTraits = testing::Types<TinyTraits, TinyByteTraits>;
+TYPED_TEST_SUITE(SegmentQueueBatchModelTest, ModelTraits);
+
+std::vector<int> firstOf(const std::vector<int>& values, std::size_t count) {
+    return {values.begin(),
+            std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(count, values.size())))};
+}
+std::vector<int> restOf(const std::vector<int>& values, std::size_t count) {
+    return {std::next(values.begin(), static_cast<std::ptrdiff_t>(std::min(count, values.size()))),
+            values.end()};
+}
+
+// Up to three batches beside the queue, each with a model of its own, in every order of their ends.
+TYPED_TEST(SegmentQueueBatchModelTest, BehavesAsItsModel) {
+    CountingResource memory;
+    {
+        using Subject = SegmentQueue<Building, TypeParam>;
+        struct Taken {
+            typename Subject::Batch batch;
+            std::vector<int> model;
+        };
+        Subject queue(20, &memory);
+        std::vector<int> model;
+        std::deque<Taken> taken;
+        std::mt19937 random(7);
+        for (int i = 0; i < 20000; ++i) {
+            switch (random() % 8) {
+            case 0:
+                if (taken.size() < 3) {
+                    taken.push_back({queue.takeAll(), std::exchange(model, {})});
+                    ASSERT_EQ(taken.back().batch.size(), taken.back().model.size());
+                }
+                break;
+            case 1:
+                if (!taken.empty()) {
+                    Taken ended = std::move(taken[random() % taken.size()]);
+                    const std::size_t read = random() % (ended.model.size() + 1);
+                    ASSERT_EQ(valuesOf(ended.batch, read), firstOf(ended.model, read));
+                    taken.erase(std::remove_if(taken.begin(), taken.end(),
+                                               [](const Taken& t) { return t.batch.size() == 0; }),
+                                taken.end());
+                }
+                break;
+            case 2:
+                ASSERT_EQ(valuesOf(queue, 2), firstOf(model, 2));
+                model = restOf(model, 2);
+                break;
+            default:
+                if (model.size() < 20) {
+                    ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
+                    model.push_back(i);
+                } else {
+                    ASSERT_EQ(queue.tryEmplace(i), SendResult::full);
+                }
+            }
+        }
+    }
+    EXPECT_EQ(memory.bytesInUse, 0U);
+}
+
+// A batch waits for a producer that claimed its slot before takeAll() and is still constructing:
+// here until the waiting itself lets it go on.
+struct ReleasingPlatform : StdPlatform {
+    static void pause() noexcept { isReleased.store(true, std::memory_order_relaxed); }
+    inline static std::atomic<bool> isReleased{false};
+};
+struct ReleasingTraits : SegmentQueueTraits {
+    using Platform = ReleasingPlatform;
+};
+
+TEST(SegmentQueueWaitingBatchTest, WaitsForAProducerThatIsStillConstructing) {
+    SegmentQueue<Building, ReleasingTraits> queue;
+    std::atomic<bool> isClaimed{false};
+    ReleasingPlatform::isReleased.store(false, std::memory_order_relaxed);
+    std::thread producer([&] {
+        (void)queue.tryEmplace(1, [&] {
+            isClaimed.store(true, std::memory_order_release);
+            while (!ReleasingPlatform::isReleased.load(std::memory_order_relaxed)) {
+                std::this_thread::yield();
+            }
+        });
+    });
+    while (!isClaimed.load(std::memory_order_acquire)) {
+        std::this_thread::yield();
+    }
+    ASSERT_EQ(queue.tryEmplace(2), SendResult::ok);
+    auto batch = queue.takeAll();
+    EXPECT_EQ(batch.size(), 2U);
+    EXPECT_EQ(valuesOf(batch), (std::vector<int>{1, 2}));
+    producer.join();
+}
 
 #ifndef NDEBUG
 TEST(SegmentQueueDeathTest, BatchThatOutlivesItsQueue) {

@@ -1,0 +1,91 @@
+// Four queues, each where it fits: sensors that are merged by time, workers that share the load, a
+// display that needs only the newest value, and a report that must never refuse a line.
+
+#include <sluice/queue.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Reading {
+    std::uint64_t time = 0;
+    int value = 0;
+};
+
+constexpr std::size_t sensors = 3;
+constexpr std::size_t workers = 2;
+constexpr std::uint64_t readingsEach = 1000;
+
+}  // namespace
+
+int main() {
+    // A few long-lived producers, and only the order of each one matters: a lane for each.
+    sluice::BlockingQueue<sluice::MpscLanes<Reading>> arriving(256);
+    // Several threads take messages out.
+    sluice::BlockingQueue<sluice::MpmcRing<Reading, 64>> work;
+    // Only the newest value counts. The dispatcher alone writes it.
+    sluice::Latest<Reading, 1> newest;
+    // Bursts must not be refused, and the reader takes everything in one batch.
+    sluice::SegmentQueue<std::string> report;
+
+    std::atomic<std::uint64_t> clock{0};
+    std::vector<std::thread> sources;
+    for (std::size_t sensor = 0; sensor < sensors; ++sensor) {
+        sources.emplace_back([&clock, producer = arriving.producer()]() mutable {
+            for (std::uint64_t i = 0; i < readingsEach; ++i) {
+                const std::uint64_t now = clock.fetch_add(1);
+                (void)producer.push(Reading{now, static_cast<int>(now % 100)});
+            }
+        });
+    }
+    std::thread dispatcher([&] {
+        const auto timeOf = [](const Reading& reading) { return reading.time; };
+        const auto dispatch = [&](const Reading& reading) {
+            (void)newest.set(reading);
+            (void)work.push(reading);
+        };
+        while (arriving.consumeOrdered(timeOf, dispatch) != 0) {
+        }
+        work.close();
+    });
+    std::atomic<std::uint64_t> handled{0};
+    std::array<std::thread, workers> crew;
+    for (std::thread& worker : crew) {
+        worker = std::thread([&] {
+            const auto handle = [&](const Reading& reading) {
+                handled.fetch_add(1);
+                if (reading.value == 99) {
+                    (void)report.tryPush("high at " + std::to_string(reading.time));
+                }
+            };
+            while (work.consume(handle, 16) != 0) {
+            }
+        });
+    }
+
+    for (std::thread& source : sources) {
+        source.join();
+    }
+    arriving.close();
+    dispatcher.join();
+    for (std::thread& worker : crew) {
+        worker.join();
+    }
+
+    auto lines = report.takeAll();
+    const std::size_t reported = lines.consume([](const std::string&) {});
+    const Reading* const last = newest.update();
+    std::printf("%llu readings handled, %zu reported, the newest is of %llu\n",
+                static_cast<unsigned long long>(handled.load()), reported,
+                static_cast<unsigned long long>(last == nullptr ? 0 : last->time));
+    const bool good = handled == sensors * readingsEach && last != nullptr &&
+                      reported == sensors * readingsEach / 100;
+    return good ? 0 : 1;
+}

@@ -8,11 +8,10 @@
 #include <sluice/base/cell.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
-#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/overflow.hpp>
 #include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/presence.hpp>
+#include <sluice/base/reader_registry.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
@@ -20,5 +19,5 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/tagged_head.hpp>
-#include <sluice/base/thread_table.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/base/version.hpp>

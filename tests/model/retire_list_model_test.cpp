@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 // The retired callbacks of a list, under the model checker. A callback that is freed too early
 // shows as a data race with the call. A callback that no thread frees is still counted at the end.
@@ -31,10 +32,17 @@ struct Node : detail::Retired {
     Plain<int> content;
 };
 
+/// A thread of the checker gives its slot back after the scenario.
+BasicReaderRegistry<ModelPlatform>& lastingRegistry() {
+    static std::vector<BasicReaderRegistry<ModelPlatform>*> all;
+    all.push_back(new BasicReaderRegistry<ModelPlatform>);
+    return *all.back();
+}
+
 /// A list of two callbacks that can be found one by one.
 struct Shared {
-    BasicPresence<ModelPlatform>::Owner registry = BasicPresence<ModelPlatform>::make();
-    RetireList retired{*registry};
+    BasicReaderRegistry<ModelPlatform>& registry = lastingRegistry();
+    RetireList retired{registry};
     Node nodes[2];
     Atomic<Node*> links[2]{{&nodes[0]}, {&nodes[1]}};
 

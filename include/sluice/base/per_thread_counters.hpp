@@ -6,7 +6,7 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/base/thread_table.hpp>
+#include <sluice/base/thread_slots.hpp>
 
 #include <array>
 #include <atomic>
@@ -23,8 +23,8 @@ namespace detail {
 /// The counters of all threads of one PerThreadCounters. Its users are the PerThreadCounters and
 /// each thread that has counters here.
 template <class Platform, std::size_t Size>
-class CounterRegistry : public SharedHome<CounterRegistry<Platform, Size>, Platform> {
-    friend class SharedHome<CounterRegistry, Platform>;
+class CounterRegistry : public SharedRegistry<CounterRegistry<Platform, Size>, Platform> {
+    friend class SharedRegistry<CounterRegistry, Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
     using Lock = BasicSpinLock<Platform>;
@@ -51,7 +51,7 @@ public:
         bool isTaken = true;
         Slot* next = nullptr;
     };
-    using Threads = ThreadTable<CounterRegistry>;
+    using Threads = ThreadSlots<CounterRegistry>;
 
     /// Adds to a counter of the calling thread. Returns the counters of the thread, or null if it
     /// has none. `hash` is Threads::hash(this). Always inline, because each publication calls it.
@@ -120,7 +120,7 @@ public:
         this->dropUser();
     }
 
-    // ---- For ThreadTable
+    // ---- For ThreadSlots
 
     Slot& enroll(const void* /*thread*/) {
         Slot* slot = reuse();

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/detail/bus_group.hpp>
 #include <sluice/bus/message_header.hpp>

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <sluice/fixed/detail/function_signature.hpp>
+#include <sluice/base/assert.hpp>
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -14,6 +15,86 @@ template <class Signature, std::size_t Bytes>
 class FixedFunction;
 
 namespace detail {
+
+/// Scalars are passed by value, in registers. The caller builds any other argument once. It is then
+/// passed by reference until the target takes it.
+template <class Arg>
+using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
+
+/// The part that all forms of a signature share. Target is `F&` or, if IsConst, `const F&`.
+template <bool IsConst, bool IsNoexcept, class R, class... Args>
+struct SignatureForm {
+    using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
+
+    template <class F>
+    using Target = std::conditional_t<IsConst, const F, F>&;
+
+    /// Whether F can be called with this signature. Refuses a result that refers to a temporary.
+    template <class F>
+    static constexpr bool accepts() noexcept {
+        if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
+            return false;
+        } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
+            return false;
+        } else if constexpr (std::is_reference_v<R>) {
+            // A conversion makes a temporary unless it is to the same type, to a base or to const.
+            using Result = std::invoke_result_t<Target<F>, Args...>;
+            return std::is_reference_v<Result> &&
+                   std::is_convertible_v<std::remove_reference_t<Result>*,
+                                         std::remove_reference_t<R>*>;
+        } else {
+            return true;
+        }
+    }
+
+    // A class: clang takes no address of a function template with a dependent noexcept.
+    template <class F>
+    struct Invoker {
+        static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
+            auto&& callable = static_cast<Target<F>>(*static_cast<F*>(target));
+            if constexpr (std::is_void_v<R>) {
+                std::invoke(callable, std::forward<Args>(args)...);
+            } else {
+                return std::invoke(callable, std::forward<Args>(args)...);
+            }
+        }
+    };
+
+    /// The target of an empty function, so that a call needs no test.
+    [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
+        failAssertion({"call of a FixedFunction",
+                       "the FixedFunction is empty; assign a callable, or ask its bool first",
+                       __FILE__, __LINE__});
+    }
+};
+
+/// Turns a signature into its form and its operator(). Self is the FixedFunction.
+template <class Self, class Signature>
+struct SignatureCall {
+    static_assert(!std::is_same_v<Signature, Signature>,
+                  "FixedFunction: Signature must be R(Args...), with const or noexcept or both");
+};
+
+template <class Self, class R, class... Args, bool IsNoexcept>
+struct SignatureCall<Self, R(Args...) noexcept(IsNoexcept)> {
+    using Form = SignatureForm<false, IsNoexcept, R, Args...>;
+
+    R operator()(Args... args) noexcept(IsNoexcept) {
+        Self& self = static_cast<Self&>(*this);
+        return self.invoke_(self.storage_, std::forward<Args>(args)...);
+    }
+};
+
+template <class Self, class R, class... Args, bool IsNoexcept>
+struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
+    using Form = SignatureForm<true, IsNoexcept, R, Args...>;
+
+    R operator()(Args... args) const noexcept(IsNoexcept) {
+        // Form::invoke gives the target its const back.
+        Self& self = const_cast<Self&>(static_cast<const Self&>(*this));
+        return self.invoke_(self.storage_, std::forward<Args>(args)...);
+    }
+};
 
 /// How to move and destroy a target. Null `relocate`: copy the bytes. Null `destroy`: do nothing.
 struct TargetOperations {
@@ -77,36 +158,25 @@ constexpr bool storable() noexcept {
 
 }  // namespace detail
 
-/// Holds one callable inside the object itself and calls it, without a heap.
+/// A move-only function object that stores its callable inside itself, without a heap.
 ///
 ///     sluice::FixedFunction<void(int)> handler = [this](int value) { show(value); };
 ///     handler(42);
 ///
-/// Use it for stored handlers, for example in messages and tables that must not use the heap. Use a
-/// template parameter if the callable need not be stored. Use std::function if the callable must be
-/// copyable or of unlimited size.
+/// Use it for stored handlers, for example in messages and tables. Use a template parameter if the
+/// callable need not be stored, std::function if it must be copyable or of unlimited size.
 ///
-/// Signature is `R(Args...)`. It may add `const`: then the callable is called as const, and a const
-/// FixedFunction can be called. It may add `noexcept`: then only callables that are noexcept are
-/// accepted.
+/// Signature is `R(Args...)`, optionally `const` (the callable is called as const) and `noexcept`
+/// (only noexcept callables are accepted). It stores each callable that std::invoke accepts, of at
+/// most Bytes bytes, at most the alignment of std::max_align_t, and with a noexcept move; the
+/// compiler checks all three.
 ///
-/// It stores each callable that std::invoke accepts: lambdas, also move-only ones, functions,
-/// pointers to members. The callable has at most Bytes bytes, at most the alignment of
-/// std::max_align_t, and a move constructor that cannot throw. The compiler checks all three.
+/// Errors: it is empty if it was built without a callable, from nullptr, from a null pointer or
+/// from an empty wrapper such as std::function, or if it was moved from. Calling an empty one ends
+/// the program through the assertion handler, also in release builds.
 ///
-/// A FixedFunction is empty if it was built without a callable, from nullptr, from a null pointer
-/// or from an empty wrapper such as std::function, or if it was moved from. Calling an empty one is
-/// misuse: it ends the program through the assertion handler, also in release builds, because the
-/// check costs nothing.
-///
-/// Cost: a call is one call through a pointer. Arguments by value are moved once more than in a
-/// direct call; scalars and references are not. Trivially copyable callables move as bytes.
-/// Trivially destructible callables are destroyed without a call. Size: Bytes rounded up to a
-/// multiple of the alignment of std::max_align_t (16 on x86-64), plus two pointers. With the
-/// default of 48 bytes it is 64 bytes on 64-bit machines.
-///
-/// Not synchronised. A callable may replace or reset the FixedFunction that runs it, if the
-/// callable does not use its captures afterwards.
+/// Performance: a call is one call through a pointer; arguments by value are moved once more.
+/// Trivially copyable callables move as bytes. With the default of 48 bytes it takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
@@ -118,7 +188,6 @@ public:
     constexpr FixedFunction() noexcept : none_(0) {}
     constexpr FixedFunction(std::nullptr_t) noexcept : none_(0) {}
 
-    /// Stores a callable, which it moves or copies.
     template <class Callable, class F = std::decay_t<Callable>,
               std::enable_if_t<detail::storable<FixedFunction, typename Call::Form, F, Callable>(),
                                int> = 0>
@@ -154,7 +223,8 @@ public:
         }
     }
 
-    /// Destroys the callable. Before that, this object is already empty and may be assigned to.
+    /// Destroys the callable; this object is empty before that. The running callable may call it,
+    /// if it does not use its captures afterwards.
     void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {

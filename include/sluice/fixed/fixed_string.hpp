@@ -79,24 +79,22 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 
 }  // namespace detail
 
-/// Holds a text of at most N chars inside the object itself, always with a NUL at the end.
+/// A text of at most N chars that is stored inside the object, always with a NUL at the end.
 ///
 ///     sluice::FixedString<29> name = "left arm";  // a literal that is too long does not compile
 ///     const bool isWhole = name.assign(input);    // false: the text was cut
 ///
-/// Use it for names and short texts in messages that travel between threads. Use std::string if the
-/// length has no limit that is known when the program is compiled.
+/// Use it for names and short texts in messages between threads. Use std::string if the length has
+/// no limit that is known at compile time.
 ///
-/// A text that does not fit is cut, and the program learns of it. A literal or array that is too
-/// long does not compile. Any other source needs the tag truncateToFit, or a call of assign or
-/// append, which return false. truncated() also tells the receiver of a copy. A cut never leaves
-/// half of a UTF-8 character. If a character comes in several pieces, append no more of them after
-/// the first append that returned false. assign and append may read from the object itself.
+/// A text that does not fit is cut, and the program learns of it: a literal or array does not
+/// compile; any other source needs the tag truncateToFit, or a call of assign or append, which
+/// return false. truncated() informs the receiver of a copy. A cut never leaves half of a UTF-8
+/// character; if a character arrives in several pieces, append no more of them after the first
+/// append that returned false. assign and append may read from the object itself.
 ///
-/// It is trivially copyable: a copy copies all sizeof(FixedString<N>) bytes. These are N + 1 chars,
-/// the length in the smallest unsigned type that can count to N, and one flag. FixedString<29>
-/// takes 32 bytes, FixedString<61> takes 64. The constructor clears all bytes. No heap, no
-/// exceptions. Not synchronised: several threads may read one object, or one thread may write it.
+/// It is trivially copyable: N + 1 chars, the length in the smallest unsigned type that counts to
+/// N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
 template <std::size_t N>
 class FixedString {
     static_assert(N > 0, "FixedString<N>: N must be at least 1");

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/cell.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/fixed/detail/vector_storage.hpp>
+#include <sluice/fixed/detail/size_for.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -13,33 +14,144 @@
 
 namespace sluice {
 
-/// Holds up to N elements inside the object itself, in order, without a heap.
+namespace detail {
+
+/// The bytes of N elements, and the number of elements that live.
+template <class T, std::size_t N>
+class VectorBytes {
+protected:
+    // The union lets a constexpr constructor leave the elements alone.
+    constexpr VectorBytes() noexcept : none_(0), size_(0) {}
+
+    // No std::launder, because with it g++ vectorises no loop over v[i]. It is not needed:
+    // placement new has built each element at this address and with this type.
+    T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
+    const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
+
+    std::size_t count() const noexcept { return size_; }
+
+    /// Builds an element at the end. There must be room. If it throws, nothing has changed.
+    template <class... Args>
+    void build(Args&&... args) {
+        buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
+        ++size_;
+    }
+
+    /// Destroys the elements from `remaining` on, the last one first.
+    void shrinkTo(std::size_t remaining) noexcept {
+        if constexpr (std::is_trivially_destructible_v<T>) {
+            size_ = static_cast<SizeFor<N>>(remaining);
+        } else {
+            while (size_ > remaining) {
+                --size_;
+                elements()[size_].~T();
+            }
+        }
+    }
+
+private:
+    union {
+        char none_;
+        alignas(T) unsigned char bytes_[N * sizeof(T)];
+    };
+    SizeFor<N> size_;
+};
+
+/// Adds copying, moving and destruction. If T is trivially copyable, the vector is so, too.
+template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
+class VectorStorage : protected VectorBytes<T, N> {};
+
+/// For any other T: copies, moves and destroys the elements one by one.
+template <class T, std::size_t N>
+class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
+protected:
+    constexpr VectorStorage() noexcept = default;
+
+    // Both delegate, so that the destructor runs if an element throws.
+    VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
+    VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+        : VectorStorage() {
+        moveFrom(other);
+    }
+
+    VectorStorage& operator=(const VectorStorage& other) {
+        if (this != &other) {
+            if constexpr (std::is_nothrow_copy_constructible_v<T>) {
+                this->shrinkTo(0);
+                copyFrom(other);
+            } else {
+                VectorStorage copy(other);
+                this->shrinkTo(0);
+                moveFrom(copy);
+            }
+        }
+        return *this;
+    }
+    VectorStorage&
+    operator=(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>) {
+        if (this != &other) {
+            this->shrinkTo(0);
+            moveFrom(other);
+        }
+        return *this;
+    }
+
+    ~VectorStorage() { this->shrinkTo(0); }
+
+private:
+    void copyFrom(const VectorStorage& other) {
+        for (std::size_t i = 0; i < other.count(); ++i) {
+            this->build(other.elements()[i]);
+        }
+    }
+    void moveFrom(VectorStorage& other) {
+        for (std::size_t i = 0; i < other.count(); ++i) {
+            this->build(std::move(other.elements()[i]));
+        }
+        other.shrinkTo(0);
+    }
+};
+
+/// An empty base that takes away copying or moving if T has none.
+template <bool Copyable, bool Movable>
+struct EnableCopy {};
+template <>
+struct EnableCopy<false, true> {
+    EnableCopy() = default;
+    EnableCopy(const EnableCopy&) = delete;
+    EnableCopy(EnableCopy&&) = default;
+    EnableCopy& operator=(const EnableCopy&) = delete;
+    EnableCopy& operator=(EnableCopy&&) = default;
+};
+template <>
+struct EnableCopy<false, false> {
+    EnableCopy() = default;
+    EnableCopy(const EnableCopy&) = delete;
+    EnableCopy& operator=(const EnableCopy&) = delete;
+};
+
+}  // namespace detail
+
+/// A vector of up to N elements that stores them inside itself, without a heap.
 ///
 ///     sluice::FixedVector<Wheel, 4> wheels;
 ///     const bool hasRoom = wheels.pushBack(Wheel{1});  // false: the vector is full
 ///     for (const Wheel& wheel : wheels) { show(wheel); }
 ///
-/// Use it if the limit is known when the program is compiled and the heap must not be used. Use
-/// std::vector if the limit is unknown or too large: the object always has the size of N elements
-/// plus their count.
+/// Use std::vector if the limit is unknown at compile time, or if a vector that is mostly empty
+/// must be small.
 ///
 /// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
-/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase. So a
-/// pointer or an iterator stays valid until an insert or erase at its element or before it, or
-/// until an assignment. `v.pushBack(v[0])` is allowed. An element of the target must not own the
-/// source of an assignment: `nodes = std::move(*nodes[0].children)` reads freed memory.
+/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase in
+/// front of them, so pointers and iterators stay valid otherwise. `v.pushBack(v[0])` is allowed. An
+/// element of the target must not own the source of an assignment.
 ///
-/// It is trivially copyable exactly if T is. Then a copy copies all its bytes, and a move leaves
-/// the source unchanged. Otherwise elements are copied or moved one by one, and a move leaves the
-/// source empty.
+/// It is trivially copyable exactly if T is; then a move leaves the source unchanged. Otherwise a
+/// move leaves the source empty.
 ///
-/// Exceptions: if a copy constructor throws, there is no vector. If an element throws in a copy
-/// assignment, the target is unchanged, provided that moving a T cannot throw. If copying can
-/// throw, the assignment needs a second vector on the stack. Any other operation whose element
-/// throws leaves a valid vector.
-///
-/// Wrong indices and positions are misuse, and assert. Not synchronised: several threads may read
-/// one object, or one thread may change it.
+/// Errors: if an element throws in a copy assignment, the target is unchanged, provided that moving
+/// a T cannot throw. Any other operation whose element throws leaves a valid vector. Wrong indices
+/// and positions assert.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -67,8 +179,7 @@ public:
         }
     }
 
-    /// Adds an element at the end. Returns false if the vector is full: then the argument is
-    /// unchanged.
+    /// Adds an element at the end. Returns false if the vector is full.
     [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
     [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
 
@@ -83,8 +194,7 @@ public:
         return true;
     }
 
-    /// Adds an element in front of `position`, and moves the later elements back. The cost grows
-    /// with their number. Returns false if the vector is full: then the argument is unchanged.
+    /// Adds an element in front of `position`. Returns false if the vector is full.
     [[nodiscard]] bool insert(const_iterator position, const T& item) {
         return emplaceAt(position, item);
     }
@@ -146,8 +256,8 @@ public:
     }
     void clear() noexcept { this->shrinkTo(0); }
 
-    /// Erases one element, or [first, last), and moves the later elements forward. It keeps the
-    /// order, and the cost grows with their number. Returns the position of the next element.
+    /// Erases one element, or [first, last), and keeps the order. Returns the position of the next
+    /// element.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -171,8 +281,8 @@ public:
         return eraseOrdered(positionOf(index));
     }
 
-    /// Erases one element, and moves the last element into its place. It does not keep the order,
-    /// and costs one move. Returns the position, which is end() if the last element was erased.
+    /// Erases one element by moving the last one into its place. Returns the position, which is
+    /// end() if the last element was erased.
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());
@@ -207,7 +317,7 @@ public:
         return data()[index];
     }
 
-    /// As operator[], but also checked in release builds: for an index from outside the program.
+    /// Like operator[], but also checked in release builds, for an index from outside the program.
     [[nodiscard]] T& at(std::size_t index) noexcept {
         return const_cast<T&>(std::as_const(*this).at(index));
     }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/overflow.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/setup_error.hpp>
 #include <sluice/base/counter.hpp>
+#include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/base/thread_table.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/detail/slab.hpp>
 #include <sluice/memory/fixed_block_pool.hpp>
@@ -63,7 +63,7 @@ class BasicBlockPool {
                   "a BlockPool keeps caches for threads, which an interrupt must not touch: on a "
                   "platform without threads use a FixedBlockPool or an ObjectPool");
     using Core = detail::PoolCore<Traits>;
-    using Threads = ThreadTable<Core>;
+    using Threads = ThreadSlots<Core>;
 
 public:
     /// Refuses (see setupError) a block size of 0, an alignment that is not a power of two, a
@@ -251,7 +251,7 @@ struct Magazine {
 ///
 /// The users of the core are the pool and each thread with a cache; the last one deletes it.
 template <class Traits>
-class PoolCore : public SharedHome<PoolCore<Traits>, typename Traits::Platform> {
+class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -314,7 +314,7 @@ public:
         }
     }
 
-    // ---- For ThreadTable
+    // ---- For ThreadSlots
 
     /// If it throws, nothing has changed.
     Slot& enroll(const void*) {

@@ -78,21 +78,6 @@ TEST(CellTest, BuildsReadsAndDestroys) {
     EXPECT_EQ(living, 0);
 }
 
-TEST(CellTest, NeverDestroysByItself) {
-    int living = 0;
-    {
-        Cell<CountsLife> cell;
-        cell.construct(living);
-    }
-    EXPECT_EQ(living, 1);
-}
-
-TEST(CellTest, LivesInsideItsOwnBytes) {
-    Cell<std::string> cell;
-    EXPECT_EQ(static_cast<void*>(&cell.construct("short")), static_cast<void*>(&cell));
-    cell.destroy();
-}
-
 TEST(CellTest, ForwardsArgumentsWithoutCopies) {
     Cell<std::unique_ptr<int>> cell;
     auto owned = std::make_unique<int>(7);
@@ -105,27 +90,6 @@ TEST(CellTest, ForwardsArgumentsWithoutCopies) {
     Cell<std::reference_wrapper<int>> reference;
     reference.construct(target).get() = 2;
     EXPECT_EQ(target, 2);
-}
-
-TEST(CellTest, BuildsAggregatesAndImmovables) {
-    Cell<Tick> tick;
-    EXPECT_EQ(tick.construct(3, 1.5).source, 3);
-    EXPECT_EQ(tick.get().value, 1.5);
-    Cell<Immovable> immovable;
-    EXPECT_EQ(immovable.construct(9).number_, 9);
-}
-
-TEST(CellTest, ValueInitialisesWithoutArguments) {
-    Cell<int> cell;
-    cell.construct(77);
-    EXPECT_EQ(cell.construct(), 0);
-}
-
-TEST(CellTest, AlignsWhatIsOverAligned) {
-    Cell<Wide> cells[3];
-    for (Cell<Wide>& cell : cells) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&cell.construct()) % 128, 0U);
-    }
 }
 
 TEST(CellTest, ReusedBytesShowTheNewConstMember) {

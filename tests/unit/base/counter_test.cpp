@@ -17,14 +17,6 @@
 namespace sluice {
 namespace {
 
-TEST(SingleWriterCounterTest, CountsFromZero) {
-    SingleWriterCounter<> counter;
-    EXPECT_EQ(counter.get(), 0U);
-    counter.add(3);
-    counter.add(4);
-    EXPECT_EQ(counter.get(), 7U);
-}
-
 TEST(SingleWriterCounterTest, StartsAgainAtZeroAfterItsLargestValue) {
     SingleWriterCounter<> counter;
     counter.add(std::numeric_limits<CounterWord>::max());
@@ -103,16 +95,6 @@ TEST(SingleWriterNumberInterruptTest, WhoIsInterruptedByTheWriterReadsOneOfItsNu
                             },
                             [](Halved& number) { EXPECT_EQ(number.get(), 0x3'0000'0003U); });
     EXPECT_EQ(accesses, 4U);
-}
-
-TEST(StoreMaxTest, RaisesAndNeverLowers) {
-    std::atomic<std::size_t> maximum{3};
-    storeMax(maximum, std::size_t{2});
-    EXPECT_EQ(maximum.load(), 3U);
-    storeMax(maximum, std::size_t{7});
-    EXPECT_EQ(maximum.load(), 7U);
-    storeMax(maximum, std::size_t{7});
-    EXPECT_EQ(maximum.load(), 7U);
 }
 
 TEST(StoreMaxTest, TheHighestOfAllThreadsStays) {

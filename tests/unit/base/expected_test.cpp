@@ -44,17 +44,6 @@ constexpr Number checked(int number) {
 static_assert(checked(3).value() == 3 && checked(-3).error() == Fault::malformed);
 static_assert(checked(-3).valueOr(8) == 8 && *checked(4) == 4 && !checked(-1));
 
-TEST(ExpectedTest, HoldsAValue) {
-    Number number = 5;
-    EXPECT_TRUE(number.hasValue());
-    EXPECT_TRUE(static_cast<bool>(number));
-    EXPECT_EQ(number.value(), 5);
-    number.value() = 6;
-    EXPECT_EQ(*number, 6);
-    *number = 7;
-    EXPECT_EQ(*std::as_const(number), 7);
-}
-
 TEST(ExpectedTest, HoldsAnError) {
     Number number = Unexpected(Fault::missing);
     EXPECT_FALSE(number.hasValue());
@@ -71,14 +60,6 @@ TEST(ExpectedTest, TellsValueFromErrorOfTheSameType) {
     EXPECT_EQ(value.value(), "text");
     EXPECT_FALSE(error.hasValue());
     EXPECT_EQ(error.error(), "text");
-}
-
-TEST(ExpectedTest, BoolValueIsNotTakenForTheState) {
-    const Expected<bool, Fault> no = false;
-    EXPECT_TRUE(no.hasValue());
-    EXPECT_FALSE(no.value());
-    const Expected<bool, Fault> failed = Unexpected(Fault::missing);
-    EXPECT_FALSE(failed.hasValue());
 }
 
 TEST(ExpectedTest, IsAssignedAcrossStates) {
@@ -135,11 +116,6 @@ TEST(ExpectedTest, VoidIsASuccessOrAnError) {
     EXPECT_EQ(failed.error(), Fault::missing);
     failed = Done();
     EXPECT_TRUE(failed);
-}
-
-TEST(ExpectedTest, ErrorConvertsFromWhatTheErrorTypeTakes) {
-    const Expected<int, std::string> failed = Unexpected("a literal");
-    EXPECT_EQ(failed.error(), "a literal");
 }
 
 #if defined(__cpp_exceptions)

@@ -44,10 +44,6 @@ struct CountingPlatform : StdPlatform {
     inline static int fences = 0;
 };
 
-TEST(PlatformTest, StandardPlatformRunsAnAlgorithm) {
-    EXPECT_EQ(countDown<StdPlatform>(3), 3);
-}
-
 TEST(PlatformTest, DerivedPlatformReplacesWhatItRedeclares) {
     EXPECT_EQ(countDown<CountingPlatform>(3), 3);
     EXPECT_EQ(CountingPlatform::pauses, 3);
@@ -56,22 +52,6 @@ TEST(PlatformTest, DerivedPlatformReplacesWhatItRedeclares) {
 }
 
 static_assert(noexcept(cpuPause()));
-
-TEST(PauseTest, PollingLoopSeesWhatAnotherThreadStores) {
-    std::atomic<int> turn{0};
-    std::thread other([&] {
-        while (turn.load(std::memory_order_relaxed) != 1) {
-            cpuPause();
-        }
-        turn.store(2, std::memory_order_relaxed);
-    });
-    turn.store(1, std::memory_order_relaxed);
-    while (turn.load(std::memory_order_relaxed) != 2) {
-        cpuPause();
-    }
-    other.join();
-    EXPECT_EQ(turn.load(), 2);
-}
 
 SLUICE_THREAD_LOCAL int perThread = 1;
 
@@ -104,11 +84,6 @@ TEST(SingleCorePlatformTest, AtomicDoesWhatStdAtomicDoes) {
     EXPECT_EQ(expected, 7U);
     EXPECT_TRUE(number.compare_exchange_strong(expected, 1, order));
     EXPECT_EQ(number.load(order), 1U);
-}
-
-TEST(SingleCorePlatformTest, ThereIsOneThread) {
-    EXPECT_NE(SingleCore::thisThread(), nullptr);
-    EXPECT_EQ(SingleCore::thisThread(), SingleCore::thisThread());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-#include <sluice/base/fibonacci_hash.hpp>
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/base/thread_slots.hpp>
 
 #include <gtest/gtest.h>
 

@@ -179,13 +179,6 @@ TEST(SlotStackTest, HandsOutEachSlotOnce) {
     EXPECT_TRUE(takeAll(stack).empty());
 }
 
-TEST(SlotStackTest, HasAnyNumberOfSlots) {
-    SlotStack<StdPlatform, 1> one;
-    EXPECT_EQ(takeAll(one).size(), 1U);
-    static SlotStack<StdPlatform, 70000> many;
-    EXPECT_EQ(takeAll(many).size(), 70000U);
-}
-
 // A thread is stopped in tryTake(). Meanwhile slot 0 gets another successor and the stack changes
 // 65,536 times: a tag of 16 bits would be the same again.
 template <class Word>

@@ -1,7 +1,7 @@
 // The counter of the additions is of no public interest, but programs written for eventpp reach it
 // like this to see it wrap. Other headers come first, because `#define private public` must not
 // change them.
-#include <sluice/base/presence.hpp>
+#include <sluice/base/reader_registry.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,21 +1,83 @@
 #include "support/payloads.hpp"
-#include "unit/fixed/fixed_vector_doubles.hpp"
+
+#include <sluice/fixed/fixed_vector.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
+#if defined(__cpp_exceptions)
+#include <stdexcept>
+#endif
 
 namespace sluice {
 namespace {
 
-using namespace test;
+using test::Disguised;
+
+/// Counts objects and operations, and throws in the copy or move that `fuse` counts down to.
+struct Tracked {
+    static inline int living = 0;
+    static inline int fuse = 0;
+    static void burn() {
+#if defined(__cpp_exceptions)
+        if (fuse != 0 && --fuse == 0) {
+            throw std::runtime_error("fuse");
+        }
+#endif
+    }
+
+    Tracked(int number) : number_(number) { ++living; }
+    Tracked(const Tracked& other) : number_(other.number_) {
+        burn();
+        ++living;
+    }
+    Tracked& operator=(const Tracked&) = default;
+    ~Tracked() { --living; }
+    int number_;
+};
+
+/// Its copy may throw, its move may not, and it must not be moved onto itself.
+struct SafeMove : Tracked {
+    using Tracked::Tracked;
+    SafeMove(const SafeMove&) = default;
+    SafeMove(SafeMove&& other) noexcept : Tracked(std::exchange(other.number_, -1)) {}
+    SafeMove& operator=(const SafeMove&) = default;
+    SafeMove& operator=(SafeMove&& other) noexcept {
+        EXPECT_NE(this, &other);
+        number_ = std::exchange(other.number_, -1);
+        return *this;
+    }
+};
+
+template <class T>
+using Four = FixedVector<T, 4>;
+
+template <class T, std::size_t N>
+std::vector<int> numbersOf(const FixedVector<T, N>& items) {
+    std::vector<int> numbers;
+    for (const T& item : items) {
+        numbers.push_back(item.number_);
+    }
+    return numbers;
+}
+using Numbers = std::vector<int>;
+
+class FixedVectorTest : public testing::Test {
+protected:
+    void SetUp() override {
+        Tracked::living = 0;
+        Tracked::fuse = 0;
+    }
+    void TearDown() override { EXPECT_EQ(Tracked::living, 0); }
+};
 
 struct Point {
     int x;
@@ -66,33 +128,6 @@ TEST_F(FixedVectorTest, StartsEmpty) {
     EXPECT_TRUE(readyFromTheStart.empty());
 }
 
-TEST_F(FixedVectorTest, FillsUpInOrderAndThenRefuses) {
-    Four<Tracked> items;
-    for (int number = 0; number < 4; ++number) {
-        EXPECT_FALSE(items.full());
-        EXPECT_TRUE(items.pushBack(number));
-        EXPECT_EQ(items.back().number_, number);
-    }
-    EXPECT_TRUE(items.full());
-    EXPECT_FALSE(items.pushBack(9));
-    EXPECT_FALSE(items.emplaceBack(9));
-    EXPECT_EQ(numbersOf(items), (Numbers{0, 1, 2, 3}));
-    EXPECT_EQ(items.front().number_, 0);
-    EXPECT_EQ(Tracked::living, 4);
-}
-
-TEST_F(FixedVectorTest, RefusedPushLeavesItsArgument) {
-    FixedVector<Owner, 1> items;
-    auto first = std::make_unique<int>(1);
-    auto second = std::make_unique<int>(2);
-    EXPECT_TRUE(items.pushBack(std::move(first)));
-    EXPECT_EQ(first, nullptr);
-    EXPECT_FALSE(items.pushBack(std::move(second)));
-    EXPECT_FALSE(items.emplaceBack(std::move(second)));
-    ASSERT_NE(second, nullptr);
-    EXPECT_EQ(*second, 2);
-}
-
 TEST_F(FixedVectorTest, EmplaceBuildsAggregatesAndImmovables) {
     Four<Point> points;
     EXPECT_TRUE(points.emplaceBack(1, 2));
@@ -112,16 +147,6 @@ TEST_F(FixedVectorTest, PushOfItsOwnElement) {
     EXPECT_EQ(items[3], items[2]);
 }
 
-TEST_F(FixedVectorTest, LivesInsideItself) {
-    Four<std::string> items{"a", "b"};
-    const auto* const first = reinterpret_cast<const unsigned char*>(&items);
-    const auto* const data = reinterpret_cast<const unsigned char*>(items.data());
-    EXPECT_GE(data, first);
-    EXPECT_LE(data + 4 * sizeof(std::string), first + sizeof items);
-    EXPECT_EQ(&items[1], items.data() + 1);
-    EXPECT_EQ(items.end(), items.data() + 2);
-}
-
 TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
     struct Odd {
         char shift;
@@ -133,31 +158,6 @@ TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&odd.items.back()) % 64, 0U);
     }
     EXPECT_EQ(odd.items[3].number, 3);
-}
-
-TEST_F(FixedVectorTest, PopAndClearDestroyAtOnce) {
-    Four<Tracked> items{1, 2, 3};
-    items.popBack();
-    EXPECT_EQ(Tracked::living, 2);
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 2}));
-    items.clear();
-    EXPECT_EQ(Tracked::living, 0);
-    EXPECT_TRUE(items.empty());
-    EXPECT_TRUE(items.pushBack(4));
-    EXPECT_EQ(numbersOf(items), (Numbers{4}));
-}
-
-TEST_F(FixedVectorTest, EraseOrderedKeepsOrder) {
-    Four<Tracked> items{1, 2, 3, 4};
-    auto next = items.eraseOrdered(items.begin() + 1);
-    EXPECT_EQ(next->number_, 3);
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 3, 4}));
-    next = items.eraseOrdered(2);
-    EXPECT_EQ(next, items.end());
-    next = items.eraseOrdered(0);
-    EXPECT_EQ(next, items.begin());
-    EXPECT_EQ(numbersOf(items), (Numbers{3}));
-    EXPECT_EQ(Tracked::living, 1);
 }
 
 TEST_F(FixedVectorTest, EraseOrderedTakesRanges) {
@@ -173,12 +173,6 @@ TEST_F(FixedVectorTest, EraseOrderedTakesRanges) {
     items.eraseOrdered(items.begin(), items.end());
     EXPECT_TRUE(items.empty());
     EXPECT_EQ(items.eraseOrdered(items.begin(), items.end()), items.end());
-}
-
-TEST_F(FixedVectorTest, EmptyRangeMovesNothing) {
-    FixedVector<SafeMove, 3> items{1, 2, 3};
-    items.eraseOrdered(items.begin(), items.begin());
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 2, 3}));
 }
 
 TEST_F(FixedVectorTest, EraseUnorderedFillsTheHoleWithTheLast) {
@@ -200,18 +194,6 @@ TEST_F(FixedVectorTest, EraseUnorderedNeedsNoAddressOperator) {
     items.eraseUnordered(0);
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(items[0].value, 2);
-}
-
-TEST_F(FixedVectorTest, ErasesWhatOnlyMoves) {
-    Four<Owner> items;
-    for (int number = 0; number < 4; ++number) {
-        EXPECT_TRUE(items.pushBack(std::make_unique<int>(number)));
-    }
-    items.eraseOrdered(0);
-    items.eraseUnordered(0);
-    ASSERT_EQ(items.size(), 2U);
-    EXPECT_EQ(*items[0], 3);
-    EXPECT_EQ(*items[1], 2);
 }
 
 TEST_F(FixedVectorTest, ResizeGrowsShrinksAndRefuses) {
@@ -275,26 +257,6 @@ TEST_F(FixedVectorTest, MoveEmptiesTheSource) {
     std::swap(third, other);
     EXPECT_TRUE(third.empty());
     EXPECT_EQ(numbersOf(other), (Numbers{1, 2}));
-}
-
-TEST_F(FixedVectorTest, BytesCarryTrivialElements) {
-    const Four<Point> points{{1, 2}, {3, 4}};
-    unsigned char bytes[sizeof points];
-    std::memcpy(bytes, &points, sizeof points);
-    Four<Point> arrived;
-    std::memcpy(&arrived, bytes, sizeof points);
-    ASSERT_EQ(arrived.size(), 2U);
-    EXPECT_EQ(arrived[1].y, 4);
-    const Four<Point> copy = arrived;
-    EXPECT_EQ(copy.size(), 2U);
-}
-
-TEST_F(FixedVectorTest, ComparesElements) {
-    EXPECT_TRUE((Four<int>{1, 2}) == (FixedVector<int, 9>{1, 2}));
-    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1}));
-    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1, 3}));
-    EXPECT_FALSE((Four<int>{1, 2}) != (Four<int>{1, 2}));
-    EXPECT_FALSE((Four<int>{1, 2}) == (Four<int>{1, 2, 0}));
 }
 
 TEST_F(FixedVectorTest, ReadsAndWritesElements) {
@@ -378,6 +340,9 @@ TEST_F(FixedVectorTest, AssignReplacesAllOrChangesNothing) {
 }
 
 TEST_F(FixedVectorTest, ComparesElementByElement) {
+    EXPECT_TRUE((Four<int>{1, 2}) == (FixedVector<int, 9>{1, 2}));
+    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1}) && (Four<int>{1, 2}) != (Four<int>{1, 3}));
+    EXPECT_FALSE((Four<int>{1, 2}) == (Four<int>{1, 2, 0}));
     const FixedVector<int, 3> low{1, 2};
     const FixedVector<int, 5> high{1, 2, 0};
     EXPECT_TRUE(low < high && low <= high && high > low && high >= low);
@@ -385,6 +350,65 @@ TEST_F(FixedVectorTest, ComparesElementByElement) {
     EXPECT_TRUE(low <= low && low >= low);
     EXPECT_LT(high, (FixedVector<int, 1>{2}));
 }
+
+#if defined(__cpp_exceptions)
+// ---- Copies, moves and constructors that throw
+
+TEST_F(FixedVectorTest, TooManyItemsAreASetUpError) {
+    try {
+        const FixedVector<int, 2> numbers{1, 2, 3};
+        FAIL() << "took " << numbers.size();
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "FixedVector: number of items: 3, limit 2");
+    }
+}
+
+TEST_F(FixedVectorTest, ThrowingPushChangesNothing) {
+    Four<Tracked> items{1, 2};
+    const Tracked item(3);
+    Tracked::fuse = 1;
+    EXPECT_THROW(static_cast<void>(items.pushBack(item)), std::runtime_error);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2}));
+    EXPECT_TRUE(items.pushBack(item));
+}
+
+TEST_F(FixedVectorTest, ThrowingCopyLeavesNothingBehind) {
+    const Four<Tracked> items{1, 2, 3};
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Tracked::fuse = fuse;
+        EXPECT_THROW(Four<Tracked>{items}, std::runtime_error);
+        EXPECT_EQ(Tracked::living, 3);
+    }
+    Tracked::fuse = 2;
+    EXPECT_THROW((Four<Tracked>{1, 2}), std::runtime_error);
+    EXPECT_EQ(Tracked::living, 3);
+}
+
+TEST_F(FixedVectorTest, ThrowingCopyAssignmentChangesNothingWhenMovesAreSafe) {
+    const Four<SafeMove> items{1, 2, 3};
+    Four<SafeMove> target{7, 8};
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Tracked::fuse = fuse;
+        EXPECT_THROW(target = items, std::runtime_error);
+        EXPECT_EQ(numbersOf(target), (Numbers{7, 8}));
+        EXPECT_EQ(Tracked::living, 5);
+    }
+    target = items;
+    EXPECT_EQ(numbersOf(target), (Numbers{1, 2, 3}));
+}
+
+TEST_F(FixedVectorTest, ThrowingMoveLeavesValidVectors) {
+    for (int fuse = 1; fuse <= 3; ++fuse) {
+        Four<Tracked> items{1, 2, 3};
+        Four<Tracked> target{7};
+        Tracked::fuse = fuse;
+        EXPECT_THROW(target = std::move(items), std::runtime_error);
+        EXPECT_EQ(items.size(), 3U);
+        EXPECT_EQ(target.size(), static_cast<std::size_t>(fuse - 1));
+        EXPECT_EQ(Tracked::living, 3 + fuse - 1);
+    }
+}
+#endif
 
 }  // namespace
 }  // namespace sluice

@@ -111,23 +111,6 @@ TEST_F(BatchPacingTest, DefaultIs600NanosecondsAndTwiceThatFrom24MessagesTo511) 
     EXPECT_FALSE(pausesAfter(subject, 512));
 }
 
-TEST_F(BatchPacingTest, NeverYields) {
-    const Pacing subject = pacing(16, 400ns);
-    subject.polled(1);
-    subject.full();
-    EXPECT_EQ(script.yields, 0);
-}
-
-TEST(BatchPacingOnTheRealClockTest, TakesAtLeastItsTime) {
-    const BatchPacing subject{BatchPacing::Options{16, 2ms}};
-    const auto start = std::chrono::steady_clock::now();
-    subject.polled(1);
-    const auto afterHarvest = std::chrono::steady_clock::now();
-    subject.full();
-    EXPECT_GE(afterHarvest - start, 2ms);
-    EXPECT_GE(std::chrono::steady_clock::now() - afterHarvest, 2ms);
-}
-
 TEST(NoPacingTest, NeitherPausesNorReadsTheClock) {
     Script script;
     const NoPacing subject;

@@ -1,13 +1,18 @@
 #include "unit/wait/scripted_platform.hpp"
 
 #include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -81,16 +86,6 @@ TEST_F(EventCountTest, NotifyingNobodyCallsNoKernel) {
     EXPECT_EQ(script.heavyFences, 0);
 }
 
-TEST_F(EventCountTest, OneNotificationServesAllAnnouncedWaiters) {
-    failWhenAsleep();
-    const Events::Key first = events.prepareWait();
-    const Events::Key second = events.prepareWait();
-    events.notifyAll();
-    EXPECT_EQ(script.unparks, 1);
-    events.wait(first);
-    events.wait(second);
-}
-
 TEST_F(EventCountTest, NotificationsUntilTheWaiterRunsCallNoKernel) {
     const Events::Key key = events.prepareWait();
     EXPECT_EQ(unparksOfOneNotification(), 1);
@@ -98,22 +93,6 @@ TEST_F(EventCountTest, NotificationsUntilTheWaiterRunsCallNoKernel) {
     EXPECT_EQ(unparksOfOneNotification(), 0);
     events.wait(key);
     EXPECT_EQ(unparksOfOneNotification(), 0);
-}
-
-TEST_F(EventCountTest, NotifierLooksForWaitersAfterItsFence) {
-    std::optional<Events::Key> key;
-    script.onLightFence = [&] { key.emplace(events.prepareWait()); };
-    events.notifyAll();
-    EXPECT_EQ(script.unparks, 1) << "a waiter that announced itself before the fence was missed";
-}
-
-TEST_F(EventCountTest, WaiterAnnouncesItselfBeforeItsFence) {
-    int unparks = 0;
-    script.onHeavyFence = [&] { unparks = unparksOfOneNotification(); };
-    const Events::Key key = events.prepareWait();
-    EXPECT_EQ(unparks, 1) << "a notification after the fence does not see the waiter";
-    failWhenAsleep();
-    events.wait(key);
 }
 
 TEST_F(EventCountTest, EachSideHasExactlyOneFence) {
@@ -146,26 +125,8 @@ TEST_F(EventCountTest, AThreadThatWasWokenAsksBeforeItAnnouncesItselfAgain) {
     }
 }
 
-TEST_F(EventCountTest, NotificationBetweenAnnouncementAndSleepIsNotLost) {
-    failWhenAsleep();
-    const Events::Key key = events.prepareWait();
-    events.notifyAll();
-    events.wait(key);
-    EXPECT_EQ(script.parks, 0);
-}
-
 TEST_F(EventCountTest, NotificationBeforeTheAnnouncementDoesNotCount) {
     events.notifyAll();
-    const Events::Key key = events.prepareWait();
-    script.onPark = [this] { events.notifyAll(); };
-    events.wait(key);
-    EXPECT_EQ(script.parks, 1);
-}
-
-TEST_F(EventCountTest, NotificationOfAnEarlierWaitDoesNotCount) {
-    const Events::Key earlier = events.prepareWait();
-    events.notifyAll();
-    events.wait(earlier);
     const Events::Key key = events.prepareWait();
     script.onPark = [this] { events.notifyAll(); };
     events.wait(key);
@@ -220,13 +181,6 @@ TEST_F(EventCountTest, CancelAfterTheNotificationLeavesLaterWaitersAlone) {
     events.wait(later);
 }
 
-TEST_F(EventCountTest, CancelAfterTheNotificationLeavesNothingBehind) {
-    const Events::Key notified = events.prepareWait();
-    events.notifyAll();
-    events.cancelWait(notified);
-    EXPECT_EQ(unparksOfOneNotification(), 0);
-}
-
 // ---- waitUntil
 
 TEST_F(EventCountTest, TimedSleepGivesTheParkerWhatIsLeft) {
@@ -247,13 +201,6 @@ TEST_F(EventCountTest, NotificationEndsATimedSleep) {
     EXPECT_EQ(script.timedParks.size(), 1U);
 }
 
-TEST_F(EventCountTest, NotificationCountsMoreThanAPassedDeadline) {
-    script.now = 1000ns;
-    const Events::Key key = events.prepareWait();
-    events.notifyAll();
-    EXPECT_TRUE(events.waitUntil(key, at(100)));
-}
-
 TEST_F(EventCountTest, NotificationJustBeforeGivingUpCounts) {
     script.onClockReading = [this] {
         script.now = 100ns;
@@ -265,18 +212,12 @@ TEST_F(EventCountTest, NotificationJustBeforeGivingUpCounts) {
 
 TEST_F(EventCountTest, DeadlineInThePastDoesNotSleep) {
     script.now = 1000ns;
-    for (const auto deadline : {at(1000), at(999), at(0), at(-1000)}) {
+    for (const auto deadline : {at(1000), at(0), at(-1000),
+                                Events::Clock::time_point::min()}) {
         EXPECT_FALSE(events.waitUntil(events.prepareWait(), deadline));
     }
     EXPECT_TRUE(script.timedParks.empty());
     EXPECT_EQ(unparksOfOneNotification(), 0);
-}
-
-TEST_F(EventCountTest, EarliestDeadlineIsInThePast) {
-    script.now = 1000ns;
-    script.onPark = [this] { events.notifyAll(); };
-    EXPECT_FALSE(events.waitUntil(events.prepareWait(), Events::Clock::time_point::min()));
-    EXPECT_TRUE(script.timedParks.empty());
 }
 
 TEST_F(EventCountTest, LatestDeadlineNeverPasses) {
@@ -284,6 +225,333 @@ TEST_F(EventCountTest, LatestDeadlineNeverPasses) {
     script.onPark = [this] { events.notifyAll(); };
     EXPECT_TRUE(events.waitUntil(events.prepareWait(), Events::Clock::time_point::max()));
     EXPECT_EQ(script.timedParks.size(), 1U);
+}
+
+// ---- await, awaitUntil
+
+class EventCountAwaitTest : public testing::Test {
+protected:
+    auto readiness() {
+        return [this] {
+            ++looks;
+            return isReady;
+        };
+    }
+
+    // False afterwards means that some announcement was left behind.
+    bool nobodyIsAnnounced() {
+        const int before = script.unparks;
+        events.notifyAll();
+        return script.unparks == before;
+    }
+
+    Script script;
+    Events events;
+    bool isReady = false;
+    int looks = 0;
+};
+
+TEST_F(EventCountAwaitTest, DoesNotSleepWhenReady) {
+    isReady = true;
+    events.await(readiness());
+    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(script.parks, 0);
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(EventCountAwaitTest, LooksAgainAfterEachNotification) {
+    script.onPark = [this] {
+        isReady = script.parks == 3;
+        events.notifyAll();
+    };
+    events.await(readiness());
+    EXPECT_EQ(script.parks, 3);
+    EXPECT_EQ(looks, 6) << "after each of three announcements and of three notifications";
+    EXPECT_EQ(script.unparks, 3);
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(EventCountAwaitTest, DoesNotLookAfterASpuriousReturn) {
+    script.onPark = [this] {
+        isReady = true;
+        if (script.parks == 3) {
+            events.notifyAll();
+        }
+    };
+    events.await(readiness());
+    EXPECT_EQ(looks, 2);
+}
+
+TEST_F(EventCountAwaitTest, WithoutTimeItLooksOnceAndAnnouncesNothing) {
+    script.now = 100ns;
+    EXPECT_FALSE(events.awaitUntil(readiness(), at(100)));
+    EXPECT_EQ(looks, 1);
+    EXPECT_EQ(script.heavyFences, 0);
+}
+
+TEST_F(EventCountAwaitTest, TimedGivesUpWhenTheDeadlineHasPassed) {
+    script.onPark = [this] { script.now += 60ns; };
+    EXPECT_FALSE(events.awaitUntil(readiness(), at(100)));
+    EXPECT_GE(script.now, 100ns);
+    EXPECT_EQ(script.timedParks, (std::vector<Script::Time>{100ns, 40ns}));
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(EventCountAwaitTest, TimedHasALastLookAtTheDeadline) {
+    script.onPark = [this] {
+        script.now = 100ns;
+        isReady = true;
+    };
+    EXPECT_TRUE(events.awaitUntil(readiness(), at(100)));
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(EventCountAwaitTest, ThrowingConditionTakesItsAnnouncementBack) {
+    const auto throwing = []() -> bool { throw std::runtime_error("from ready"); };
+    EXPECT_THROW(events.await(throwing), std::runtime_error);
+    EXPECT_THROW((void)events.awaitUntil(throwing, at(100)), std::runtime_error);
+    EXPECT_EQ(script.heavyFences, 2) << "both were announced";
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(EventCountAwaitTest, ConditionThatThrowsAfterASleepTakesItsAnnouncementBack) {
+    script.onPark = [this] { events.notifyAll(); };
+    const auto throwingLater = [this]() -> bool {
+        return ++looks == 2 ? throw std::runtime_error("from ready") : false;
+    };
+    EXPECT_THROW(events.await(throwingLater), std::runtime_error);
+    EXPECT_EQ(script.parks, 1);
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+#endif
+
+// ---- notifyOne
+
+static_assert(detail::canNotifyOne<Park> && detail::canNotifyOne<BusySpin> &&
+              detail::canNotifyOne<SpinThenYield>);
+
+class NotifyOneTest : public testing::Test {
+protected:
+    int unparksOfOneNotification() {
+        const int before = script.unparks;
+        events.notifyOne();
+        return script.unparks - before;
+    }
+    /// The time of the script is later.
+    bool isNotified(Events::Key key) { return events.waitUntil(key, at(0)); }
+
+    Script script;
+    Events events;
+};
+
+TEST_F(NotifyOneTest, NotifyingNobodyCallsNoKernel) {
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    (void)events.cancelWait(events.prepareWait());
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+}
+
+TEST_F(NotifyOneTest, WakesOneWaiterForEachNotification) {
+    const Events::Key first = events.prepareWait();
+    const Events::Key second = events.prepareWait();
+    const Events::Key third = events.prepareWait();
+    EXPECT_EQ(unparksOfOneNotification(), 1);
+    EXPECT_EQ(unparksOfOneNotification(), 1);
+    EXPECT_TRUE(isNotified(first));
+    EXPECT_TRUE(isNotified(second));
+    EXPECT_FALSE(isNotified(third));
+}
+
+TEST_F(NotifyOneTest, NotificationDoesNotLastUntilTheNextAnnouncement) {
+    EXPECT_TRUE((events.notifyOne(), true));
+    EXPECT_FALSE(isNotified(events.prepareWait()));
+    const Events::Key key = events.prepareWait();
+    events.notifyOne();
+    events.notifyOne();
+    EXPECT_TRUE(isNotified(key));
+    EXPECT_FALSE(isNotified(events.prepareWait()));
+}
+
+TEST_F(NotifyOneTest, WaiterThatGoesAwayLeavesTheWakeUpToAnother) {
+    const Events::Key first = events.prepareWait();
+    const Events::Key second = events.prepareWait();
+    events.notifyOne();
+    EXPECT_FALSE(events.cancelWait(first));
+    EXPECT_TRUE(isNotified(second));
+}
+
+TEST_F(NotifyOneTest, LastWaiterThatGoesAwayLearnsThatItWasNotified) {
+    const Events::Key key = events.prepareWait();
+    events.notifyOne();
+    EXPECT_TRUE(events.cancelWait(key));
+    EXPECT_FALSE(isNotified(events.prepareWait()));
+}
+
+TEST_F(NotifyOneTest, NotifyAllReachesThoseThatNotifyOneLeft) {
+    const Events::Key first = events.prepareWait();
+    const Events::Key second = events.prepareWait();
+    events.notifyOne();
+    events.notifyAll();
+    EXPECT_TRUE(isNotified(first));
+    EXPECT_TRUE(isNotified(second));
+    EXPECT_FALSE(isNotified(events.prepareWait()));
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(NotifyOneTest, ConditionThatThrowsAfterASleepWakesAnother) {
+    const Events::Key other = events.prepareWait();
+    script.onPark = [this] { events.notifyOne(); };
+    int looks = 0;
+    const auto throwingLater = [&]() -> bool {
+        return ++looks == 2 ? throw std::runtime_error("from ready") : false;
+    };
+    EXPECT_THROW(events.await(throwingLater), std::runtime_error);
+    EXPECT_EQ(script.unparks, 2);
+    EXPECT_TRUE(isNotified(other));
+}
+#endif
+
+// ---- real threads
+
+template <class Parker>
+class EventCountThreadsTest : public testing::Test {
+protected:
+    BasicEventCount<StdPlatform, Parker> events;
+};
+
+#if defined(__linux__)
+using Parkers = testing::Types<detail::FutexParker, detail::CondVarParker>;
+#else
+using Parkers = testing::Types<detail::CondVarParker>;
+#endif
+
+struct ParkerNames {
+    template <class Parker>
+    static std::string GetName(int) {
+        return std::is_same_v<Parker, detail::CondVarParker> ? "CondVar" : "Futex";
+    }
+};
+TYPED_TEST_SUITE(EventCountThreadsTest, Parkers, ParkerNames);
+
+// Only the notification itself orders the write before the read.
+TYPED_TEST(EventCountThreadsTest, WaitSeesWhatWasWrittenBeforeTheNotification) {
+    for (int round = 1; round <= 200; ++round) {
+        int data = 0;
+        std::atomic<bool> isAnnounced{false};
+        std::thread notifier([&] {
+            while (!isAnnounced.load(std::memory_order_relaxed)) {
+                std::this_thread::yield();
+            }
+            data = round;
+            this->events.notifyAll();
+        });
+        const auto key = this->events.prepareWait();
+        isAnnounced.store(true, std::memory_order_relaxed);
+        this->events.wait(key);
+        EXPECT_EQ(data, round);
+        notifier.join();
+    }
+}
+
+TYPED_TEST(EventCountThreadsTest, OneNotificationWakesEverybody) {
+    constexpr int sleepers = 6;
+    std::atomic<int> announced{0};
+    std::vector<std::thread> crew;
+    for (int i = 0; i < sleepers; ++i) {
+        crew.emplace_back([&, isTimed = i % 2 == 1] {
+            const auto key = this->events.prepareWait();
+            announced.fetch_add(1, std::memory_order_relaxed);
+            if (isTimed) {
+                EXPECT_TRUE(this->events.waitUntil(key, StdPlatform::Clock::now() + 1h));
+            } else {
+                this->events.wait(key);
+            }
+        });
+    }
+    while (announced.load(std::memory_order_relaxed) != sleepers) {
+        std::this_thread::yield();
+    }
+    this->events.notifyAll();
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+}
+
+TYPED_TEST(EventCountThreadsTest, AsManyWaitsEndAsThereWereNotifications) {
+    constexpr int sleepers = 6;
+    std::atomic<int> announced{0};
+    std::atomic<int> awake{0};
+    std::vector<std::thread> crew;
+    for (int i = 0; i < sleepers; ++i) {
+        crew.emplace_back([&] {
+            const auto key = this->events.prepareWait();
+            announced.fetch_add(1, std::memory_order_release);
+            this->events.wait(key);
+            awake.fetch_add(1, std::memory_order_release);
+        });
+    }
+    while (announced.load(std::memory_order_acquire) != sleepers) {
+        std::this_thread::yield();
+    }
+    for (int i = 1; i <= sleepers; ++i) {
+        this->events.notifyOne();
+        while (awake.load(std::memory_order_acquire) < i) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(awake.load(std::memory_order_acquire), i);
+    }
+    for (std::thread& thread : crew) {
+        thread.join();
+    }
+}
+
+// ---- deadlineAfter
+
+struct StoppedClock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<StoppedClock>;
+    [[maybe_unused]] static constexpr bool is_steady = true;
+    static time_point now() noexcept { return time_point(1000ns); }
+};
+
+constexpr auto now = StoppedClock::time_point(1000ns);
+constexpr auto never = StoppedClock::time_point::max();
+
+TEST(DeadlineTest, LiesAheadByTheDuration) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(5us), now + 5us);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::duration<double, std::nano>(0.25)),
+              now + 1ns)
+        << "rounded up, so that nobody waits too short";
+}
+
+TEST(DeadlineTest, NothingAndLessIsNow) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(0s), now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(-1h), now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::hours::min()), now);
+}
+
+TEST(DeadlineTest, LongestDurationsDoNotOverflow) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::hours::max()), never);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::nanoseconds::max()), never);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(
+                  std::chrono::duration<double>(std::numeric_limits<double>::infinity())),
+              never);
+}
+
+TEST(DeadlineTest, AFloatThatIsRoundedBeyondTheEndDoesNotOverflow) {
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point(), std::chrono::duration<float>(9223371776.F)),
+              never);
+    const std::chrono::duration<float> rest(never - now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(rest), never);
+}
+
+TEST(DeadlineTest, BeginsBeforeTheEpochToo) {
+    constexpr auto early = StoppedClock::time_point(-1s);
+    EXPECT_EQ(deadlineAfter(early, 5s), StoppedClock::time_point(4s));
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point::min(), 5s),
+              StoppedClock::time_point::min() + 5s);
+    EXPECT_EQ(deadlineAfter(early, std::chrono::hours::max()), never);
 }
 
 }  // namespace

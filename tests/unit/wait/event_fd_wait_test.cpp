@@ -91,13 +91,6 @@ TEST_F(EventFdWaitTest, WaitThatSucceedsDoesNotArm) {
     EXPECT_FALSE(isReadable(descriptor));
 }
 
-TEST_F(EventFdWaitTest, WaitInVainArmsHoweverLongItTook) {
-    const int descriptor = strategy.descriptor();
-    EXPECT_FALSE(strategy.waitUntil([] { return false; }, EventFdWait::Clock::now() + 1ms));
-    strategy.notifyAll();
-    EXPECT_TRUE(isReadable(descriptor));
-}
-
 // ---- Events at critical moments
 
 using Scripted = BasicEventFdWait<test::ScriptedPlatform, test::ScriptedParker>;
@@ -117,34 +110,6 @@ TEST(EventFdWaitScriptTest, ChangeThatComesWhileArmingIsSeenByTheCheckOrReadable
     script.onHeavyFence = nullptr;
     EXPECT_FALSE(strategy.waitUntil([&] { return isReady; }, at(0)));
     EXPECT_FALSE(isReadable(descriptor));
-}
-
-TEST(EventFdWaitScriptTest, ChangeAfterTheCheckIsReadable) {
-    Script script;
-    Scripted strategy;
-    const int descriptor = strategy.descriptor();
-    int asked = 0;
-    EXPECT_FALSE(strategy.waitUntil(
-        [&] {
-            ++asked;
-            strategy.notifyAll();
-            return false;
-        },
-        at(0)));
-    EXPECT_EQ(asked, 1);
-    EXPECT_TRUE(isReadable(descriptor));
-}
-
-TEST(EventFdWaitScriptTest, FencesStandBetweenTheFlagAndTheCondition) {
-    Script script;
-    Scripted strategy;
-    (void)strategy.descriptor();
-    script.onHeavyFence = [&] { script.heavyFences += 10; };
-    EXPECT_FALSE(strategy.waitUntil([&] { return script.heavyFences == 0; }, at(0)))
-        << "the check comes after the fence";
-    const int before = script.lightFences;
-    strategy.notifyAll();
-    EXPECT_GT(script.lightFences, before);
 }
 
 TEST(EventFdWaitScriptTest, WithoutADescriptorItIsAPark) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/fibonacci_hash.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/event/detail/comparing.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/presence.hpp>
+#include <sluice/base/reader_registry.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
 #include <atomic>
@@ -10,7 +10,7 @@
 #include <utility>
 
 // Calls read a list without a lock while other threads change it. Removed elements are retired:
-// they are freed when no call can use them. docs/algorithms/presence.md explains the protocol.
+// they are freed when no call can use them. docs/algorithms/reader-registry.md explains the protocol.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
@@ -18,8 +18,8 @@ namespace [[gnu::visibility("default")]] detail {
 /// The registry for calls of new lists. It is never destroyed, because static objects may use it.
 /// Shared objects that hide their symbols have one each; a list keeps the one it began with.
 template <class Platform>
-BasicPresence<Platform>& sharedPresence() noexcept {
-    static BasicPresence<Platform>& shared = BasicPresence<Platform>::makeForGood();
+BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
+    static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
     return shared;
 }
 
@@ -28,7 +28,7 @@ template <class Threading>
 class Readers {
 public:
     using Platform = PlatformOf<Threading>;
-    using Registry = BasicPresence<Platform>;
+    using Registry = BasicReaderRegistry<Platform>;
     using GracePeriod = typename Registry::GracePeriod;
 
     /// The time in which the calling thread reads the list.
@@ -38,10 +38,10 @@ public:
             : section_(readers.registry_.enter(&readers)) {}
 
     private:
-        typename Registry::Section section_;
+        typename Registry::ReadGuard section_;
     };
 
-    Readers() noexcept : Readers(sharedPresence<Platform>()) {}
+    Readers() noexcept : Readers(sharedReaderRegistry<Platform>()) {}
     explicit Readers(Registry& registry) noexcept : registry_(registry) {}
     Readers(const Readers&) = delete;
     Readers& operator=(const Readers&) = delete;

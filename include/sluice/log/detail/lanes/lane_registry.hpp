@@ -2,7 +2,7 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/base/thread_table.hpp>
+#include <sluice/base/thread_slots.hpp>
 #include <sluice/log/detail/lanes/record_lane.hpp>
 #include <sluice/log/detail/lanes/signal_safe_scope.hpp>
 #include <sluice/wait/event_count.hpp>
@@ -32,8 +32,8 @@ namespace sluice::log::detail {
 /// Tests: those of RecordQueue; tests/model/log_queue_model_test.cpp.
 template <class Traits>
 class LaneRegistry
-    : public sluice::detail::SharedHome<LaneRegistry<Traits>, typename Traits::Platform> {
-    friend class sluice::detail::SharedHome<LaneRegistry, typename Traits::Platform>;
+    : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
+    friend class sluice::detail::SharedRegistry<LaneRegistry, typename Traits::Platform>;
     using Platform = typename Traits::Platform;
     using Lock = typename Traits::Lock;
     template <class T>
@@ -70,7 +70,7 @@ public:
     };
     /// The right to use the shared lane. Null: another thread has the right.
     using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
-    using Threads = ThreadTable<LaneRegistry>;
+    using Threads = ThreadSlots<LaneRegistry>;
 
     /// The most lanes without an owner that are kept for new threads.
     static constexpr std::size_t mostSpare = 4;
@@ -86,7 +86,7 @@ public:
         this->dropUser();
     }
 
-    // ---- For ThreadTable
+    // ---- For ThreadSlots
 
     Slot& enroll(const void* /*thread*/) {
         Slot* slot = takeSpare();

@@ -224,7 +224,7 @@ private:
     }
 
     Registry* const registry_;
-    const std::size_t hash_;  ///< hash of registry_, for ThreadTable
+    const std::size_t hash_;  ///< hash of registry_, for ThreadSlots
     const RoomMaker roomMaker_;
     /// Mark of the back end's thread; written by that thread.
     Atomic<const void*> backEndThread_{nullptr};

@@ -1,0 +1,238 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace [[gnu::visibility("default")]] sluice {
+
+/// Spreads numbers with a regular pattern, such as addresses and counts. The upper bits are spread
+/// best, so use them.
+///
+/// Origin: Fibonacci hashing, D. Knuth, The Art of Computer Programming 3, section 6.4: the factor
+/// is 2^64 divided by the golden ratio.
+[[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
+    return number * 0x9E3779B97F4A7C15u;
+}
+[[nodiscard]] inline std::uint64_t fibonacciHash(const void* address) noexcept {
+    return fibonacciHash(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
+}
+
+namespace detail {
+
+/// The base of a registry that its threads may outlive. It counts the users: the owner of the
+/// registry, and each thread with a slot there. The last user destroys the registry.
+template <class Registry, class Platform>
+class SharedRegistry {
+public:
+    SharedRegistry(const SharedRegistry&) = delete;
+    SharedRegistry& operator=(const SharedRegistry&) = delete;
+
+    /// Returns true if the owner has gone. Relaxed: a thread that reads the old value uses the
+    /// registry a little longer, and dropUser() orders its work.
+    [[nodiscard]] bool isAbandoned() const noexcept {
+        return isAbandoned_.load(std::memory_order_relaxed);
+    }
+
+protected:
+    SharedRegistry() noexcept = default;
+    ~SharedRegistry() = default;
+
+    /// Called by the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
+    void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
+
+    void addUser() noexcept {
+        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
+    }
+    void dropUser() noexcept {
+        // Release: this user's work comes before the destruction. Acquire: so does all users' work.
+        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            delete static_cast<Registry*>(this);
+        }
+    }
+
+private:
+    typename Platform::template Atomic<std::size_t> users_{1};
+    typename Platform::template Atomic<bool> isAbandoned_{false};
+};
+
+}  // namespace detail
+
+/// The slots of the calling thread in all registries of one type: a thread-local hash table. A
+/// search takes no lock and no atomic access.
+///
+///     using Threads = sluice::ThreadSlots<Registry>;
+///     const std::size_t hash = Threads::hash(&registry);  // once for each registry
+///     Registry::Slot* const slot =
+///         Threads::findOr(&registry, hash, [&] { return Threads::add(registry); });
+///
+/// A registry has these members:
+/// - Slot: the type of a slot;
+/// - enroll(thread): returns a slot for a thread that becomes a user, and may throw;
+/// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
+/// - isAbandoned(): returns true if the owner of the registry has ended.
+///
+/// The key is the address of the registry, which must live as long as a thread has a slot there.
+/// The table drops the entries of abandoned registries when it has twice as many entries as it had
+/// live registries at the last rebuild.
+template <class Registry>
+class ThreadSlots {
+public:
+    using Slot = typename Registry::Slot;
+
+    /// The first entry to search for a registry, before the mask.
+    static std::size_t hash(const Registry* registry) noexcept {
+        return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
+    }
+
+    /// This thread's slot if the first entry of the search has it, which is nearly always true.
+    /// Otherwise null, although there may be a slot. For paths where each instruction counts.
+    [[gnu::always_inline]] static Slot* findFirst(const Registry* registry,
+                                                  std::size_t hash) noexcept {
+        const Entry& entry = view_.entries[hash & view_.mask];
+        if (__builtin_expect(entry.registry != registry, 0)) {
+            return nullptr;
+        }
+        Slot* const slot = entry.slot;
+        if (slot == nullptr) {
+            __builtin_unreachable();  // an entry in use has a slot; spares the caller's test
+        }
+        return slot;
+    }
+
+    /// This thread's slot, or null if it has none.
+    static Slot* find(const Registry* registry, std::size_t hash) noexcept {
+        return findOr(registry, hash, [] { return static_cast<Slot*>(nullptr); });
+    }
+
+    /// This thread's slot, or the result of `makeSlot`.
+    template <class MakeSlot>
+    static Slot* findOr(const Registry* registry, std::size_t hash, MakeSlot makeSlot) {
+        const View& view = view_;
+        for (std::size_t i = hash;; ++i) {
+            const Entry& entry = view.entries[i & view.mask];
+            if (__builtin_expect(entry.registry == registry, 1)) {
+                return entry.slot;
+            }
+            if (__builtin_expect(entry.registry == nullptr, 0)) {
+                return makeSlot();
+            }
+        }
+    }
+
+    /// Gives this thread a slot that it keeps until it ends. Returns null if the thread is ending
+    /// and has given its slots back. If it throws std::bad_alloc, nothing has changed.
+    [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
+        if (view_.hasEnded) {
+            return nullptr;
+        }
+        thread_local Keeper keeper;
+        return &keeper.add(registry);
+    }
+
+    /// An address that no other living thread has.
+    static const void* mark() noexcept { return &view_; }
+
+private:
+    struct Entry {
+        Registry* registry = nullptr;
+        Slot* slot = nullptr;
+    };
+
+    /// The data of a search. Constant-initialised and without a destructor, so one instruction
+    /// reaches it. Never more than an eighth of the entries is in use, so each search ends.
+    struct View {
+        const Entry* entries = &noEntry;
+        std::size_t mask = 0;
+        bool hasEnded = false;
+    };
+
+    /// Owns the entries; its destructor runs when the thread ends.
+    class Keeper {
+    public:
+        Keeper() = default;
+        Keeper(const Keeper&) = delete;
+        Keeper& operator=(const Keeper&) = delete;
+
+        ~Keeper() {
+            view_.entries = &noEntry;
+            view_.mask = 0;
+            view_.hasEnded = true;
+            for (std::size_t i = 0; i < capacity_; ++i) {
+                giveBack(entries_[i]);
+            }
+            delete[] entries_;
+        }
+
+        Slot& add(Registry& registry) {
+            if (count_ == most_) {
+                rebuild();
+            }
+            Slot& slot = registry.enroll(mark());
+            insert(Entry{&registry, &slot});
+            return slot;
+        }
+
+    private:
+        void rebuild() {
+            std::size_t live = 0;
+            for (std::size_t i = 0; i < capacity_; ++i) {
+                live += isLive(entries_[i]) ? 1U : 0U;
+            }
+            std::size_t capacity = 32;
+            while (capacity < 16 * (live + 1)) {
+                capacity *= 2;
+            }
+            replace(new Entry[capacity], capacity);
+            most_ = 2 * (live + 1);
+        }
+
+        /// Takes the ownership of `entries`, and moves the live entries there.
+        [[gnu::cold, gnu::noinline]] void replace(Entry* entries, std::size_t capacity) noexcept {
+            const Entry* const old = std::exchange(entries_, entries);
+            const std::size_t oldCapacity = std::exchange(capacity_, capacity);
+            count_ = 0;
+            view_.entries = entries_;
+            view_.mask = capacity - 1;
+            for (std::size_t i = 0; i < oldCapacity; ++i) {
+                // Checked again: the owner may have ended since rebuild() counted the entry.
+                if (isLive(old[i])) {
+                    insert(old[i]);
+                } else {
+                    giveBack(old[i]);
+                }
+            }
+            delete[] old;
+        }
+
+        void insert(const Entry& entry) noexcept {
+            std::size_t i = hash(entry.registry) & view_.mask;
+            while (entries_[i].registry != nullptr) {
+                i = (i + 1) & view_.mask;
+            }
+            entries_[i] = entry;
+            ++count_;
+        }
+
+        static bool isLive(const Entry& entry) noexcept {
+            return entry.registry != nullptr && !entry.registry->isAbandoned();
+        }
+
+        static void giveBack(const Entry& entry) noexcept {
+            if (entry.registry != nullptr) {
+                entry.registry->dismiss(*entry.slot);
+            }
+        }
+
+        Entry* entries_ = nullptr;
+        std::size_t capacity_ = 0;
+        std::size_t count_ = 0;
+        std::size_t most_ = 0;  // the number of entries that starts a rebuild
+    };
+
+    inline static constexpr Entry noEntry{};
+    inline static thread_local View view_{};
+};
+
+}  // namespace sluice

@@ -1,0 +1,201 @@
+#include "support/model/expectations.hpp"
+#include "support/sanitizers.hpp"
+
+#include <sluice/base/reader_registry.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+// ReaderRegistry as shipped, under the model checker. An object that is taken away too early shows as a
+// data race with the reader. The slots are acquired explicitly, so the threads may be fibers, which allows a deeper walk: they have no
+// thread-local objects.
+
+namespace sluice::model {
+namespace {
+
+using Registry = BasicReaderRegistry<ModelPlatform>;
+
+struct Object {
+    Plain<int> content;
+};
+
+/// A thread of the checker gives its slot back after the scenario.
+Registry& lastingRegistry() {
+    static std::vector<Registry*> all;
+    all.push_back(new Registry);
+    return *all.back();
+}
+
+/// A list of one object, and another list that nobody changes.
+struct Shared {
+    Registry& registry = lastingRegistry();
+    alignas(8) Object object;
+    alignas(8) int otherList = 0;
+    Atomic<Object*> current{&object};
+
+    const void* list() const { return &current; }
+    Object* unlink() { return current.exchange(nullptr, std::memory_order_acq_rel); }
+
+    bool isQuiet() const {
+        auto period = registry.beginGrace();
+        return registry.hasPassed(period, list());
+    }
+
+    void read(Registry::Slot& slot) {
+        const auto guard = registry.enter(slot, list());
+        if (Object* const found = current.load(std::memory_order_acquire)) {
+            check(found->content.get() == 0, "not taken away");
+        }
+    }
+    void readTwice() {
+        auto& slot = registry.acquire();
+        read(slot);
+        read(slot);
+        registry.release(slot);
+    }
+};
+
+void removerLooks() {
+    Shared shared;
+    parallel([&] { shared.readTwice(); },
+             [&] {
+                 Object* const old = shared.unlink();
+                 if (shared.isQuiet()) {
+                     old->content.set(-1);
+                 }
+             });
+}
+
+/// A remover that asks twice: the second call continues where the first one ended.
+void removerAsksTwice() {
+    Shared shared;
+    parallel([&] { shared.readTwice(); },
+             [&] {
+                 Object* const old = shared.unlink();
+                 auto period = shared.registry.beginGrace();
+                 if (shared.registry.hasPassed(period, shared.list()) ||
+                     shared.registry.hasPassed(period, shared.list())) {
+                     old->content.set(-1);
+                 }
+             });
+}
+
+void removerWaits() {
+    Shared shared;
+    parallel([&] { shared.readTwice(); },
+             [&] {
+                 Object* const old = shared.unlink();
+                 shared.registry.waitForOthers(shared.list());
+                 old->content.set(-1);
+             });
+}
+
+/// The guard of interest is the innermost one, in the last block of the slot.
+template <int Depth>
+void readerIsNested() {
+    Shared shared;
+    const auto nest = [&shared](const auto& again, auto& slot, int depth) -> void {
+        if (depth == 1) {
+            shared.read(slot);
+            return;
+        }
+        const auto guard = shared.registry.enter(slot, &shared.otherList);
+        again(again, slot, depth - 1);
+    };
+    parallel(
+        [&] {
+            auto& slot = shared.registry.acquire();
+            nest(nest, slot, Depth);
+            shared.registry.release(slot);
+        },
+        [&] {
+            Object* const old = shared.unlink();
+            if (shared.isQuiet()) {
+                old->content.set(-1);
+            }
+        });
+}
+
+/// The remover finds itself alone while another thread takes its first place.
+void removerIsAlone() {
+    Shared shared;
+    parallel(
+        [&] {
+            auto& slot = shared.registry.acquire();
+            shared.read(slot);
+            shared.registry.release(slot);
+        },
+        [&] {
+            Object* const old = shared.unlink();
+            if (shared.registry.isAlone()) {
+                old->content.set(-1);
+            }
+        });
+}
+
+/// The next owner of a slot finds it as the last one left it.
+void slotsAreHandedOver() {
+    Shared shared;
+    Plain<int> uses[2];
+    const auto use = [&] {
+        auto& slot = shared.registry.acquire();
+        Plain<int>& count = uses[slot.next == nullptr ? 0 : 1];
+        count.set(count.get() + 1);
+        { const auto guard = shared.registry.enter(slot, shared.list()); }
+        shared.registry.release(slot);
+    };
+    parallel(use, use);
+}
+
+/// The thread-local table in front: slots are found again and given back when the thread ends.
+void threadsFindTheirSlots() {
+    Shared shared;
+    parallel(
+        [&] {
+            for (int i = 0; i < 2; ++i) {
+                const auto guard = shared.registry.enter(shared.list());
+                if (Object* const found = shared.current.load(std::memory_order_acquire)) {
+                    check(found->content.get() == 0, "not taken away");
+                }
+            }
+        },
+        [&] {
+            Object* const old = shared.unlink();
+            shared.registry.waitForOthers(shared.list());
+            old->content.set(-1);
+        });
+}
+
+Options options(Budget budget, bool ownThreads) {
+    Options result;
+    result.budget = budget;
+    result.ownThreads = ownThreads;
+    return result;
+}
+
+TEST(ReaderRegistryModelTest, NothingIsTakenAwayUnderAReader) {
+    EXPECT_TRUE(holds(removerLooks, options({3, 2}, false)));
+    EXPECT_TRUE(holds(removerAsksTwice, options({2, 2}, false)));
+    EXPECT_TRUE(holds(removerWaits, options({2, 2}, false)));
+    EXPECT_TRUE(holds(readerIsNested<9>, options({2, 2}, false)));
+    EXPECT_TRUE(holds(removerIsAlone, options({3, 2}, false)));
+}
+
+TEST(ReaderRegistryModelTest, SlotsChangeHands) {
+    EXPECT_TRUE(holds(slotsAreHandedOver, options({2, 2}, false)));
+    EXPECT_TRUE(holds(threadsFindTheirSlots, options({2, 1}, true)));
+}
+
+// Not under sanitizers: they end the process for the faults that mutants are meant to have.
+#if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
+TEST(ReaderRegistryModelTest, EveryOrderIsNeeded) {
+    EXPECT_TRUE(survive({}, surveyOrders("reader_registry.hpp", {},
+                                         {slotsAreHandedOver, removerLooks,
+                                          removerIsAlone, readerIsNested<9>, readerIsNested<17>, removerWaits})));
+}
+#endif
+
+}  // namespace
+}  // namespace sluice::model

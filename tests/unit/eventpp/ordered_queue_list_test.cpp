@@ -43,7 +43,7 @@ private:
 };
 
 int comparisons = 0;
-int comparisonsLeft = -1;
+[[maybe_unused]] int comparisonsLeft = -1;
 
 struct Counting {
     bool operator()(const TaggedEvent& a, const TaggedEvent& b) const {

@@ -6,23 +6,21 @@
 
 /// Assertions against misuse, with one replaceable handler for the whole program.
 ///
-/// SLUICE_ASSERT is active unless NDEBUG is defined, like the standard assert. NDEBUG changes only
-/// the checks in function bodies. No type of this library changes its layout or its members with
-/// NDEBUG. So translation units built with and without it can exchange objects.
+/// SLUICE_ASSERT is active unless NDEBUG is defined. No type of this library changes its layout or
+/// its members with NDEBUG, so translation units built with and without it can exchange objects.
 
 namespace sluice {
 
 /// A failure and its place. All strings live at least until the handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty when there is none to show
-    const char* message;     ///< tells the caller how to do it right
+    const char* message;     ///< says how to do it right
     const char* file;
     int line;
 };
 
-/// A function that is called once for a failed assertion, on the thread that failed. Several
-/// threads may call it at once. It must not throw: an exception ends the program through
-/// std::terminate. When it returns, the program ends with std::abort.
+/// A function that is called for a failed assertion, on the thread that failed. It must not throw.
+/// When it returns, the program ends with std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -64,8 +62,7 @@ assertionFailed(const char* expression, const char* message, const char* file, i
 }  // namespace sluice
 
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
-/// The message is a string that tells the caller how to do it right. With NDEBUG the condition is
-/// compiled but never evaluated, so its variables count as used.
+/// The message says how to do it right. With NDEBUG the condition is compiled but never evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))
 #else

@@ -6,25 +6,21 @@
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// (x and y are atomic; the accesses are relaxed or stronger.) For example, readers announce
-/// themselves, and a reclaimer reads the announcements.
-///
-/// Use these fences if one side runs far more often than the other. Use PortableFence if both sides
-/// run equally often.
+/// (x and y are atomic; the accesses are relaxed or stronger.) Use PortableFence if both sides run
+/// equally often.
 ///
 /// For a light() in one thread and a heavy() in another thread of the same process, either
 /// everything before the light() is visible after the heavy(), or everything before the heavy() is
 /// visible after the light(). Two calls of heavy() are ordered in the same way; two calls of
-/// light() are not. ThreadSanitizer does not see the edge of a fence, so data that is passed on
-/// still needs a release and an acquire.
+/// light() are not. Data that is passed on still needs a release and an acquire, because
+/// ThreadSanitizer does not see the edge of a fence.
 ///
-/// Thread safety: any thread may call any member at any time, also during static initialisation, in
-/// a signal handler and in a forked child. The kernel lets one thread at a time into heavy(),
-/// without priority inheritance.
+/// Thread safety: any thread may call any member, also during static initialisation, in a signal
+/// handler and in a forked child. The kernel lets one thread at a time into heavy(), without
+/// priority inheritance.
 ///
-/// Performance: with membarrier, light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of
-/// the process runs, and 2-10 us if it must interrupt others. Without membarrier each is a full
-/// fence (5-20 ns on x86).
+/// Performance: light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of the process runs,
+/// and 2-10 us otherwise. Without membarrier each is a full fence (5-20 ns on x86).
 
 #include <sluice/base/assert.hpp>
 

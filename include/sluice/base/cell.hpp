@@ -32,20 +32,15 @@ T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>(
 
 }  // namespace detail
 
-/// Raw storage for one T, correctly aligned also for over-aligned types. The owner knows whether a
-/// T lives in it; the Cell does not.
+/// Raw, aligned storage for one T. The owner knows whether a T lives in it; the Cell does not.
 ///
 /// Use it for the slots of a ring or a pool. Use std::optional if one byte for the state does not
 /// matter.
 ///
-/// A Cell is trivially constructible and destructible. So an uninitialised Cell costs nothing, and
-/// an array of Cells of static storage duration lies in .bss. The end of a Cell does not destroy a
-/// T that lives in it. A Cell cannot be copied, because this would copy bytes instead of a T. It
-/// has no synchronisation of its own.
-///
-/// A class with an array of Cells can have a constexpr constructor, so that its static objects are
-/// ready before any dynamic initialisation. Put the array into a union with a `char`, and
-/// initialise the `char`.
+/// A Cell is trivially constructible and destructible: an array of Cells of static storage duration
+/// lies in .bss, and the end of a Cell does not destroy a T that lives in it. A class with an array
+/// of Cells has a constexpr constructor if the array is in a union with a `char` that is
+/// initialised.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -75,16 +70,13 @@ public:
     }
 
     /// Destroys the T that lives here, and writes into its cache lines, so that only the caller's
-    /// processor has them. The thread that has read the T calls it, before another thread
-    /// constructs the next T here.
+    /// processor has them. The reader calls it before another thread constructs the next T here.
     ///
-    /// Why: a line that one processor has written and another processor has read is in both caches.
-    /// The next write then waits for the right to write, and no prefetch shortens this wait. If the
-    /// reader has written the line, the line moves back as a whole, and the writer's processor
-    /// fetches it ahead. Measured: docs/decisions/rings.md. Cost: one store for a T as large as its
-    /// alignment, two for up to 64 bytes more, three for up to 128 bytes more. If T is larger than
-    /// four lines, it writes only the first line: messages of several types may share the Cell, and
-    /// small messages use no other line.
+    /// A line that one processor has written and another one has read is in both caches, and the
+    /// next write waits for the right to write. If the reader has written it, the line moves back
+    /// as a whole, and can be prefetched. Measured: docs/decisions/rings.md. If T is larger than
+    /// four lines, it writes only the first one, because small messages of other types that share
+    /// the Cell use no other line.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes

@@ -79,7 +79,7 @@ private:
 
 }  // namespace detail
 
-/// The result of a function that may fail: a T, or an E that tells why there is none.
+/// The result of a function that may fail: a T, or an E that says why there is none.
 ///
 ///     sluice::Expected<int, ParseError> parse(const char* text);
 ///     const auto number = parse("42");
@@ -88,12 +88,12 @@ private:
 /// Use it if a failure is an ordinary result, or if a set-up must be able to fail without
 /// exceptions.
 ///
-/// It is trivially copyable and trivially destructible if T and E are, and allocates nothing. T and
-/// E may be the same type, and T may be void. Reading the value of a failure, or the error of a
-/// success, is a misuse: it asserts, and ends the program in a release build. If an assignment
-/// throws while it replaces a value by an error, or an error by a value, there may be neither. Then
-/// hasValue() is false, and reading either is the same misuse. This cannot happen if moving a T and
-/// an E cannot throw.
+/// It is trivially copyable and trivially destructible if T and E are. T and E may be the same
+/// type, and T may be void.
+///
+/// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
+/// in a release build. If an assignment throws while it replaces a value by an error or the
+/// reverse, there may be neither; hasValue() is then false.
 template <class T, class E>
 class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,

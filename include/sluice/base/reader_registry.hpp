@@ -15,8 +15,7 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// The entries of one reader thread. Each entry holds the address of the object that a read guard
-/// protects.
+/// The entries of one reader thread: the addresses of the objects that it reads.
 template <class Platform>
 struct alignas(cacheLineSize) ReaderSlot {
     template <class T>
@@ -99,8 +98,7 @@ struct alignas(cacheLineSize) ReaderSlot {
         return block->entries[0];
     }
 
-    // Written by the owner for each guard, read by grace periods.
-    Entry entries[entriesInLine]{};
+    Entry entries[entriesInLine]{};  // written by the owner, read by grace periods
 
     alignas(cacheLineSize) Atomic<Block*> more{nullptr};
     Atomic<bool> isTaken{true};
@@ -113,7 +111,7 @@ struct alignas(cacheLineSize) ReaderSlot {
 
 }  // namespace detail
 
-/// A registry of the threads that read shared objects, like hazard pointers that name whole objects
+/// A registry of the threads that read shared objects: hazard pointers that name whole objects
 /// instead of nodes. A thread that has unlinked an element waits for the readers of this object
 /// only, and then frees the element.
 ///
@@ -148,11 +146,10 @@ public:
     using Entry = typename Slot::Entry;
     using Word = typename Slot::Word;
 
-    /// The time from beginGrace() until all guards have ended that an object had then. hasPassed()
-    /// checks it without waiting.
+    /// The time until all guards have ended that an object had at beginGrace().
     class GracePeriod {
         friend class BasicReaderRegistry;
-        // The slot, the entry and the guard that the period waits for; word 0: any guard.
+        // The slot, the entry and the guard that it waits for; word 0: any guard.
         Slot* slot_ = nullptr;
         std::size_t index_ = 0;
         Word word_ = 0;
@@ -233,8 +230,7 @@ public:
         });
     }
 
-    /// To be called after unlinking an element. Costs a heavy fence, 0.4-10 us, if other threads
-    /// have slots.
+    /// To be called after unlinking an element. A heavy fence if other threads have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
@@ -320,8 +316,7 @@ private:
 
     Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E4
 
-    /// Called by the first enter() of a thread. A thread that is ending has given its slot back,
-    /// and receives a slot for this guard only.
+    /// For a thread without a slot. A thread that is ending receives one for this guard only.
     [[gnu::cold, gnu::noinline]] Slot* addSlot() {
         Slot* slot = Table::add(*this);
         if (slot == nullptr) {

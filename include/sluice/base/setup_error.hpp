@@ -13,9 +13,8 @@ namespace sluice {
 /// Refuses a set-up that cannot work, such as a capacity out of range. `what` names the setting,
 /// `value` is the wanted value, and `limit` is the nearest accepted value.
 ///
-/// With exceptions it throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
-/// Without exceptions the same text goes to the assertion handler, also in release builds, and the
-/// program ends with std::abort. Then nothing is allocated. A text of more than 255 bytes is cut.
+/// Throws std::invalid_argument with the text "<what>: <value>, limit <limit>". Without exceptions
+/// the text goes to the assertion handler, also in release builds, and the program ends.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 setupError(const char* what, unsigned long long value, unsigned long long limit) {
     char text[256];

@@ -9,8 +9,7 @@
 
 namespace sluice {
 
-/// A program names it to confirm that the whole program, with its interrupts, runs on one
-/// processor.
+/// Confirms that the whole program, with its interrupts, runs on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {

@@ -7,11 +7,8 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Spreads numbers with a regular pattern, such as addresses and counts. The upper bits are spread
-/// best, so use them.
-///
-/// Origin: Fibonacci hashing, D. Knuth, The Art of Computer Programming 3, section 6.4: the factor
-/// is 2^64 divided by the golden ratio.
+/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for numbers with a
+/// regular pattern, such as addresses and counts. The upper bits are spread best.
 [[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
     return number * 0x9E3779B97F4A7C15u;
 }
@@ -86,8 +83,8 @@ public:
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// This thread's slot if the first entry of the search has it, which is nearly always true.
-    /// Otherwise null, although there may be a slot. For paths where each instruction counts.
+    /// This thread's slot if the first entry of the search has it, which is nearly always true;
+    /// otherwise null. For paths where each instruction counts.
     [[gnu::always_inline]] static Slot* findFirst(const Registry* registry,
                                                   std::size_t hash) noexcept {
         const Entry& entry = view_.entries[hash & view_.mask];

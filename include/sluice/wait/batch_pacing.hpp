@@ -10,16 +10,14 @@ namespace sluice {
 /// A pacing policy that pauses after small batches, so that the next batch grows.
 ///
 /// A consumer that polls again immediately reads the cache line that the producer is filling, so
-/// both wait for the transfer of this line, for each message. After a pause of a few hundred
-/// nanoseconds the next batch has many lines, which travel together. The same holds for a producer
-/// that finds a queue full. Measured gains: docs/decisions/batch-pacing.md.
+/// both wait for the transfer of this line, for each message. After a pause the next batch has many
+/// lines, which travel together. Measured gains: docs/decisions/batch-pacing.md.
 ///
 /// Use it for throughput; it is the default in all loops of Sluice. Use NoPacing if a few hundred
 /// nanoseconds of latency under load matter more. An idle queue has the same latency with both,
 /// because there is no pause after an empty poll.
 ///
-/// Performance: a comparison per poll, and a clock reading per step of a pause. It spins and makes
-/// no system call. It has no shared state: each polling thread uses an object of its own.
+/// It spins and makes no system call. Each polling thread uses an object of its own.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:

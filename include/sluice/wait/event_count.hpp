@@ -21,9 +21,8 @@
 
 namespace sluice {
 
-/// The deadline of a timed operation: the moment `now` plus the duration. A duration beyond the
-/// range of the clock, or within a millionth of it, gives the last moment of the clock. A negative
-/// duration gives `now`.
+/// The moment `now` plus the duration, or the last moment of the clock if that is beyond its range
+/// (or within a millionth of it). A negative duration gives `now`.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -39,7 +38,7 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
 
-/// The deadline of a timed operation that begins now, on this clock.
+/// The deadline of a timed operation that begins now.
 template <class Clock, class Rep, class Period>
 typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
     return deadlineAfter(Clock::now(), atMost);
@@ -218,9 +217,8 @@ public:
     BasicEventCount(const BasicEventCount&) = delete;
     BasicEventCount& operator=(const BasicEventCount&) = delete;
 
-    /// Announces a waiter. The caller then checks the condition once more, and calls exactly one of
-    /// wait, waitUntil and cancelWait. It costs a heavy fence (microseconds), unless another thread
-    /// already waits.
+    /// Announces a waiter. The caller then checks the condition again, and calls exactly one of
+    /// wait, waitUntil and cancelWait.
     [[nodiscard]] Key prepareWait() noexcept {
         const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
         const Key key{epochOf(before)};
@@ -231,8 +229,7 @@ public:
         return key;
     }
 
-    /// Takes an announcement back, because the condition is true. Returns whether the thread had
-    /// been notified.
+    /// Takes an announcement back. Returns true if the thread had been notified.
     bool cancelWait(Key key) noexcept { return leave(key, Leaving::withoutPermit); }
 
     /// Sleeps until a notification after prepareWait.
@@ -388,8 +385,7 @@ private:
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
     }
 
-    // Out of line, so that a notification without waiters is short. notifyAll() is always inline,
-    // because a bus calls it after each publication.
+    // Out of line, so that a notification without waiters is short.
 
     [[gnu::noinline]] void wakeOne() noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess

@@ -16,6 +16,7 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/shared_registry.hpp>
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/tagged_head.hpp>

@@ -5,6 +5,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/shared_registry.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>
 

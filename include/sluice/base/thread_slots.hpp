@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -15,46 +14,6 @@ namespace [[gnu::visibility("default")]] sluice {
 [[nodiscard]] inline std::uint64_t fibonacciHash(const void* address) noexcept {
     return fibonacciHash(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
 }
-
-namespace detail {
-
-/// The base of a registry that its threads may outlive. It counts the users: the owner of the
-/// registry, and each thread with a slot there. The last user destroys the registry.
-template <class Registry, class Platform>
-class SharedRegistry {
-public:
-    SharedRegistry(const SharedRegistry&) = delete;
-    SharedRegistry& operator=(const SharedRegistry&) = delete;
-
-    /// Returns true if the owner has gone. Relaxed: a thread that reads the old value uses the
-    /// registry a little longer, and dropUser() orders its work.
-    [[nodiscard]] bool isAbandoned() const noexcept {
-        return isAbandoned_.load(std::memory_order_relaxed);
-    }
-
-protected:
-    SharedRegistry() noexcept = default;
-    ~SharedRegistry() = default;
-
-    /// Called by the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
-    void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
-
-    void addUser() noexcept {
-        users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
-    }
-    void dropUser() noexcept {
-        // Release: this user's work comes before the destruction. Acquire: so does all users' work.
-        if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete static_cast<Registry*>(this);
-        }
-    }
-
-private:
-    typename Platform::template Atomic<std::size_t> users_{1};
-    typename Platform::template Atomic<bool> isAbandoned_{false};
-};
-
-}  // namespace detail
 
 /// The slots of the calling thread in all registries of one type: a thread-local hash table. A
 /// search takes no lock and no atomic access.

@@ -3,6 +3,7 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/setup_error.hpp>
+#include <sluice/base/shared_registry.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>
 #include <sluice/memory/block_pool_options.hpp>

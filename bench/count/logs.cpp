@@ -41,16 +41,15 @@ public:
     }
 
     static void write() {
-        auto& registry = log::detail::BackendRegistry::instance();
-        registry.forEach([](log::detail::RegistryMember& member) {
-            expect(member.stopForFork(), "a sink is at work");
+        log::detail::BackendRegistry::instance().forEach([](log::detail::RegistryMember& member) {
+            expect(member.hold(), "a sink is at work");
         });
-        registry.forEach([](log::detail::RegistryMember& member) { member.settleForFork(); });
     }
     static void unlock() {
-        auto& registry = log::detail::BackendRegistry::instance();
-        registry.forEach([](log::detail::RegistryMember& member) { member.lockForFork(); });
-        registry.forEach([](log::detail::RegistryMember& member) { member.afterForkInParent(); });
+        log::detail::BackendRegistry::instance().forEach([](log::detail::RegistryMember& member) {
+            member.lockLists();
+            member.afterFork(false);
+        });
     }
 
     std::size_t waiting() const { return backend_->queue_size(); }

@@ -8,7 +8,6 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -308,24 +307,6 @@ bool statistics() {
     return missing == 0 && all.logged == all.written + all.dropped + all.messages;
 }
 
-std::shared_ptr<sluice::log::async_logger> journal;
-
-void onSignal(int number) {
-    const sluice::log::signal_scope scope;  // first
-    SLUICE_LOG_WARN(journal, "signal {}", number);
-}
-
-bool signals() {
-    const auto sink = std::make_shared<CountingSink>();
-    const auto by = std::make_shared<sluice::log::backend>();
-    journal = std::make_shared<sluice::log::async_logger>("journal", sink, by);
-    std::signal(SIGUSR1, &onSignal);
-    std::raise(SIGUSR1);
-    by->flush_wait();
-    journal.reset();
-    return sink->texts.size() == 1;
-}
-
 bool crashes() {
     sluice::log::install_crash_handler(2s);  // at most so long does a crash wait for the back ends
     return true;
@@ -348,7 +329,7 @@ int main() {
     const bool all[] = {firstLog(),       deferredCalls(), fields(),    limitedCalls(),
                         existingLogger(), policies(),      flushing(),  ownBackend(),
                         manualBackend(),  fileSink(),      radioSink(), statistics(),
-                        signals(),        crashes(),       order(),     theEnd()};
+                        crashes(),        order(),         theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

@@ -17,5 +17,4 @@
 #include <sluice/log/limited.hpp>
 #include <sluice/log/logger.hpp>
 #include <sluice/log/pattern_formatter.hpp>
-#include <sluice/log/signal_scope.hpp>
 #include <sluice/log/statistics.hpp>

@@ -22,7 +22,7 @@ void round(RecordQueue& queue, Overflow policy) {
     for (std::uint32_t i = 0; i < 100; ++i) {
         (void)postBytes(queue, {0, i}, i, policy);
     }
-    queue.look();
+    queue.poll();
     queue.emitBefore(endOfTime, 1000, [](const RecordQueue::Record&) {});
 }
 
@@ -48,7 +48,7 @@ TEST(RecordQueueAllocation, ARecordLargerThanTheLaneAllocatesOneBlock) {
     const AllocationCount count;
     ASSERT_EQ(postBytes(queue, {0, 0}, 5000), SendResult::ok);
     EXPECT_EQ(count.allocations(), 1U);
-    queue.look();
+    queue.poll();
     queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record&) {});
     EXPECT_EQ(count.deallocations(), 1U);
 }
@@ -60,7 +60,7 @@ TEST(RecordQueueAllocation, ThreadsThatHaveGoneLeaveNoMemoryBehind) {
             std::thread([&queue] {
                 ASSERT_EQ(postBytes(queue, {0, 0}, 100), SendResult::ok);
             }).join();
-            queue.look();
+            queue.poll();
             queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {});
         }
     };

@@ -13,7 +13,7 @@ LogOfProcess SLUICE_TEST_LOG() {
 }
 
 bool SLUICE_TEST_IN_SINK() {
-    return log::detail::HarvestScope::isInside();
+    return log::detail::BatchScope::isInside();
 }
 
 }  // namespace sluice::test

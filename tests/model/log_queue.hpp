@@ -3,9 +3,7 @@
 #include "support/model/expectations.hpp"
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/log/detail/lanes/lane_registry.hpp>
-#include <sluice/log/detail/lanes/record_consumer.hpp>
-#include <sluice/log/detail/lanes/record_writer.hpp>
+#include <sluice/log/detail/lanes/record_queue.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -14,8 +12,8 @@
 #include <vector>
 
 // Lanes, watermark and merge as shipped. Threads post into lanes that the scenario gives them, and
-// a back end looks, emits and sleeps. The payload of a record is a plain variable, so a missing
-// edge shows as a data race. A lost wake-up shows as a clock that went on.
+// a back end polls, emits and sleeps. The payload of a record is a plain variable, so a missing
+// edge shows as a data race. A lost wake-up shows as a clock that ran.
 
 namespace sluice::model {
 
@@ -32,7 +30,7 @@ struct Ticks {
         return now();
     }
     static Stamp now() noexcept { return count->fetch_add(1, relaxed) + 1; }
-    static Stamp nowThenLook() noexcept {
+    static Stamp nowThenLoad() noexcept {
         const Stamp stamp = now();
         ModelPlatform::Fence::heavy();
         return stamp;
@@ -64,11 +62,10 @@ struct Label {
     int number;
 };
 
-using Registry = log::detail::LaneRegistry<ModelQueueTraits>;
-using RecordLane = Registry::RecordLane;
-using RecordConsumer = log::detail::RecordConsumer<Label, ModelQueueTraits>;
-using Writer = log::detail::RecordWriter<Label, ModelQueueTraits>;
-using WriteResult = Writer::WriteResult;
+using RecordQueue = log::detail::RecordQueue<Label, ModelQueueTraits>;
+using Registry = RecordQueue::Registry;
+using RecordLane = RecordQueue::RecordLane;
+using PostAttempt = RecordQueue::PostAttempt;
 
 // A record of these scenarios takes 32 bytes.
 inline constexpr std::size_t manyBytes = 256;
@@ -79,8 +76,7 @@ inline constexpr std::size_t manyMessages = 8;
 class Log {
 public:
     explicit Log(std::size_t messages, std::size_t bytes = manyBytes)
-        : registry_(
-              *new Registry({messages, bytes, sizeof(Label)}, {messages, bytes, sizeof(Label)})) {
+        : queue_(optionsOf(messages, bytes)) {
         Ticks::count = &ticks_;
         MeetingPoint::calls = &fullFences_;
     }
@@ -90,73 +86,76 @@ public:
         for (Registry::Slot* const lane : lanes_) {
             Registry::dismiss(*lane);
         }
-        registry_.abandon();
     }
 
     /// A second lane that is there anyway: the one for threads without a lane of their own.
-    RecordLane& sharedLane() { return registry_.shared(); }
+    RecordLane& sharedLane() { return registry().shared(); }
     Registry::Slot& addLane() {
-        Registry::Slot& lane = registry_.enroll(nullptr);
+        Registry::Slot& lane = registry().enroll(nullptr);
         lanes_.push_back(&lane);
         return lane;
     }
 
-    WriteResult post(RecordLane& lane, Plain<int>& data, int number) {
+    PostAttempt post(RecordLane& lane, Plain<int>& data, int number) {
         const auto write = [&](std::byte*) noexcept { data.set(number); };
-        return Writer::tryPost(registry_, lane, 0, Label{&data, number}, 0, write);
+        return queue_.tryPost(lane, 0, Label{&data, number}, 0, write);
     }
     /// The same without data.
-    WriteResult post(RecordLane& lane, int number) {
+    PostAttempt post(RecordLane& lane, int number) {
         const auto write = [](std::byte*) noexcept {};
-        return Writer::tryPost(registry_, lane, 0, Label{nullptr, number}, 0, write);
+        return queue_.tryPost(lane, 0, Label{nullptr, number}, 0, write);
     }
-    WriteResult postWhenThereIsRoom(RecordLane& lane, Plain<int>& data, int number) {
-        WriteResult result = post(lane, data, number);
-        while (result == WriteResult::full) {
-            lane.awaitRoom(Writer::sizeIn(lane, 0, 0), registry_.closed());
+    PostAttempt postWhenThereIsRoom(RecordLane& lane, Plain<int>& data, int number) {
+        PostAttempt result = post(lane, data, number);
+        while (result == PostAttempt::full) {
+            lane.awaitRoom(RecordQueue::sizeIn(lane, 0, 0), queue_.closed());
             result = post(lane, data, number);
         }
         return result;
     }
-    void close() {
-        registry_.close();
-        consumer_.wake();
-    }
+    void close() { queue_.close(); }
 
     // ---- Back end
 
     /// Emits at most `most` records with smaller stamps than `limit`.
-    void harvest(bool copies = false, std::size_t most = 8, Stamp limit = log::detail::endOfTime) {
-        consumer_.look();
-        const auto emit = [this](const RecordConsumer::Record& record) {
+    void batch(bool copies = false, std::size_t most = 8, Stamp limit = log::detail::endOfTime) {
+        queue_.poll();
+        if (copies) {
+            queue_.expectEviction();
+        }
+        queue_.emitBefore(limit, most, [this](const RecordQueue::Record& record) {
             check(record.head.data == nullptr || record.head.data->get() == record.head.number,
                   "the record is there when it is emitted");
             numbers.push_back(record.head.number);
-        };
-        const auto finish = [] {};
-        consumer_.emitBefore(limit, most, copies, emit, finish);
+        });
     }
     /// The clock of the model goes on only when nobody can do anything else.
-    void sleepAndHarvest() {
+    void sleepAndBatch() {
         const auto end = wayOff();
-        static_cast<void>(consumer_.waitForWork(end));
+        static_cast<void>(queue_.waitForWork(end));
         check(ModelPlatform::Clock::now() < end, "the back end was woken");
-        harvest();
+        batch();
     }
 
     static ModelPlatform::Clock::time_point wayOff() {
         return ModelPlatform::Clock::now() + std::chrono::milliseconds(1000);
     }
-    RecordConsumer& consumer() { return consumer_; }
-    Registry& registry() { return registry_; }
+    RecordQueue& queue() { return queue_; }
+    Registry& registry() { return queue_.registry(); }
 
     std::vector<int> numbers;  ///< of the records that were emitted
 
 private:
+    static log::detail::RecordQueueOptions optionsOf(std::size_t messages, std::size_t bytes) {
+        log::detail::RecordQueueOptions options;
+        options.laneMessages = messages;
+        options.laneBytes = bytes;
+        return options;
+    }
+
     Atomic<Stamp> ticks_{0};
     Atomic<std::uint64_t> fullFences_{0};
-    Registry& registry_;
-    RecordConsumer consumer_{registry_, std::chrono::nanoseconds::max()};
+    RecordQueue queue_;
     std::vector<Registry::Slot*> lanes_;
 };
 

@@ -13,14 +13,14 @@ void aRecordWakesTheSleeper() {
     Log log(2);
     Plain<int> data;
     RecordLane& lane = log.addLane();
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
             while (log.numbers.empty()) {
-                log.sleepAndHarvest();
+                log.sleepAndBatch();
             }
         },
-        [&] { check(log.post(lane, data, 1) == WriteResult::ok, "there is room"); });
+        [&] { check(log.post(lane, data, 1) == PostAttempt::ok, "there is room"); });
 }
 
 /// The back end comes back by itself for a while, and then it sleeps again.
@@ -28,16 +28,16 @@ void aRecordWakesTheSleeperAfterNaps() {
     Log log(2);
     Plain<int> data;
     RecordLane& lane = log.addLane();
-    log.harvest();
-    log.consumer().waitForWork(ModelPlatform::Clock::now());
+    log.batch();
+    log.queue().waitForWork(ModelPlatform::Clock::now());
     parallel(
         [&] {
-            log.consumer().expectNoWake();
+            log.queue().expectNoWake();
             while (log.numbers.empty()) {
-                log.sleepAndHarvest();
+                log.sleepAndBatch();
             }
         },
-        [&] { check(log.post(lane, data, 1) == WriteResult::ok, "there is room"); });
+        [&] { check(log.post(lane, data, 1) == PostAttempt::ok, "there is room"); });
 }
 
 void twoThreadsWakeTheSleeper() {
@@ -46,28 +46,28 @@ void twoThreadsWakeTheSleeper() {
     Plain<int> second;
     RecordLane& one = log.addLane();
     RecordLane& other = log.sharedLane();
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
             while (log.numbers.size() < 2) {
-                log.sleepAndHarvest();
+                log.sleepAndBatch();
             }
         },
-        [&] { check(log.post(one, first, 1) == WriteResult::ok, "there is room"); },
-        [&] { check(log.post(other, second, 2) == WriteResult::ok, "there is room"); });
+        [&] { check(log.post(one, first, 1) == PostAttempt::ok, "there is room"); },
+        [&] { check(log.post(other, second, 2) == PostAttempt::ok, "there is room"); });
 }
 
 void aNewLaneIsFound() {
     Log log(2);
     Plain<int> data;
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
             while (log.numbers.empty()) {
-                log.sleepAndHarvest();
+                log.sleepAndBatch();
             }
         },
-        [&] { check(log.post(log.addLane(), data, 1) == WriteResult::ok, "there is room"); });
+        [&] { check(log.post(log.addLane(), data, 1) == PostAttempt::ok, "there is room"); });
 }
 
 /// An order for the back end that is no record: it is made visible, then the back end is woken.
@@ -76,13 +76,13 @@ void twoOrdersWakeTheSleeper() {
     Atomic<int> orders{0};
     const auto order = [&] {
         (void)orders.fetch_add(1, relaxed);
-        log.consumer().wake();
+        log.queue().wake();
     };
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
             while (orders.load(relaxed) < 2) {
-                log.sleepAndHarvest();
+                log.sleepAndBatch();
             }
         },
         order, order);
@@ -92,16 +92,16 @@ void twoOrdersWakeTheSleeper() {
 void aWakeUpTellsWhatWasWritten() {
     Log log(1);
     Plain<int> data;
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
-            if (log.consumer().waitForWork(Log::wayOff())) {
+            if (log.queue().waitForWork(Log::wayOff())) {
                 check(data.get() == 1, "nothing else wakes it");
             }
         },
         [&] {
             data.set(1);
-            log.consumer().wake();
+            log.queue().wake();
         });
 }
 
@@ -110,18 +110,18 @@ void roomIsUsedAgain(std::size_t messages, std::size_t bytes) {
     Log log(messages, bytes);
     Plain<int> data;
     RecordLane& lane = log.addLane();
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
             while (log.numbers.size() < 2) {
                 // The other thread polls before it sleeps, so the clock goes on.
-                static_cast<void>(log.consumer().waitForWork(Log::wayOff()));
-                log.harvest();
+                static_cast<void>(log.queue().waitForWork(Log::wayOff()));
+                log.batch();
             }
         },
         [&] {
-            check(log.postWhenThereIsRoom(lane, data, 1) == WriteResult::ok, "there is room");
-            check(log.postWhenThereIsRoom(lane, data, 2) == WriteResult::ok, "there is room again");
+            check(log.postWhenThereIsRoom(lane, data, 1) == PostAttempt::ok, "there is room");
+            check(log.postWhenThereIsRoom(lane, data, 2) == PostAttempt::ok, "there is room again");
         });
     check(log.numbers == std::vector<int>{1, 2}, "in the order of the posts");
 }
@@ -137,12 +137,12 @@ void theEndIsWaitedForByNobody() {
     Log log(1);
     Plain<int> data;
     RecordLane& lane = log.addLane();
-    check(log.post(lane, data, 1) == WriteResult::ok, "there is room");
+    check(log.post(lane, data, 1) == PostAttempt::ok, "there is room");
     Plain<int> more;
     parallel(
         [&] {
-            lane.awaitRoom(Writer::sizeIn(lane, 0, 0), log.registry().closed());
-            check(log.post(lane, more, 2) == WriteResult::full, "nobody has made room");
+            lane.awaitRoom(RecordQueue::sizeIn(lane, 0, 0), log.queue().closed());
+            check(log.post(lane, more, 2) == PostAttempt::full, "nobody has made room");
         },
         [&] { log.close(); });
 }
@@ -152,8 +152,8 @@ void numbersAreNeverNegative() {
     Log log(2);
     Plain<int> data;
     RecordLane& lane = log.addLane();
-    log.harvest();
-    parallel([&] { log.harvest(); }, [&] { (void)log.post(lane, data, 1); },
+    log.batch();
+    parallel([&] { log.batch(); }, [&] { (void)log.post(lane, data, 1); },
              [&] {
                  const log::detail::Occupancy found = lane.occupancy();
                  check(found.messages <= 1 && found.bytes <= bytesOfOne, "no more than one waits");
@@ -168,8 +168,8 @@ void laterPostsComeLater(bool isLaneNew) {
     Atomic<int> hasReturned{0};
     bool isLater = false;
     RecordLane* const known = isLaneNew ? nullptr : &log.addLane();
-    log.harvest();
-    parallel([&] { log.harvest(), log.harvest(); },
+    log.batch();
+    parallel([&] { log.batch(), log.batch(); },
              [&] {
                  (void)log.post(known == nullptr ? log.addLane() : *known, first, 1);
                  hasReturned.store(1, relaxed);
@@ -178,11 +178,11 @@ void laterPostsComeLater(bool isLaneNew) {
                  isLater = hasReturned.load(relaxed) == 1;
                  (void)log.post(log.sharedLane(), second, 2);
              });
-    log.harvest();
-    log.harvest();
+    log.batch();
+    log.batch();
     check(log.numbers.size() == 2, "nothing is lost");
     check(!isLater || log.numbers == std::vector<int>{1, 2}, "the later post comes later");
-    check(log.consumer().orderViolations() == 0, "keys ascend");
+    check(log.queue().statistics().order_violations == 0, "keys ascend");
 }
 void laterPostsComeLaterInKnownLanes() {
     laterPostsComeLater(false);
@@ -195,16 +195,16 @@ void laterPostsComeLaterInNewLanes() {
 void eachRecordIsEmittedOrEvicted() {
     Log log(1);
     RecordLane& lane = log.addLane();
-    log.harvest();
+    log.batch();
     const auto post = [&](int number) {
-        if (log.post(lane, number) != WriteResult::ok) {
-            check(lane.evictFor(Writer::sizeIn(lane, 0, 0)), "copies are no obstacle");
-            check(log.post(lane, number) == WriteResult::ok, "evicting makes room");
+        if (log.post(lane, number) != PostAttempt::ok) {
+            check(lane.evictFor(RecordQueue::sizeIn(lane, 0, 0)), "copies are no obstacle");
+            check(log.post(lane, number) == PostAttempt::ok, "evicting makes room");
         }
     };
-    parallel([&] { log.harvest(true), log.harvest(true); }, [&] { post(1), post(2), post(3); });
-    log.harvest(true);
-    log.harvest(true);
+    parallel([&] { log.batch(true), log.batch(true); }, [&] { post(1), post(2), post(3); });
+    log.batch(true);
+    log.batch(true);
     check(log.numbers.size() + lane.counts().dropped == 3, "each record is emitted or evicted");
     check(log.numbers.back() == 3, "the newest one stays");
 }
@@ -213,17 +213,17 @@ void eachRecordIsEmittedOrEvicted() {
 void acceptedRecordsAreEmittedBeforeTheEnd() {
     Log log(2);
     Plain<int> data;
-    WriteResult result = WriteResult::full;
+    PostAttempt result = PostAttempt::full;
     RecordLane& lane = log.addLane();
-    log.harvest();
+    log.batch();
     parallel(
         [&] {
-            while (!log.consumer().isDrained()) {
-                log.sleepAndHarvest();
+            while (!log.queue().isDrained()) {
+                log.sleepAndBatch();
             }
         },
         [&] { result = log.post(lane, data, 1); }, [&] { log.close(); });
-    check(result == WriteResult::closed ? log.numbers.empty() : log.numbers.size() == 1,
+    check(result == PostAttempt::closed ? log.numbers.empty() : log.numbers.size() == 1,
           "accepted records are emitted, and no others");
 }
 
@@ -231,13 +231,13 @@ void acceptedRecordsAreEmittedBeforeTheEnd() {
 void aDrainedQueueHasNoRecordLeft() {
     Log log(2);
     Plain<int> data;
-    WriteResult result = WriteResult::full;
+    PostAttempt result = PostAttempt::full;
     bool isDrained = false;
     RecordLane& lane = log.addLane();
-    log.harvest();
-    parallel([&] { log.harvest(), isDrained = log.consumer().isDrained(); },
+    log.batch();
+    parallel([&] { log.batch(), isDrained = log.queue().isDrained(); },
              [&] { result = log.post(lane, data, 1); }, [&] { log.close(); });
-    check(!isDrained || result != WriteResult::ok || log.numbers.size() == 1,
+    check(!isDrained || result != PostAttempt::ok || log.numbers.size() == 1,
           "a drained queue has emitted each accepted record");
 }
 
@@ -255,14 +255,14 @@ void aLaneIsHandedOn() {
     Log log(1);
     Plain<int> data;
     Registry::Slot* lane = &log.registry().enroll(nullptr);
-    log.harvest();
-    parallel([&] { log.harvest(), log.harvest(); },
+    log.batch();
+    parallel([&] { log.batch(), log.batch(); },
              [&] {
-                 check(log.post(*lane, data, 1) == WriteResult::ok, "there is room");
+                 check(log.post(*lane, data, 1) == PostAttempt::ok, "there is room");
                  Registry::dismiss(*lane);
              });
-    log.harvest();
-    log.harvest();
+    log.batch();
+    log.batch();
     check(log.numbers.size() == 1, "the record was emitted");
     check(log.registry().leavers() == 0 && log.registry().laneCount() == 1,
           "the lane is a spare one");
@@ -331,16 +331,16 @@ OrderSurvey surveyOf(std::string_view file) {
 TEST(LogQueueModelTest, EveryOrderOfALaneIsNeededButTwo) {
     // E5 protects plain members of the lane, which the checker does not watch.
     EXPECT_TRUE(survive({"end: store release -> relaxed", "hasLeft: load acquire -> relaxed"},
-                        surveyOf("record_lane.hpp")));
+                        surveyOf("lane.hpp")));
 }
 
 TEST(LogQueueModelTest, EveryOrderOfTheRegistryIsNeeded) {
-    // With the fences of the back end's sleep.
     EXPECT_TRUE(survive({}, surveyOf("lane_registry.hpp")));
 }
 
-TEST(LogQueueModelTest, EveryOrderOfTheConsumerIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOf("record_consumer.hpp")));
+TEST(LogQueueModelTest, EveryOrderOfTheQueueIsNeeded) {
+    // With the fences of the back end's sleep.
+    EXPECT_TRUE(survive({}, surveyOf("record_queue.hpp")));
 }
 #endif
 

@@ -24,15 +24,15 @@ void onlyRecordsBelowTheLimitAreEmitted(bool copies) {
     Log log(4);
     RecordLane& lane = log.addLane();
     const auto post = [&](RecordLane& to, int number) {
-        check(log.post(to, number) == WriteResult::ok, "there is room");
+        check(log.post(to, number) == PostAttempt::ok, "there is room");
     };
     post(lane, 1);
     const Stamp limit = Ticks::now();
     post(log.sharedLane(), 2);
     post(lane, 3);
-    log.harvest(copies, 8, limit);
+    log.batch(copies, 8, limit);
     check(log.numbers == std::vector<int>{1}, "the others are not below the limit");
-    log.harvest(copies);
+    log.batch(copies);
     check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their stamps");
 }
 
@@ -41,13 +41,13 @@ void copiesAreEmittedFirst() {
     Log log(4);
     RecordLane& lane = log.addLane();
     const auto post = [&](RecordLane& to, int number) {
-        check(log.post(to, number) == WriteResult::ok, "there is room");
+        check(log.post(to, number) == PostAttempt::ok, "there is room");
     };
     post(lane, 1);
     post(log.sharedLane(), 2);
-    log.harvest(true, 1);  // copies both, and emits one
+    log.batch(true, 1);  // copies both, and emits one
     post(log.sharedLane(), 3);
-    log.harvest();
+    log.batch();
     check(log.numbers == std::vector<int>{1, 2, 3}, "in the order of their stamps");
 }
 
@@ -55,11 +55,11 @@ void copiesAreEmittedFirst() {
 void anOwnerThatHasEvictedMayEvictAgain() {
     Log log(1);
     RecordLane& lane = log.addLane();
-    const log::detail::RecordSize size = Writer::sizeIn(lane, 0, 0);
-    check(log.post(lane, 0) == WriteResult::ok, "there is room");
+    const log::detail::RecordSize size = RecordQueue::sizeIn(lane, 0, 0);
+    check(log.post(lane, 0) == PostAttempt::ok, "there is room");
     check(lane.evictFor(size), "nobody reads the lane");
-    check(log.post(lane, 0) == WriteResult::ok, "evicting makes room");
-    parallel([&] { log.harvest(); },
+    check(log.post(lane, 0) == PostAttempt::ok, "evicting makes room");
+    parallel([&] { log.batch(); },
              [&] { check(lane.evictFor(size), "the back end copies before it emits"); });
 }
 
@@ -68,9 +68,9 @@ void halfOfTheRoomIsTold() {
     Log log(3);
     RecordLane& lane = log.addLane();
     for (int i = 0; i < 3; ++i) {
-        check(log.post(lane, 0) == WriteResult::ok, "there is room");
+        check(log.post(lane, 0) == PostAttempt::ok, "there is room");
     }
-    parallel([&] { log.harvest(false, 1); }, [&] { lane.awaitHalfFree(log.registry().closed()); });
+    parallel([&] { log.batch(false, 1); }, [&] { lane.awaitHalfFree(log.queue().closed()); });
     check(lane.occupancy().messages == 2, "it waits for no more than half");
 }
 
@@ -78,9 +78,9 @@ void halfOfTheRoomIsTold() {
 void theEndIsTold() {
     Log log(2);
     RecordLane& lane = log.addLane();
-    check(log.post(lane, 0) == WriteResult::ok, "there is room");
-    check(log.post(lane, 0) == WriteResult::ok, "there is room");
-    parallel([&] { lane.awaitHalfFree(log.registry().closed()); }, [&] { log.close(); });
+    check(log.post(lane, 0) == PostAttempt::ok, "there is room");
+    check(log.post(lane, 0) == PostAttempt::ok, "there is room");
+    parallel([&] { lane.awaitHalfFree(log.queue().closed()); }, [&] { log.close(); });
 }
 
 /// A look that ends before the queue is closed does not settle it.
@@ -89,11 +89,11 @@ void anEarlierLookDoesNotSettle() {
     RecordLane& lane = log.addLane();
     parallel(
         [&] {
-            log.harvest();
-            check(!log.consumer().isDrained() || log.numbers.size() == 1, "it has seen the record");
+            log.batch();
+            check(!log.queue().isDrained() || log.numbers.size() == 1, "it has seen the record");
         },
         [&] {
-            check(log.post(lane, 0) == WriteResult::ok, "the queue is open");
+            check(log.post(lane, 0) == PostAttempt::ok, "the queue is open");
             log.close();
         });
 }
@@ -101,13 +101,13 @@ void anEarlierLookDoesNotSettle() {
 void aQueueWithRecordsIsNotDrained() {
     Log log(2);
     RecordLane& lane = log.addLane();
-    check(log.post(lane, 0) == WriteResult::ok, "there is room");
-    check(log.post(lane, 0) == WriteResult::ok, "there is room");
+    check(log.post(lane, 0) == PostAttempt::ok, "there is room");
+    check(log.post(lane, 0) == PostAttempt::ok, "there is room");
     log.close();
-    log.harvest(false, 1);
-    check(!log.consumer().isDrained(), "one record is left");
-    log.harvest();
-    check(log.consumer().isDrained(), "none is left");
+    log.batch(false, 1);
+    check(!log.queue().isDrained(), "one record is left");
+    log.batch();
+    check(log.queue().isDrained(), "none is left");
 }
 
 TEST(LogQueueRoomModelTest, RecordsComeInTheOrderOfTheirKeys) {

@@ -134,7 +134,7 @@ void emitUntilDrained(RecordQueue& queue, OrderOracle& oracle, std::size_t max =
     };
     while (!queue.isDrained()) {
         queue.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(100));
-        queue.look();
+        queue.poll();
         while (queue.emitBefore(log::detail::endOfTime, max, emit) == max) {
         }
     }

@@ -29,8 +29,8 @@ struct InterruptedClock : StampClock {
         interrupt();
         return stamp;
     }
-    static Stamp nowThenLook() noexcept {
-        const Stamp stamp = StampClock::nowThenLook();
+    static Stamp nowThenLoad() noexcept {
+        const Stamp stamp = StampClock::nowThenLoad();
         jitter();
         return stamp;
     }
@@ -68,7 +68,7 @@ struct SystemStampClock {
     static Stamp now() noexcept {
         return static_cast<Stamp>(Bracket::time()) / coarseness * coarseness;
     }
-    static Stamp nowThenLook() noexcept {
+    static Stamp nowThenLoad() noexcept {
         const Stamp stamp = now();
         PortableFence::heavy();
         return stamp;
@@ -188,7 +188,7 @@ struct EagerClock : StampClock {
         InterruptedClock::interrupt();
         return stamp;
     }
-    static Stamp nowThenLook() noexcept { return log::detail::endOfTime; }
+    static Stamp nowThenLoad() noexcept { return log::detail::endOfTime; }
 };
 
 template <class FaultyClock>

@@ -53,18 +53,18 @@ struct Emitted {
     std::uint64_t threadId;
 };
 
-/// Looks once and emits the records that may be emitted.
+/// Polls once and emits the records that may be emitted.
 template <class RecordQueue>
 std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Stamp limit = log::detail::endOfTime,
                              std::size_t max = 256) {
     std::vector<Emitted> all;
-    queue.look();
-    while (queue.hasBefore(limit)) {
-        queue.emitBefore(limit, max, [&all](const typename RecordQueue::Record& record) {
-            const auto* const text = reinterpret_cast<const char*>(record.payload);
-            all.push_back(
-                {record.head, record.stamp, std::string(text, record.size), record.lane.threadId});
-        });
+    queue.poll();
+    const auto keep = [&all](const typename RecordQueue::Record& record) {
+        const auto* const text = reinterpret_cast<const char*>(record.payload);
+        all.push_back(
+            {record.head, record.stamp, std::string(text, record.size), record.lane.threadId});
+    };
+    while (queue.emitBefore(limit, max, keep) != 0) {
     }
     return all;
 }

@@ -17,44 +17,45 @@
 
 namespace sluice::log {
 
+class backend;
+
 namespace detail {
-struct BackendAccess;
+
 class BackendCore;
+class Frontend;
+
+/// Lets the rest of the module use private parts of a back end.
+struct BackendAccess {
+    /// Called at the end of the program: backend::leave().
+    static void leave(backend& which);
+    /// Calls shutdown() with the time limit of the options.
+    static void end(backend& which);
+
+    /// Returns the part that log calls use. Null for a null back end.
+    static std::shared_ptr<Frontend> frontend(const std::shared_ptr<backend>& of) noexcept;
+};
+
 }  // namespace detail
 
-/// The thread that writes the records of loggers, and the lanes that carry them.
+/// The thread that writes the records of loggers, and the lanes that carry them. It replaces
+/// spdlog's thread pool.
 ///
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
 ///
-/// It replaces spdlog's thread pool. Each logging thread has a lane of its own, so logging threads
-/// do not wait for each other. The back end's thread reads all lanes and writes the records in the
-/// order of the log calls.
-///
 /// Most programs need only the default back end, which `async_factory` and `init()` make. Make
-/// another one for loggers that must not wait for the sinks of others, because two back ends share
-/// nothing.
+/// another one for loggers that must not wait for the sinks of others: back ends share nothing.
 ///
-/// Order: the sinks get the lines in the order of the log calls of all threads. If one call
-/// returned before another began, its line comes first. This has a cost: a log call stamps its
-/// record in some tens of nanoseconds. A thread that is interrupted during that time delays all
-/// lines of this back end until it continues. `backend_options::max_hold` limits the delay.
-/// docs/algorithms/ordered-log.md has the algorithm and the proof.
+/// Order: the sinks receive the lines in the order of the log calls of all threads. If one call
+/// returned before another began, its line comes first. A thread preempted in the few nanoseconds
+/// in which it stamps its record delays all lines of this back end, for
+/// `backend_options::max_hold` at most.
 ///
-/// Threads: any thread may call any member, also while another thread destroys the back end.
-///
-/// Cost: each logging thread has a lane, and only the used bytes of a lane take memory.
-/// `backend_options` has the sizes.
-///
-/// The end: shutdown() and the destructor refuse later records, write all earlier ones, and end the
-/// thread. A logger may live longer than its back end. Its records are then refused and counted,
-/// and its error handler gets a report. A sink may end its own back end or another one: the call
-/// then returns without waiting.
+/// Thread safety: any thread may call any member, also while another thread destroys the back end.
+/// A logger may live longer than its back end; its records are then rejected.
 ///
 /// Errors: the constructor throws spdlog_ex if an option is out of range, or if the system refuses
 /// a thread.
-///
-/// Tests: tests/unit/log/backend_test.cpp.
 class backend {
 public:
     /// Starts the thread, except with the option `manual`.
@@ -66,35 +67,21 @@ public:
     ~backend();
 
     /// For a back end with the option `manual`: writes the earlier records. Returns the number of
-    /// records that the sinks got. Call it regularly from one thread. The polling thread is the
-    /// thread that called poll() last. Before the first call it is the thread that made the back
-    /// end.
-    ///
-    /// - If the lane of the polling thread is full and the policy is `block`, its log call writes
-    ///   records itself. A log call of another thread waits for poll().
-    /// - flush_wait() on the polling thread writes the records itself. On another thread it waits
-    ///   for poll().
-    /// - shutdown() and the destructor write on the calling thread. They check the time limit
-    ///   between two harvests, so a slow sink may exceed it.
-    /// - Returns 0 in a sink, a formatter or an error handler, and if the back end has a thread.
+    /// records that the sinks received; 0 in a sink, a formatter or an error handler. The thread
+    /// that called poll() last, or else made the back end, is the polling thread: it writes records
+    /// itself if its lane is full and the policy is `block`, and in flush_wait().
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records of all threads are written and the sinks of all loggers are
-    /// flushed. Returns false in these cases:
-    ///
-    /// - A sink could not be flushed, or a sink has lost records since the last flush_wait().
-    /// - `timeout` passed first, or the back end has ended.
-    /// - The caller is a sink or an error handler. It cannot wait for itself, so the call returns
-    ///   at once.
+    /// flushed. Returns false if a sink could not be flushed or has lost records since the last
+    /// flush_wait(), if `timeout` passed first, if the back end has ended, and immediately in a
+    /// sink or an error handler, which cannot wait for itself.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Refuses later records. Waits until all earlier ones are written and the sinks are flushed. A
-    /// second call does nothing. Returns false in these cases:
-    ///
-    /// - `timeout` passed first. The back end counts the remaining records and does not write them.
-    /// - A sink has failed, as in flush_wait().
-    /// - The caller is a sink or an error handler. The call returns at once, and the back end
-    ///   writes the records later.
+    /// Rejects later records. Waits until all earlier ones are written and the sinks are flushed.
+    /// Returns false if a sink has failed, as in flush_wait(), or if `timeout` passed first: the
+    /// remaining records are counted and not written. In a sink or an error handler it returns
+    /// false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
     /// The counts of spdlog's thread pool: the records dropped by Overflow::dropOldest, and those
@@ -129,7 +116,6 @@ private:
 
 #if defined(SLUICE_LOG_INLINE)
 
-#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/backend_core.hpp>
 
 #include <spdlog/common.h>
@@ -155,9 +141,9 @@ SLUICE_LOG_INLINE void checkOption(const char* setting, std::size_t value, std::
 
 SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_options& options) {
     using Limits = RecordQueueOptions;
-    using Records = RecordWriter<RecordHead, RecordQueueTraits>;
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
-    checkOption("queue_bytes", options.bytes_of_room(), Records::leastBytes, Limits::mostBytes);
+    checkOption("queue_bytes", options.bytes_of_room(), Frontend::Records::leastBytes,
+                Limits::mostBytes);
     if (options.max_hold <= options.max_hold.zero()) {
         spdlog::throw_spdlog_ex("sluice::log::backend: max_hold in nanoseconds must be at least 1");
     }
@@ -206,8 +192,9 @@ SLUICE_LOG_INLINE bool backend::flush_wait(std::chrono::nanoseconds timeout) {
 SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd();
     if (lock && !isEnded_) {
-        isEnded_ = true;
         isComplete_ = core_->close(timeout);
+        // A sink of a manual back end cannot write the rest; the next call does.
+        isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
 }
@@ -238,9 +225,9 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
         }
     });
     result.threads = std::move(threads);
-    result.written = core_->harvester().written();
-    result.lost_in_sinks = core_->harvester().lost();
-    result.rejected_after_end = core_->refused();
+    result.written = core_->writer().written();
+    result.lost_in_sinks = core_->writer().lost();
+    result.rejected_after_end = core_->rejectedAfterEnd();
     result.rejected += result.rejected_after_end;
     return result;
 }
@@ -260,7 +247,7 @@ SLUICE_LOG_INLINE void backend::leave() {
 /// Locks the end of the back end. A sink only tries to lock: another thread may have the lock and
 /// wait for this sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
-    return detail::BackendCore::isInHarvest()
+    return detail::BackendCore::isInBatch()
                ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
                : std::unique_lock<std::mutex>(ending_);
 }

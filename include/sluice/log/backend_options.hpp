@@ -13,11 +13,12 @@ inline constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::m
 
 /// How the back end's thread rests when all records are written.
 enum class pacing_policy : unsigned char {
-    /// The thread sleeps at once. The next log call wakes it with a system call. While threads log
+    /// The thread sleeps immediately. The next log call wakes it with a system call. While threads
+    /// log
     /// more than 20,000 records a second, the thread naps for about 15 microseconds instead, and no
     /// log call wakes it.
     park,
-    /// The thread naps. The nap grows to half a millisecond while no records come, which costs
+    /// The thread naps. The nap grows to half a millisecond while no records arrive, which costs
     /// 2,000 wake-ups a second. No log call makes a system call. Use it if logging threads must not
     /// make system calls.
     nap,
@@ -58,16 +59,12 @@ struct backend_options {
     /// How the back end's thread rests.
     pacing_policy pacing = pacing_policy::park;
 
-    /// The shortest time between two writes of a batch_sink, such as file_sink. A thread that logs
-    /// now and then would otherwise cost a write(2) for each record.
-    ///
-    /// - The first text after a pause is written at once. So are 4096 bytes of text.
-    /// - Other text is written with the first record after this time, or when no record has come
-    ///   for a second.
-    /// - A flush, the end of the back end, fork() and a crash handler write at once.
-    /// - If the process is killed, the unwritten text is lost.
-    ///
-    /// Zero: the back end writes after each harvest. A manual back end writes in each poll().
+    /// The shortest time between two writes of a batch_sink, such as file_sink, so that a thread
+    /// that logs rarely does not cost a write(2) for each record. The first text after a pause and
+    /// 4096 bytes of text are written immediately. Other text is written with the first record
+    /// after this time, or when no record has arrived for a second. A flush, the end of the back
+    /// end, fork() and a crash handler write immediately. If the process is killed, the unwritten
+    /// text is lost. Zero: after each batch. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
 
     /// The longest time that a thread which is interrupted in a log call may delay the output: more

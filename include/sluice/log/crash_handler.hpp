@@ -5,25 +5,18 @@
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
-/// Without it, a crash loses the records in the lanes. With it, the crashing thread waits until the
-/// threads of all back ends have written the earlier records and flushed the sinks. It waits for at
-/// most the given time.
+/// The crashing thread waits, for at most the given time, until the threads of all back ends have
+/// written the earlier records and flushed the sinks. Then the signal has its usual effect: an
+/// earlier handler runs, or the process ends, with a core file if the system writes one. After a
+/// fault the processor executes the faulty instruction again, so the earlier handler and the core
+/// file show the cause and the address. Any other signal is raised again.
 ///
-/// Then the signal has its usual effect: an earlier handler runs, or the process ends, with a core
-/// file if the system writes one. After a fault the processor runs the faulty instruction again, so
-/// the earlier handler and the core file show the cause and the address. Any other signal is raised
-/// again, so it seems to come from the process itself.
+/// It may fail, because the process is damaged: if the back end's own thread crashes, if a sink
+/// waits for a lock that the crashed thread holds, or if the thread crashed inside a log call,
+/// which holds back later records of other threads.
 ///
-/// The program must install it, and it may fail, because the process is damaged:
-///
-/// - It cannot help if the back end's own thread crashes.
-/// - It cannot help if a sink waits for a lock that the crashed thread holds.
-/// - A thread that crashed inside a log call holds back later records of other threads.
-///
-/// Threads: any thread may call install_crash_handler(), also repeatedly. Later settings replace
-/// earlier ones.
-///
-/// Tests: tests/unit/log/crash_handler_test.cpp.
+/// Thread safety: any thread may call install_crash_handler(), also repeatedly. Later settings
+/// replace earlier ones.
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
@@ -82,7 +75,7 @@ private:
         CrashHandler& self = instance();
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self.waitForRescue();
-        // The signal comes again when this handler has returned, and the earlier handler gets it.
+        // The signal is raised again when this handler has returned, for the earlier handler.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);

@@ -11,9 +11,8 @@
 /// program it writes all records. A thread that logs afterwards, for example in a destructor of a
 /// static object, writes its own record before the call returns.
 ///
-/// Threads: any thread may call these functions. Errors: spdlog_ex if the back end cannot start.
-///
-/// Tests: tests/unit/log/default_backend_test.cpp.
+/// Thread safety: any thread may call these functions. Errors: spdlog_ex if the back end cannot
+/// start.
 
 #include <sluice/log/backend.hpp>
 
@@ -35,15 +34,15 @@ void set_default_backend(std::shared_ptr<backend> next);
 
 #if defined(SLUICE_LOG_INLINE)
 
-#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
-#include <sluice/log/detail/backend/harvest_scope.hpp>
+#include <sluice/log/detail/backend/frontend.hpp>
 
 #include <spdlog/details/registry.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 // NOLINTBEGIN(misc-definitions-in-headers)
@@ -52,8 +51,8 @@ namespace sluice::log {
 namespace detail {
 
 /// Holds the default back end. It is never destroyed, because static objects may log in their
-/// destructors.
-class DefaultBackend final : private RegistryMember {
+/// destructors. The lock of the BackendRegistry guards it, so a forked child finds it free.
+class DefaultBackend {
 public:
     /// All shared libraries share this object, also those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
@@ -65,35 +64,34 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // It holds no lock here, because a fork() may wait for the thread of the new back end.
-            // If two threads make one at once, one of them is kept.
+            // With no lock held, because a fork() may wait for the thread of the new back end. If
+            // two threads make one simultaneously, one of them is kept.
             auto made = std::make_shared<backend>();
-            const std::lock_guard<std::mutex> lock(mutex_);
+            const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
         }
-        awaitShutdown();
+        watchShutdown();
         return found;
     }
 
     std::shared_ptr<backend> exchange(std::shared_ptr<backend> next) {
         if (next) {
             watchExit();
-            awaitShutdown();
+            watchShutdown();
         }
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
         std::swap(backend_, next);
         return next;
     }
 
     std::shared_ptr<backend> peek() {
-        const std::lock_guard<std::mutex> lock(mutex_);
+        const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
         return backend_;
     }
 
 private:
-    /// Notices spdlog::shutdown(), which releases spdlog's thread pool. spdlog's registry holds
-    /// this object as if it were the pool, so spdlog::shutdown() destroys it. The object keeps the
-    /// former pool alive.
+    /// Notices spdlog::shutdown(), which releases spdlog's thread pool: spdlog's registry holds
+    /// this object in its place. The object keeps the former pool alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -106,31 +104,39 @@ private:
         const std::shared_ptr<spdlog::details::thread_pool> pool_;
     };
 
-    void awaitShutdown() {
-        // A sink must not wait for the registry, because spdlog::shutdown() may hold the registry
-        // and wait for the sink. Relaxed: the flag is read again below, with the lock.
-        if (isHooked_.load(std::memory_order_relaxed) || HarvestScope::isInside() ||
+    void watchShutdown() {
+        // A sink must not wait for spdlog's lock, because spdlog::shutdown() may hold it and wait
+        // for the sink. Relaxed: read again with the lock.
+        if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||
             hasLeft_.load(std::memory_order_acquire)) {
             return;
         }
-        const std::lock_guard<std::mutex> noFork(hooking_);
-        spdlog::details::registry& registry = spdlog::details::registry::instance();
-        const std::lock_guard<std::recursive_mutex> lock(registry.tp_mutex());
-        if (!isHooked_.load(std::memory_order_relaxed)) {
-            hook(registry, lock);
+        while (!tryHook()) {
+            std::this_thread::yield();
         }
     }
 
-    /// Puts a hook in the place of the registry's thread pool. The guard locks that place.
-    void hook(spdlog::details::registry& registry,
-              const std::lock_guard<std::recursive_mutex>& /*guard*/) {
+    /// Takes both locks, so that no other thread forks here and leaves spdlog's lock locked in the
+    /// child. It only tries, because spdlog::shutdown() takes them in the other order.
+    bool tryHook() {
+        const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
+        spdlog::details::registry& registry = spdlog::details::registry::instance();
+        const std::unique_lock<std::recursive_mutex> lock(registry.tp_mutex(), std::try_to_lock);
+        if (lock && !isHooked_.load(std::memory_order_relaxed)) {
+            hook(registry);
+        }
+        return lock.owns_lock();
+    }
+
+    /// Puts a hook in the place of the registry's thread pool, whose lock the caller holds.
+    void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
         isHooked_.store(true, std::memory_order_relaxed);
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
-    /// Called by spdlog when it has released the hook. spdlog holds the lock on its thread pool.
+    /// Called by spdlog, with the lock of its thread pool, when it has released the hook.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -138,17 +144,17 @@ private:
         isHooked_.store(false, std::memory_order_relaxed);
         spdlog::details::registry& registry = spdlog::details::registry::instance();
         if (registry.get_tp().use_count() != 0) {  // spdlog has a new thread pool
-            if (!HarvestScope::isInside()) {
-                hook(registry, std::lock_guard<std::recursive_mutex>(registry.tp_mutex()));
+            if (!BatchScope::isInside()) {
+                hook(registry);
             }
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
             BackendAccess::end(*last);
         }
     }
 
-    /// Registers leave() with atexit(). If two threads call it at once, both may register, and the
-    /// second call of leave() does nothing. Neither waits for the other, so the child of a fork
-    /// never waits for a thread that it does not have.
+    /// Registers leave() with atexit(). If two threads call it simultaneously, both may register,
+    /// and the second call of leave() does nothing. Neither waits for the other, so the child of a
+    /// fork never waits for a thread that it does not have.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {
             // Makes spdlog's registry first, so that it is destroyed after leave(): its loggers
@@ -169,37 +175,10 @@ private:
         }
     }
 
-    DefaultBackend() { BackendRegistry::instance().add(*this); }
-
-    // Around a fork, this class holds hooking_ and mutex_, so the child finds both free, and also
-    // spdlog's lock if this class held it. A sink that forks does not wait for hooking_: another
-    // thread may hold hooking_ and wait for spdlog's lock, while spdlog::shutdown() holds that lock
-    // and waits for the sink.
-    bool stopForFork() noexcept override {
-        forkGuard_ = std::unique_lock<std::mutex>(hooking_, std::try_to_lock);
-        return forkGuard_.owns_lock() || HarvestScope::isInside();
-    }
-    void goOn() noexcept override { forkGuard_ = {}; }
-    void settleForFork() noexcept override {}
-    void lockForFork() noexcept override { mutex_.lock(); }
-    void afterForkInParent() noexcept override {
-        mutex_.unlock();
-        goOn();
-    }
-    void afterForkInChild() noexcept override { afterForkInParent(); }
-    void beginRescue() noexcept override {}
-    bool isRescued() const noexcept override { return true; }
-
-    std::mutex hooking_;  ///< locked before spdlog's lock in awaitShutdown()
-    /// Guard of hooking_ during a fork(); written by the forking thread.
-    std::unique_lock<std::mutex> forkGuard_;
-    std::mutex mutex_;  ///< guards backend_
-    std::shared_ptr<backend> backend_;
+    std::shared_ptr<backend> backend_;  ///< guarded by the BackendRegistry
     std::atomic<bool> watchesExit_{false};
-    /// Whether the program ends; written by the thread that ends it.
-    std::atomic<bool> hasLeft_{false};
-    /// Whether the registry holds a hook; written with its lock.
-    std::atomic<bool> isHooked_{false};
+    std::atomic<bool> hasLeft_{false};   ///< whether the program ends
+    std::atomic<bool> isHooked_{false};  ///< whether spdlog holds a hook; written with its lock
 };
 
 /// Makes the object before main(), for the reason given at registryFromTheStart.

@@ -4,9 +4,7 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/thread_slots.hpp>
 #include <sluice/log/backend.hpp>
-#include <sluice/log/detail/backend/error_channel.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
-#include <sluice/log/detail/backend/logger_handle.hpp>
 #include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 
@@ -23,10 +21,6 @@
 
 namespace sluice::log {
 
-/// While an own_time lives, the log calls of its thread print the times that the caller gives
-/// unchanged.
-using own_time = detail::CallerState::OwnTime;
-
 /// A spdlog logger whose sinks are called by a back end.
 ///
 ///     auto file = std::make_shared<sluice::log::file_sink_mt>("core.log");
@@ -39,9 +33,8 @@ using own_time = detail::CallerState::OwnTime;
 /// backtrace, flush_on, flush_every, error handlers. The calling thread checks the level and
 /// formats the text. flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: that of the log calls of all threads. Printed times never decrease, except in a backtrace
-/// and where the caller gave the time. If the caller gives it through a pointer to spdlog::logger,
-/// an own_time must live around the call.
+/// Order: that of the log calls of all threads. The printed time is spdlog's, read shortly before
+/// the record is stamped, so it may be a little earlier than the time of the line before.
 ///
 /// Thread safety: like any spdlog logger. Change the error handler and the list of sinks only while
 /// no thread logs. A logger may be destroyed while the back end has records of it. A sink may log,
@@ -88,10 +81,6 @@ public:
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
-
-    /// Logs a message with a time of the caller, which is printed unchanged.
-    void log(spdlog::log_clock::time_point time, spdlog::source_loc source,
-             spdlog::level::level_enum level, spdlog::string_view_t text);
 
     /// Logs a message that the back end formats; SLUICE_LOG calls it. `write(to)` encodes the
     /// arguments into `size` bytes, in the form that `site.print` reads.
@@ -208,7 +197,6 @@ private:
 
 #if defined(SLUICE_LOG_INLINE)
 
-#include <sluice/log/detail/backend/backend_access.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
 #include <exception>
@@ -256,19 +244,9 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
     set_formatter(std::make_unique<pattern_formatter>(pattern, type));
 }
 
-SLUICE_LOG_INLINE void async_logger::log(spdlog::log_clock::time_point time,
-                                         spdlog::source_loc source, spdlog::level::level_enum level,
-                                         spdlog::string_view_t text) {
-    const bool isEnabled = should_log(level);
-    if (isEnabled || should_backtrace()) {
-        const own_time scope;
-        log_it_({time, source, name_, level, text}, isEnabled, should_backtrace());
-    }
-}
-
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
     // The first and the last line of a backtrace, in the words of spdlog. One call on one thread
-    // writes all its lines, and the lines between keep their times.
+    // writes all its lines.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());

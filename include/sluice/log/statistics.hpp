@@ -14,7 +14,6 @@ struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
     std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end
     std::uint64_t dropped = 0;   ///< accepted records that Overflow::dropOldest removed
-    std::uint64_t lost = 0;      ///< records that a thread began before it was cancelled or died
     std::size_t messages = 0;    ///< accepted records that are not yet written
     std::size_t bytes = 0;       ///< bytes of these records in the lanes
     std::size_t high_water_messages = 0;  ///< most records that the back end has found in one lane
@@ -42,7 +41,6 @@ struct backend_statistics : lane_statistics {
     std::uint64_t rejected_after_end = 0;
     std::uint64_t ignored_stalls = 0;    ///< stalls that lasted longer than max_hold
     std::uint64_t order_violations = 0;  ///< records printed out of order after such a stall
-    std::uint64_t dead_threads = 0;      ///< threads that died without their destructors
     std::vector<thread_statistics> threads;
 };
 

@@ -1,4 +1,4 @@
-#include <sluice/log/detail/backend/action_list.hpp>
+#include <sluice/log/detail/backend/frontend.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/log/detail/backend/idle_pacing.hpp>
+#include <sluice/log/detail/backend/backend_core.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include "support/dice.hpp"
 
-#include <sluice/log/detail/lanes/lane_merge.hpp>
+#include <sluice/log/detail/lanes/order.hpp>
 
 #include <gtest/gtest.h>
 

@@ -263,39 +263,6 @@ TEST_F(LogLogger, ATimeOfTheCallersIsPrintedAsItIs) {
     EXPECT_LT(lines[4].time, future);
 }
 
-TEST_F(LogLogger, OwnTimesAreKeptThroughABasePointer) {
-    spdlog::logger& base = *logger;
-    const auto time = spdlog::details::os::now();
-    logger->info("now");
-    {
-        const own_time scope;
-        { const own_time nested; }
-        base.log(time, spdlog::source_loc{}, spdlog::level::info, "own");
-    }
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->lines().at(1).time, time);
-}
-
-TEST_F(LogLogger, PrintedTimesOfAllThreadsDoNotStepBack) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([this] {
-            for (int n = 0; n < 500; ++n) {
-                logger->info("line {}", n);
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    ASSERT_TRUE(writer->flush_wait());
-    const auto lines = sink->lines();
-    ASSERT_EQ(lines.size(), 4000u);
-    for (std::size_t i = 1; i < lines.size(); ++i) {
-        ASSERT_GE(lines[i].time, lines[i - 1].time) << i;
-    }
-}
-
 // ---- re-entry
 
 TEST_F(LogLogger, ASinkMayLogAlsoWhenTheLaneIsFull) {

@@ -5,14 +5,12 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
-#include <sluice/log/signal_scope.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,10 +18,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#if defined(__unix__)
-#include <pthread.h>
-#endif
 
 namespace sluice::log {
 namespace {
@@ -135,52 +129,6 @@ TEST_F(LogOrder, ThreadsThatComeAndGoLeaveNothingBehind) {
     ASSERT_TRUE(writer->flush_wait());
     EXPECT_EQ(writer->statistics().threads.size(), 0u);
 }
-
-#if defined(__unix__)
-async_logger* loggerOfHandler = nullptr;
-std::atomic<std::size_t> handled{0};
-
-void logInHandler(int) {
-    const signal_scope scope;
-    loggerOfHandler->info("handler");
-    handled.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
-}
-
-TEST_F(LogOrder, ASignalHandlerMayLogAtAnyMoment) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    const auto writer = make(64);
-    async_logger logger("core", sink, writer);
-    loggerOfHandler = &logger;
-    handled = 0;
-    std::signal(SIGUSR1, &logInHandler);
-    std::atomic<bool> isOver{false};
-    std::size_t logged = 0;
-    std::thread interrupted([&] {
-        while (!isOver) {
-            logger.info("thread");
-            ++logged;
-        }
-    });
-    const std::size_t signals = test::scaled(4000);
-    for (std::size_t i = 0; i < signals; ++i) {
-        const std::size_t before = handled;
-        pthread_kill(interrupted.native_handle(), SIGUSR1);
-        test::awaitThat([&] { return handled > before || i % 4 != 0; });
-    }
-    isOver = true;
-    interrupted.join();
-    std::signal(SIGUSR1, SIG_DFL);
-    ASSERT_TRUE(writer->flush_wait());
-    std::size_t dropped = 0;
-    std::size_t written = 0;
-    for (const std::string& text : sink->texts()) {
-        dropped += text.find("dropped") != std::string::npos ? 1 : 0;
-        ++written;
-    }
-    EXPECT_EQ(written - dropped + writer->discard_counter(), logged + handled);
-    EXPECT_GT(handled, 0u);
-}
-#endif
 
 }  // namespace
 }  // namespace sluice::log

@@ -30,7 +30,7 @@ struct CoarseClock {
         const auto time = std::chrono::steady_clock::now().time_since_epoch();
         return static_cast<Stamp>(time / std::chrono::nanoseconds(1)) / tick;
     }
-    static Stamp nowThenLook() noexcept { return now(); }
+    static Stamp nowThenLoad() noexcept { return now(); }
     static void waitUntilPast(Stamp stamp) noexcept {
         while (now() <= stamp) {
         }
@@ -75,7 +75,7 @@ struct SetClock {
         return time;
     }
     static Stamp now() noexcept { return time; }
-    static Stamp nowThenLook() noexcept { return time - earlier; }
+    static Stamp nowThenLoad() noexcept { return time - earlier; }
     static void waitUntilPast(Stamp /*stamp*/) noexcept {}
 };
 struct SetTraits : log::detail::RecordQueueTraits {

@@ -40,7 +40,7 @@ struct ScriptedClock {
         return time;
     }
     static Stamp now() noexcept { return time; }
-    static Stamp nowThenLook() noexcept { return time; }
+    static Stamp nowThenLoad() noexcept { return time; }
     static void waitUntilPast(Stamp) noexcept {}
 };
 struct ScriptedTraits : RecordQueueTraits {
@@ -177,7 +177,7 @@ public:
             break;
         case 1:
         case 2:
-            look();
+            poll();
             break;
         case 3:
         case 4:
@@ -198,9 +198,9 @@ public:
 
     void finish() {
         ScriptedClock::time += 10;
-        look();
+        poll();
         ScriptedClock::time += 10;
-        look();
+        poll();
         for (int i = 0; i < 100; ++i) {
             emit(log::detail::endOfTime, 1000);
         }
@@ -256,8 +256,8 @@ private:
         }
     }
 
-    void look() {
-        watermark_ = std::max(watermark_, queue_.look());
+    void poll() {
+        watermark_ = std::max(watermark_, queue_.poll());
         ASSERT_EQ(watermark_, ScriptedClock::time) << "nobody is announced";
         for (Actor& actor : actors_) {
             actor.lane.visible = actor.lane.records.size();

@@ -46,7 +46,7 @@ private:
 TEST_F(RecordQueueStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse) {
     StoppingQueue queue;
     ASSERT_EQ(postText(queue, {0, 0}, "before"), SendResult::ok);
-    queue.look();
+    queue.poll();
     stopAThread(queue);
     ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     EXPECT_EQ(numbersOf(harvest(queue)), std::vector<std::uint32_t>{0});
@@ -88,8 +88,8 @@ TEST_F(RecordQueueStall, TheBackEndSleepsWhileAThreadIsStopped) {
     const Watchdog watchdog(stateOf(queue));
     stopAThread(queue);
     ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
-    queue.look();
-    queue.look();
+    queue.poll();
+    queue.poll();
     EXPECT_FALSE(queue.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(1)));
     EXPECT_FALSE(queue.waitForWork(StdPlatform::Clock::time_point::max()));
     letItGoOn();

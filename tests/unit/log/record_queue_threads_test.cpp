@@ -1,7 +1,5 @@
 #include "support/crew.hpp"
-#include "support/interrupting_platform.hpp"
 #include "support/record_queue_tools.hpp"
-#include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -13,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,11 +18,9 @@
 
 #if defined(__linux__)
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 
-// Threads come, go and die.
+// Threads start and end.
 
 namespace sluice::test {
 namespace {
@@ -35,8 +30,6 @@ using log::detail::endOfTime;
 using log::detail::LaneRegistry;
 using log::detail::RecordQueueOptions;
 using log::detail::RecordQueueTraits;
-using log::detail::Stamp;
-using log::detail::StampClock;
 
 using RecordQueue = LabelQueue<>;
 constexpr std::size_t mostSpare = LaneRegistry<RecordQueueTraits>::mostSpare;
@@ -51,7 +44,7 @@ TEST(RecordQueueThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
         const auto all = harvest(queue);
         ASSERT_EQ(all.size(), 1U);
         EXPECT_EQ(all[0].label.number, i);
-        queue.look();
+        queue.poll();
     }
     const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, 100U);
@@ -65,11 +58,11 @@ TEST(RecordQueueThreads, ALaneWithRecordsIsKept) {
         std::thread([&queue, i] {
             ASSERT_EQ(postText(queue, {i, 0}, "text"), SendResult::ok);
         }).join();
-        queue.look();
+        queue.poll();
     }
     EXPECT_EQ(queue.statistics().lanes, 20U);
     EXPECT_EQ(harvest(queue).size(), 20U);
-    queue.look();
+    queue.poll();
     EXPECT_EQ(queue.statistics().lanes, 0U);
     EXPECT_EQ(queue.laneCount(), mostSpare);
 }
@@ -85,7 +78,7 @@ TEST(RecordQueueThreads, CountsOfThreadsThatHaveGoneStay) {
             }
         }).join();
         harvest(queue);
-        queue.look();
+        queue.poll();
     }
     const auto sum = queue.statistics();
     EXPECT_EQ(sum.logged, 9U);
@@ -113,7 +106,7 @@ TEST(RecordQueueThreads, ALaneThatWasHandedOnIsLikeNew) {
             EXPECT_EQ(lanes[0].high_water_messages, 0U);
         }).join();
         EXPECT_EQ(harvest(queue).size(), 2U);
-        queue.look();
+        queue.poll();
         EXPECT_EQ(queue.laneCount(), 1U);
     }
 }
@@ -125,7 +118,7 @@ TEST(RecordQueueThreads, NamesTheThreads) {
         ::pthread_setname_np(::pthread_self(), "a worker");
         ASSERT_EQ(postText(queue, {0, 0}, "text"), SendResult::ok);
     }).join();
-    queue.look();
+    queue.poll();
     queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record& record) {
         EXPECT_STREQ(record.lane.threadName, "a worker");
         EXPECT_NE(record.lane.threadId, log::detail::thisThread().threadId);
@@ -275,170 +268,11 @@ TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
     }
     queue.close();
     backEnd.join();
-    queue.look();
+    queue.poll();
     EXPECT_EQ(emitted, threads);
     EXPECT_EQ(queue.statistics().lanes, 0U);
     EXPECT_LE(queue.laneCount(), mostSpare);
 }
-
-// Not under an emulator, which keeps books of its own about threads.
-#if defined(__linux__) && !SLUICE_TEST_TSAN && !SLUICE_TEST_ASAN && !defined(SLUICE_TEST_EMULATED)
-
-/// Ends the calling thread without any destructor; the sanitizers' own could not stand it.
-[[noreturn]] void vanish() {
-    ::syscall(SYS_exit, 0);
-    __builtin_unreachable();
-}
-
-void* postAndVanish(void* queue) {
-    EXPECT_EQ(postText(*static_cast<RecordQueue*>(queue), {0, 1}, "last words"), SendResult::ok);
-    vanish();
-}
-
-TEST(RecordQueueThreads, AThreadThatVanishedIsFoundWhenAnotherOneComes) {
-    RecordQueue queue;
-    pthread_t thread{};
-    ASSERT_EQ(::pthread_create(&thread, nullptr, postAndVanish, &queue), 0);
-    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
-    EXPECT_EQ(harvest(queue).size(), 1U);
-    EXPECT_EQ(queue.statistics().lanes, 1U);
-    ASSERT_EQ(postText(queue, {0, 2}, "text"), SendResult::ok);
-    EXPECT_EQ(harvest(queue).size(), 1U);
-    queue.look();
-    EXPECT_EQ(queue.statistics().lanes, 1U);
-    EXPECT_EQ(queue.statistics().dead_threads, 1U);
-    EXPECT_EQ(queue.statistics().lost, 0U);
-}
-
-/// A thread vanishes while it is announced.
-struct VanishingClock : StampClock {
-    inline static thread_local bool vanishes = false;
-
-    template <class Word>
-    static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
-        const Stamp stamp = StampClock::announceThenNow(word, value);
-        if (vanishes) {
-            vanish();
-        }
-        return stamp;
-    }
-};
-struct VanishingTraits : RecordQueueTraits {
-    using Clock = VanishingClock;
-};
-using VanishingQueue = LabelQueue<VanishingTraits>;
-
-struct LookedAt {
-    VanishingQueue queue;
-    std::atomic<bool> hasPosted{false};
-    std::atomic<bool> isKnown{false};
-};
-
-void* vanishInAPost(void* scene) {
-    auto& self = *static_cast<LookedAt*>(scene);
-    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), SendResult::ok);
-    self.hasPosted = true;
-    awaitThat([&self] { return self.isKnown.load(); });
-    VanishingClock::vanishes = true;
-    (void)postText(self.queue, {0, 2}, "half made");
-    return nullptr;
-}
-
-TEST(RecordQueueThreads, AThreadThatVanishedInAPostDoesNotHoldTheOutputForEver) {
-    LookedAt scene;
-    VanishingQueue& queue = scene.queue;
-    const Watchdog watchdog(stateOf(queue));
-    pthread_t thread{};
-    ASSERT_EQ(::pthread_create(&thread, nullptr, vanishInAPost, &scene), 0);
-    awaitThat([&scene] { return scene.hasPosted.load(); });
-    ASSERT_EQ(postText(queue, {0, 0}, "text"), SendResult::ok);
-    queue.look();
-    scene.isKnown = true;
-    ASSERT_EQ(::pthread_join(thread, nullptr), 0);
-    ASSERT_EQ(postText(queue, {0, 3}, "after it"), SendResult::ok);
-    std::vector<std::uint32_t> numbers;
-    while (numbers.size() != 3) {
-        queue.waitForWork(StdPlatform::Clock::now() + std::chrono::seconds(10));
-        for (const std::uint32_t number : numbersOf(harvest(queue))) {
-            numbers.push_back(number);
-        }
-    }
-    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{1, 0, 3}));
-    queue.look();
-    const auto sum = queue.statistics();
-    EXPECT_EQ(sum.dead_threads, 1U);
-    EXPECT_EQ(sum.lost, 1U);
-    EXPECT_EQ(sum.lanes, 1U);
-    EXPECT_GE(sum.stalls, 1U);
-    EXPECT_GE(sum.longest_stall, std::chrono::milliseconds(50));
-    // Its lane is whole again.
-    std::thread([&queue] {
-        for (std::uint32_t i = 0; i < 100; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
-        }
-    }).join();
-    EXPECT_EQ(harvest(queue).size(), 100U);
-}
-
-struct InterruptingTraits : RecordQueueTraits {
-    using Platform = InterruptingPlatform;
-};
-using InterruptedQueue = LabelQueue<InterruptingTraits>;
-
-struct Victim {
-    InterruptedQueue queue;
-    std::size_t access = 0;
-    bool hasSurvived = false;
-};
-
-void* vanishAtAnAccess(void* victim) {
-    auto& self = *static_cast<Victim*>(victim);
-    EXPECT_EQ(postText(self.queue, {0, 1}, "delivered"), SendResult::ok);
-    const Interruption interruption(self.access, [] { vanish(); });
-    (void)postText(self.queue, {0, 2}, "perhaps");
-    self.hasSurvived = true;
-    return nullptr;
-}
-
-// In front of each access of a post to shared memory, whoever is left goes on, and the lane serves
-// its next owner.
-TEST(RecordQueueThreads, AThreadMayVanishAnywhereInAPost) {
-    bool hasSurvived = false;
-    for (std::size_t access = 0; !hasSurvived; ++access) {
-        Victim victim;
-        victim.access = access;
-        InterruptedQueue& queue = victim.queue;
-        const Watchdog watchdog(stateOf(queue));
-        pthread_t thread{};
-        ASSERT_EQ(::pthread_create(&thread, nullptr, vanishAtAnAccess, &victim), 0);
-        ASSERT_EQ(::pthread_join(thread, nullptr), 0);
-        hasSurvived = victim.hasSurvived;
-        ASSERT_EQ(postText(queue, {0, 3}, "after it"), SendResult::ok);
-        std::vector<std::uint32_t> numbers;
-        while (numbers.empty() || numbers.back() != 3) {
-            for (const std::uint32_t number : numbersOf(harvest(queue))) {
-                numbers.push_back(number);
-            }
-        }
-        EXPECT_EQ(numbers.front(), 1U);
-        EXPECT_LE(numbers.size(), 3U);
-        queue.look();
-        queue.look();
-        EXPECT_EQ(queue.statistics().lanes, 1U) << "at access " << access;
-        std::thread([&queue] {
-            for (std::uint32_t i = 0; i < 10; ++i) {
-                ASSERT_EQ(postText(queue, {0, i}, std::to_string(i)), SendResult::ok);
-            }
-        }).join();
-        const auto all = harvest(queue);
-        ASSERT_EQ(all.size(), 10U);
-        for (std::uint32_t i = 0; i < 10; ++i) {
-            EXPECT_EQ(all[i].payload, std::to_string(i));
-        }
-    }
-}
-
-#endif
 
 }  // namespace
 }  // namespace sluice::test

@@ -21,7 +21,7 @@ TEST(StampClock, NeverGoesBackOnOneThread) {
     for (int i = 0; i < 100'000; ++i) {
         const Stamp first = StampClock::now();
         const Stamp second = StampClock::announceThenNow(word, 1);
-        const Stamp third = StampClock::nowThenLook();
+        const Stamp third = StampClock::nowThenLoad();
         ASSERT_LE(last, first);
         ASSERT_LE(first, second);
         ASSERT_LE(second, third);
@@ -100,7 +100,7 @@ TEST(StampClock, AnAnnouncementThatWasNotSeenIsStampedLater) {
     while (!hasBegun) {
     }
     while (looks.empty() || looks.back().seen != rounds) {
-        const Stamp time = StampClock::nowThenLook();
+        const Stamp time = StampClock::nowThenLoad();
         looks.push_back({time, word.load(std::memory_order_seq_cst)});
     }
     producer.join();

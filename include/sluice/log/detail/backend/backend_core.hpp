@@ -2,15 +2,9 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/log/backend_options.hpp>
-#include <sluice/log/detail/backend/action_list.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
+#include <sluice/log/detail/backend/batch_writer.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
-#include <sluice/log/detail/backend/harvest_mutex.hpp>
-#include <sluice/log/detail/backend/harvest_scope.hpp>
-#include <sluice/log/detail/backend/harvester.hpp>
-#include <sluice/log/detail/backend/idle_pacing.hpp>
-#include <sluice/log/detail/backend/manual_harvests.hpp>
-#include <sluice/log/detail/backend/worker_thread.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
@@ -23,30 +17,184 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <utility>
 
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
+
 namespace sluice::log::detail {
+
+/// Decides how long the worker rests between two batches, as `pacing_policy` says.
+///
+/// `park`: the worker sleeps until a logging thread wakes it, with a system call. While records
+/// flow, it naps instead, because waking it for each record would cost more than the record, and
+/// each poll of a lane takes the cache line from the thread that is writing to it. Records flow if
+/// `flowStart` more have arrived than one in each `flowGap`. A record then waits for at most one
+/// nap and the time that the system adds to a nap, on Linux 50 microseconds.
+///
+/// `nap`: no thread wakes the worker. `spin`: the worker does not rest.
+class IdlePacing {
+public:
+    using TimePoint = std::chrono::steady_clock::time_point;
+    using Rest = std::chrono::nanoseconds;
+
+    static constexpr Rest none{0};                   ///< the worker does not rest
+    static constexpr Rest untilWoken = Rest::max();  ///< the worker sleeps until it is woken
+
+    static constexpr Rest flowGap = std::chrono::microseconds(50);
+    static constexpr std::uint64_t flowStart = 32;
+    /// After a batch of this many records the worker does not rest.
+    static constexpr std::uint64_t large = 512;
+    static constexpr Rest shortestNap = std::chrono::microseconds(15);
+    static constexpr Rest longestNap = 32 * shortestNap;
+
+    explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
+
+    /// Returns the rest after a batch of this many records, which began at `now`.
+    Rest after(std::uint64_t delivered, TimePoint now) noexcept {
+        switch (policy_) {
+        case pacing_policy::spin:
+            return none;
+        case pacing_policy::nap:
+            return restToNap(delivered);
+        default:
+            return restToPark(delivered, now);
+        }
+    }
+
+private:
+    Rest restToNap(std::uint64_t delivered) noexcept {
+        nap_ = delivered == 0 ? std::min(2 * nap_, longestNap) : shortestNap;
+        return delivered < large ? nap_ : none;
+    }
+
+    Rest restToPark(std::uint64_t delivered, TimePoint now) noexcept {
+        const auto counted = static_cast<Rest::rep>(std::min(delivered, 2 * flowStart));
+        flowUntil_ = std::min(std::max(flowUntil_, now) + counted * flowGap,
+                              now + Rest::rep{2 * flowStart} * flowGap);
+        if (delivered == 0) {
+            return untilWoken;
+        }
+        if (delivered >= large) {
+            return none;
+        }
+        return flowUntil_ - now > Rest::rep{flowStart} * flowGap ? shortestNap : untilWoken;
+    }
+
+    const pacing_policy policy_;
+    Rest nap_ = shortestNap;
+    /// Each record adds `flowGap` to this time, which is never before the present. So its distance
+    /// from the present is the number of records in excess of one in each `flowGap`.
+    TimePoint flowUntil_{};
+};
+
+/// The thread of a back end, with its name and its processor. Unlike a std::thread, it can be
+/// joined with a time limit, and it can be given up.
+///
+/// Thread safety: one thread at a time may call the members.
+class WorkerThread {
+public:
+    WorkerThread() = default;
+    WorkerThread(const WorkerThread&) = delete;
+    WorkerThread& operator=(const WorkerThread&) = delete;
+    ~WorkerThread() { giveUp(); }
+
+    /// Runs body(errors) on a new thread. The objects that `body` refers to must live until `body`
+    /// has returned, also if the thread is given up. Throws std::system_error if the system refuses
+    /// a thread.
+    template <class Body>
+    void start(const backend_options& options, Body body) {
+        std::promise<void> end;
+        end_ = end.get_future();
+        thread_ = std::make_unique<std::thread>(
+            [&options, end = std::move(end), run = std::move(body)]() mutable {
+                const ErrorChannel errors(options.thread_name, &noHandler);
+                settle(options, errors);
+                run(errors);
+                { const Body last = std::move(run); }  // destroyed before join() returns
+                end.set_value();
+            });
+    }
+
+    bool isRunning() const noexcept { return thread_ != nullptr; }
+
+    /// Waits until the thread has ended. False if `atMost` passed first.
+    bool join(std::chrono::nanoseconds atMost) {
+        if (thread_ == nullptr) {
+            return true;
+        }
+        if (end_.wait_until(deadlineAfter<std::chrono::steady_clock>(atMost)) !=
+            std::future_status::ready) {
+            return false;
+        }
+        thread_->join();
+        thread_.reset();
+        return true;
+    }
+
+    /// Detaches the thread, which ends by itself.
+    void giveUp() noexcept {
+        if (thread_ != nullptr) {
+            thread_->detach();
+            thread_.reset();
+        }
+    }
+
+    /// Called in the child of a fork(). The thread does not exist there, but its handle is
+    /// joinable, so the handle is leaked.
+    void forget() noexcept { static_cast<void>(thread_.release()); }
+
+private:
+    /// Sets the name and the processor of the calling thread. If the system refuses the processor,
+    /// reports it; the thread then runs on any processor.
+    static void settle(const backend_options& options, const ErrorChannel& errors) {
+#if defined(__linux__)
+        pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
+        if (options.cpu >= 0) {
+            cpu_set_t set;
+            CPU_ZERO(&set);
+            if (options.cpu < CPU_SETSIZE) {
+                CPU_SET(static_cast<std::size_t>(options.cpu), &set);
+            }
+            if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
+                errors.report("the system refuses backend_options::cpu = " +
+                              std::to_string(options.cpu));
+            }
+        }
+#else
+        static_cast<void>(options);
+        static_cast<void>(errors);
+#endif
+    }
+
+    inline static const spdlog::err_handler noHandler{};
+
+    std::unique_ptr<std::thread> thread_;
+    std::future<void> end_;  ///< ready when the thread has destroyed its body
+};
 
 /// A back end: its lanes, its thread and its end. `backend` adds the statistics and the checks of
 /// the options.
 ///
 ///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of actions
-///     Harvester: earlier records and actions, in the order of the stamps -> the sinks
+///     BatchWriter: earlier records and actions, in the order of the stamps -> the sinks
 ///
-/// A manual back end has no worker. The polling thread harvests, in poll().
+/// A mutex guards each batch. These threads write batches: the worker, while there is one; the
+/// polling thread of a manual back end, which has no worker; each thread that logs, after the
+/// worker has left; and the forking thread, before fork().
 ///
-/// Threads: any thread may call any member, unless the member says otherwise. A mutex guards each
-/// harvest. These threads harvest:
-///
-/// - the worker, while there is one;
-/// - each thread that logs, after the worker has left;
-/// - the forking thread, around fork().
-///
-/// Errors: the error handler of a logger gets the errors of the logger's sinks.
+/// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
                           public std::enable_shared_from_this<BackendCore>,
                           private RegistryMember {
+    using Clock = std::chrono::steady_clock;
+    using Writing = BatchWriter::Writing;
+    using Guard = std::unique_lock<std::mutex>;
+
 public:
     explicit BackendCore(const backend_options& options)
         : Frontend(queueOptions(options, this)), options_(options) {
@@ -62,7 +210,7 @@ public:
             return false;
         }
         queue_.wake();
-        ensureHarvest();
+        ensureWritten();
         return true;
     }
 
@@ -70,55 +218,62 @@ public:
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return false;
         }
-        harvester_.wantFlush(logger, queue_.now());
+        writer_.wantFlush(logger, queue_.now());
         queue_.wake();
-        ensureHarvest();
+        ensureWritten();
         return true;
     }
 
-    void retire(LoggerState& logger) noexcept override {
-        harvester_.tellOfDrops(logger);
-        harvester_.forget(logger);
-    }
+    void retire(LoggerState& logger) noexcept override { writer_.retire(logger); }
 
     const backend_options& options() const noexcept { return options_; }
-    const Harvester& harvester() const noexcept { return harvester_; }
+    const BatchWriter& writer() const noexcept { return writer_; }
 
     /// Starts the worker. Throws std::system_error if the system refuses a thread. One thread at a
     /// time may call start(), leave() and close().
     void start() {
-        setMode(Mode::worker);
         worker_.start(options_, [core = shared_from_this()](const ErrorChannel& errors) {
             core->runHook(core->options_.on_thread_start, errors);
             core->work();
             core->runHook(core->options_.on_thread_stop, errors);
         });
+        setMode(Mode::worker);
     }
 
-    /// For backend::poll().
-    std::size_t poll() noexcept { return options_.manual ? manual_.poll() : 0; }
+    /// For backend::poll(). Makes the calling thread the polling thread.
+    std::size_t poll() noexcept {
+        if (!options_.manual || isInBatch()) {
+            return 0;
+        }
+        takePolling();
+        return writeCounted();
+    }
 
     /// Ends the worker after it has written all records. From now on each thread that logs writes
-    /// its own records. False if `atMost` passed first: then all later records are refused, and the
-    /// worker ends when it can.
+    /// its own records. False if `atMost` passed first: then all later records are rejected, and
+    /// the worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
-            ensureHarvest();  // on_thread_stop of the worker may have logged
+            ensureWritten();  // on_thread_stop of the worker may have logged
             return true;
         }
         queue_.close();
         setMode(Mode::closed);
-        closeControls();
+        closeActions();
         return false;
     }
 
-    /// For backend::shutdown(). Ends the worker after it has written all records.
+    /// For backend::shutdown(). Ends the worker after it has written all records. A manual back end
+    /// writes them here; inside a batch it writes nothing, and the caller calls close() again.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
-        forbidRestart();
         if (options_.manual) {
-            return manual_.close(deadlineAfter<std::chrono::steady_clock>(atMost));
+            setMode(Mode::closed);
+            return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
+        }
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            forbidRestart();
         }
         const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
@@ -129,45 +284,42 @@ public:
         if (isOver) {
             actions_.close();  // also without a worker, as in the child of a fork
         } else {
-            closeControls();
+            closeActions();
         }
-        return isOver && harvester_.isFlushed();
+        return isOver && writer_.isFlushed();
     }
 
     /// For backend::flush_wait().
     bool flushAndWait(std::chrono::nanoseconds atMost) {
-        const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
-        auto flush = std::make_unique<Harvester::FlushSinks>(harvester_);
+        const auto end = deadlineAfter<Clock>(atMost);
+        auto flush = std::make_unique<BatchWriter::FlushSinks>(writer_);
         std::future<bool> result = flush->result();
         std::unique_ptr<OrderedAction> action = std::move(flush);
-        if (isInHarvest() || harvester_.isAbandoned() || !send(action)) {
+        if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In these modes no other thread harvests. The first attempt may have left records, because
-        // a thread was inside a log call.
-        while (mode_.load(std::memory_order_relaxed) == Mode::caller || manual_.isMine()) {
-            if (manual_.isMine()) {
-                manual_.harvestOnce();
+        // In these modes no other thread writes. The first attempt may have left records, because a
+        // thread was inside a log call.
+        while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
+            if (isPollingThread()) {
+                writeCounted();
             }
             if (isReady(result, std::min(end, soon()))) {
                 break;
             }
-            if (std::chrono::steady_clock::now() >= end) {
+            if (Clock::now() >= end) {
                 return false;
             }
-            ensureHarvest();
+            ensureWritten();
         }
         return isReady(result, end) && result.get();
     }
 
 private:
-    using Guard = HarvestMutex::Guard;
-    friend class ManualHarvests<BackendCore>;
-
     static RecordQueueOptions queueOptions(const backend_options& options, BackendCore* core) {
         RecordQueueOptions result;
         if (options.manual) {
-            result.roomMaker = {&ManualHarvests<BackendCore>::makeRoom, &core->manual_};
+            result.roomMaker = {&makeRoom, core};
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.bytes_of_room();
@@ -175,119 +327,34 @@ private:
         return result;
     }
 
-    void harvestHere() noexcept override {
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
-            restart();
-        }
-        if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
-            const Guard guard = harvesting_.lockFirst([this] { queue_.wake(); });
-            harvest(guard, Harvester::Writing::atOnce);
-            queue_.resign();
-        }
-    }
-
-    /// Called by the worker: rests for this time, or until a thread has work for it or wants to
-    /// harvest.
-    void rest(IdlePacing::Rest length) {
-        if (length == IdlePacing::untilWoken) {
-            const Guard guard = harvesting_.lock();
-            queue_.waitForWork(std::chrono::steady_clock::now() + std::chrono::seconds(1));
-        } else {
-            restUnwoken(length);
-        }
-    }
-
-    /// Called by the worker: rests for this time. No thread wakes it, so log calls save a fence.
-    void restUnwoken(IdlePacing::Rest length) {
-        {
-            const Guard guard = harvesting_.lock();
-            queue_.expectNoWake();
-        }
-        if (length != IdlePacing::none) {
-            std::this_thread::sleep_for(length);
-        }
-    }
-
-    /// Runs a hook of the options. It counts as a harvest, so log calls of the hook do not wait for
-    /// their own thread.
-    void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
-        if (hook) {
-            const HarvestScope scope(this);
-            guarded(errors, {}, hook);
-        }
-    }
-
-    /// Starts the worker in a forked child. If the system refuses a thread, each thread that logs
-    /// harvests.
-    void restart() noexcept {
-        const std::lock_guard<std::mutex> lock(restarting_);
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
-            try {
-                start();
-            } catch (const std::exception&) {
-                setMode(Mode::caller);
-            }
-        }
-    }
-
     void setMode(Mode mode) noexcept { mode_.store(mode, std::memory_order_seq_cst); }
 
-    bool endWorker(std::chrono::nanoseconds atMost) {
-        mayLeave_.store(true, std::memory_order_release);
-        queue_.wake();
-        // A sink cannot wait for itself, and two sinks could wait for each other.
-        const bool mayWait = !isInHarvest();
-        if (mayWait && worker_.join(atMost)) {
-            return true;
-        }
-        if (mayWait) {
-            harvester_.abandon();
-            queue_.wake();
-        }
-        worker_.giveUp();
-        return false;
-    }
-
-    /// Makes sure that a forked child which has not logged yet starts no worker.
-    void forbidRestart() noexcept {
-        const std::lock_guard<std::mutex> lock(restarting_);
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
-            setMode(Mode::closed);
-        }
-    }
-
-    /// Closes the list of actions when the worker and the thread that gave the worker up have both
-    /// called it. Until then a worker that was given up still takes actions.
-    void closeControls() noexcept {
-        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
-            actions_.close();
-        }
-    }
-
-    static bool isReady(std::future<bool>& result, std::chrono::steady_clock::time_point until) {
+    static bool isReady(std::future<bool>& result, Clock::time_point until) {
         return result.wait_until(until) == std::future_status::ready;
     }
+    static Clock::time_point soon() { return Clock::now() + std::chrono::milliseconds(5); }
 
-    static std::chrono::steady_clock::time_point soon() {
-        return std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    // ---- Batches
+
+    /// Locks the batches for a thread that is not the worker. The worker holds the mutex nearly
+    /// always, so this wakes it and makes it wait. If `end` passes first, the guard owns nothing.
+    Guard pauseWorker(Clock::time_point end) {
+        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
+        queue_.wake();
+        Guard guard(batches_, std::try_to_lock);
+        while (!guard && Clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            static_cast<void>(guard.try_lock());
+        }
+        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint
+        return guard;
     }
 
-    /// Writes the earlier records and runs the earlier actions, in order. Returns the watermark.
-    /// Sets `begun` to the start time of this harvest. The caller cannot ask harvester_ afterwards,
-    /// because another thread may have harvested again.
-    Stamp harvest(std::chrono::steady_clock::time_point& begun,
-                  Harvester::Writing writing) noexcept {
-        const Guard guard = harvesting_.lock();
-        const Stamp reached = harvest(guard, writing);
-        begun = harvester_.begun();
-        return reached;
-    }
-
-    Stamp harvest(const Guard& /*guard*/, Harvester::Writing writing) noexcept {
-        const HarvestScope scope(this);
+    Stamp writeBatch(const Guard& /*guard*/, Writing writing) noexcept {
+        const BatchScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const Stamp reached = harvester_.harvest(writing);
-        // Relaxed: only harvests write it, and the mutex orders them.
+        const Stamp reached = writer_.writeBatch(writing);
+        // Relaxed: only batches write it, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);
@@ -295,8 +362,29 @@ private:
         return reached;
     }
 
-    /// The loop of the worker. `last` is 0, or the time after which the worker no longer needs to
-    /// harvest.
+    /// The last step: reports missing records and flushes all sinks.
+    void finish() noexcept {
+        const Guard guard(batches_);
+        const BatchScope scope(this);
+        writer_.finish();
+    }
+
+    void writeHere() noexcept override {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
+            return;
+        }
+        const Guard guard = pauseWorker(Clock::time_point::max());
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            restart();
+        }
+        if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
+            writeBatch(guard, Writing::always);
+        }
+    }
+
+    // ---- The worker
+
+    /// The loop of the worker. `last` is 0, or the time after which the worker may end.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -304,74 +392,184 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = queue_.now();
             }
-            if (last == 0) {
-                harvesting_.letOthersGo();
+            while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a hint
+                std::this_thread::yield();
             }
-            const std::uint64_t before = harvester_.seen();
-            std::chrono::steady_clock::time_point begun;
-            const Stamp reached = harvest(begun, Harvester::Writing::whenDue);
-            if (last != 0 && (reached > last || harvester_.isAbandoned())) {
+            Guard guard(batches_);
+            const std::uint64_t before = writer_.seen();
+            const Stamp reached = writeBatch(guard, Writing::whenDue);
+            const IdlePacing::Rest rest = pacing.after(writer_.seen() - before, writer_.begun());
+            if (last != 0 && (reached > last || writer_.isAbandoned())) {
+                guard.unlock();
                 finish();
-                closeControls();
+                closeActions();
                 return;
             }
-            rest(pacing.after(harvester_.seen() - before, begun));
+            if (rest == IdlePacing::untilWoken) {
+                queue_.waitForWork(Clock::now() + std::chrono::seconds(1));
+                continue;
+            }
+            queue_.expectNoWake();
+            guard.unlock();
+            if (rest != IdlePacing::none) {
+                std::this_thread::sleep_for(rest);
+            }
         }
     }
 
-    /// The last step of a worker: flushes all sinks.
-    void finish() noexcept {
-        const Guard guard = harvesting_.lock();
-        const HarvestScope scope(this);
-        harvester_.finish();
+    /// Runs a hook of the options. It counts as a batch, so log calls of the hook do not wait for
+    /// their own thread.
+    void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
+        if (hook) {
+            const BatchScope scope(this);
+            guarded(errors, {}, hook);
+        }
     }
 
-    /// The child begins without records: the parent alone writes the records up to the fork. During
-    /// the fork only the forking thread writes. So in the child no lock of a sink is held, and no
-    /// sink has text in a buffer that both processes would write.
-    ///
-    /// Special cases: if a sink forks, the only thread of the child continues in the sink. If a
-    /// worker was given up, the fork does not wait for it. If two sinks of different back ends fork
-    /// at once, neither waits for the other: in each child the back end of the other sink has
-    /// ended.
-    bool stopForFork() noexcept override {
-        if (HarvestScope::isInside(this) || harvester_.isAbandoned()) {
+    bool endWorker(std::chrono::nanoseconds atMost) {
+        mayLeave_.store(true, std::memory_order_release);
+        queue_.wake();
+        // A sink cannot wait for itself, and two sinks could wait for each other.
+        const bool mayWait = !isInBatch();
+        if (mayWait && worker_.join(atMost)) {
             return true;
         }
-        forkGuard_ = harvesting_.tryLockUntil(soon(), [this] { queue_.wake(); });
-        return forkGuard_ || isInHarvest();
+        if (mayWait) {
+            writer_.abandon();
+            queue_.wake();
+        }
+        worker_.giveUp();
+        return false;
     }
-    void goOn() noexcept override { forkGuard_ = {}; }
-    void settleForFork() noexcept override {
-        if (forkGuard_) {
-            harvest(forkGuard_, Harvester::Writing::atOnce);
-            const HarvestScope scope(this);
-            static_cast<void>(loggers_.flush());
-            queue_.resign();
+
+    /// Closes the list of actions when the worker and the thread that gave the worker up have both
+    /// called it. Until then a worker that was given up still takes actions.
+    void closeActions() noexcept {
+        if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
+            actions_.close();
         }
     }
-    void lockForFork() noexcept override {
-        restarting_.lock();
+
+    /// Starts the worker in a forked child, under the lock of the batches. If the system refuses a
+    /// thread, each thread that logs writes.
+    void restart() noexcept {
+        try {
+            start();
+        } catch (const std::exception&) {
+            setMode(Mode::caller);
+        }
+    }
+    /// Makes sure that a forked child which has not logged yet starts no worker.
+    void forbidRestart() noexcept {
+        const Guard guard = pauseWorker(Clock::time_point::max());
+        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+            setMode(Mode::closed);
+        }
+    }
+
+    // ---- Manual back ends
+
+    // Relaxed, both: each thread only compares the value with its own number.
+    void takePolling() noexcept {
+        pollingThread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    bool isPollingThread() const noexcept {
+        return options_.manual &&
+               pollingThread_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
+               mode_.load(std::memory_order_seq_cst) == Mode::worker;
+    }
+
+    /// Writes a batch. Returns the number of records that the sinks received.
+    std::size_t writeCounted() noexcept {
+        const Guard guard(batches_);
+        const std::uint64_t before = writer_.seen();
+        writeBatch(guard, Writing::always);
+        return static_cast<std::size_t>(writer_.seen() - before);
+    }
+
+    /// Called by a thread whose lane is full. If it is the polling thread, it writes a batch,
+    /// because it cannot wait for itself. Returns false on any other thread.
+    static bool makeRoom(void* core) noexcept {
+        auto& self = *static_cast<BackendCore*>(core);
+        if (!self.isPollingThread()) {
+            return false;
+        }
+        if (self.writeCounted() == 0) {
+            std::this_thread::yield();  // to a thread that was preempted in a log call
+        }
+        return true;
+    }
+
+    /// Writes the records of the closed queue and flushes the sinks. False if `end` passed first:
+    /// then the others are not written.
+    bool writeRest(Clock::time_point end) noexcept {
+        const Stamp last = queue_.now();
+        for (;;) {
+            const Stamp reached = [this] {
+                const Guard guard(batches_);
+                return writeBatch(guard, Writing::always);
+            }();
+            if (reached > last) {
+                finish();
+                actions_.close();
+                return true;
+            }
+            if (Clock::now() >= end) {
+                writer_.abandon();
+                actions_.close();
+                return false;
+            }
+            std::this_thread::yield();
+        }
+    }
+
+    // ---- Fork: the parent alone writes the records up to the fork, and the child begins without
+    // records. Special cases: if a sink forks, the only thread of the child continues in the sink.
+    // If a worker was given up, the fork does not wait for it. If two sinks of different back ends
+    // fork simultaneously, neither waits for the other: in each child the back end of the other
+    // sink has ended.
+
+    bool hold() noexcept override {
+        if (BatchScope::isInside(this) || writer_.isAbandoned()) {
+            return true;
+        }
+        forkGuard_ = pauseWorker(soon());
+        if (!forkGuard_) {
+            return isInBatch();
+        }
+        writeBatch(forkGuard_, Writing::always);
+        const BatchScope scope(this);
+        static_cast<void>(loggers_.flush());
+        return true;
+    }
+    void letGo() noexcept override { forkGuard_ = {}; }
+
+    void lockLists() noexcept override {
         actions_.lock();
         loggers_.lock();
-        queue_.beforeFork();
+        queue_.lock();
     }
-    void afterForkInParent() noexcept override {
-        queue_.afterForkInParent();
-        unlockAfterFork();
-    }
-    void afterForkInChild() noexcept override {
-        if (!forkGuard_) {
-            queue_.unlockInChild();
-            unlockAfterFork();
-            if (!HarvestScope::isInside(this)) {
-                harvester_.abandon();
-                queue_.close();
-                setMode(Mode::closed);
-            }
-            return;
+
+    void afterFork(bool isChild) noexcept override {
+        const bool isHeld = static_cast<bool>(forkGuard_);
+        if (isChild && isHeld) {
+            resetInChild();
         }
-        queue_.afterForkInChild();
+        queue_.unlock();
+        loggers_.unlock();
+        actions_.unlock();
+        if (isChild && isHeld) {
+            writer_.resetInChild();
+        } else if (isChild && !BatchScope::isInside(this)) {
+            writer_.abandon();
+            queue_.close();
+            setMode(Mode::closed);
+        }
+        letGo();
+    }
+
+    void resetInChild() noexcept {
+        queue_.resetInChild();
         actions_.forget();
         if (worker_.isRunning()) {
             worker_.forget();
@@ -379,47 +577,38 @@ private:
                 setMode(Mode::nobody);
             }
         }
-        manual_.take();
-        unlockAfterFork();
-        harvester_.forgetAll();
-        harvesting_.forgetOthers();
+        takePolling();
+        others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
-    void unlockAfterFork() noexcept {
-        loggers_.unlock();
-        actions_.unlock();
-        restarting_.unlock();
-        goOn();
-    }
+
+    // ---- Crash
 
     void beginRescue() noexcept override {
         rescueWanted_.fetch_add(1, std::memory_order_acq_rel);
         queue_.wake();
     }
     bool isRescued() const noexcept override {
-        return mode_.load(std::memory_order_seq_cst) != Mode::worker || manual_.isMine() ||
-               HarvestScope::isInside(this) ||
+        return mode_.load(std::memory_order_seq_cst) != Mode::worker || isPollingThread() ||
+               BatchScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
-    // These fields are seldom written.
+    // Seldom written.
     const backend_options options_;
     ActionList actions_;
     WorkerThread worker_;
-    std::mutex restarting_;  ///< guards the start of the worker in a forked child
-    Guard forkGuard_;  ///< guard of harvesting_ during a fork(); written by the forking thread
-    /// Number of beginRescue() calls; written by crash handlers.
-    std::atomic<std::uint64_t> rescueWanted_{0};
-    ManualHarvests<BackendCore> manual_{*this};
+    Guard forkGuard_;  ///< guard of batches_ during a fork(); written by the forking thread
+    std::atomic<std::thread::id> pollingThread_{std::this_thread::get_id()};
+    std::atomic<std::uint64_t> rescueWanted_{0};  ///< number of beginRescue() calls
     std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
-    std::atomic<bool> isClosing_{false};  ///< whether closeControls() was called once
+    std::atomic<bool> isClosing_{false};  ///< whether closeActions() was called once
 
-    // Written in each harvest. harvesting_ guards harvester_.
-    alignas(cacheLineSize) HarvestMutex harvesting_;
-    Harvester harvester_{queue_, loggers_, actions_, options_.notice_interval,
-                         options_.write_interval};
-    /// The value of rescueWanted_ that the last harvest has fulfilled.
-    std::atomic<std::uint64_t> rescueDone_{0};
+    // Written in each batch. batches_ guards writer_ and the polls of the queue.
+    alignas(cacheLineSize) std::mutex batches_;
+    std::atomic<unsigned> others_{0};  ///< threads in pauseWorker()
+    BatchWriter writer_{queue_, loggers_, actions_, options_};
+    std::atomic<std::uint64_t> rescueDone_{0};  ///< the rescueWanted_ that a batch has fulfilled
 };
 
 }  // namespace sluice::log::detail

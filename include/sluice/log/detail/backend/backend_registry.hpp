@@ -11,31 +11,28 @@
 
 namespace sluice::log::detail {
 
-/// An object that is called when its process forks or crashes, such as a back end.
+/// A back end, as fork() and the crash handler see it.
 class RegistryMember {
 public:
     RegistryMember() = default;
     RegistryMember(const RegistryMember&) = delete;
     RegistryMember& operator=(const RegistryMember&) = delete;
 
-    /// The registry calls these functions in this order around fork(), so that the child finds no
-    /// work half done.
-    ///
-    /// stopForFork() stops the thread that calls sinks. It waits for a few milliseconds at most. If
-    /// it returns false, the registry calls goOn() of each member and begins again. Between the two
-    /// attempts another thread may fork or make a member.
-    ///
-    /// settleForFork() calls the sinks, after all members have stopped. lockForFork() is called
-    /// after all members have settled, because the sinks of one member may use another member.
-    virtual bool stopForFork() noexcept = 0;
-    virtual void goOn() noexcept = 0;
-    virtual void settleForFork() noexcept = 0;
-    virtual void lockForFork() noexcept = 0;
-    virtual void afterForkInParent() noexcept = 0;
-    virtual void afterForkInChild() noexcept = 0;
+    /// Before fork(): stops the thread that calls sinks, writes all records and flushes the sinks,
+    /// so that no sink keeps text that both processes would write. Waits for a few milliseconds at
+    /// most. If it returns false, letGo() of all members follows, and the attempt is repeated.
+    virtual bool hold() noexcept = 0;
+    virtual void letGo() noexcept = 0;
+
+    /// Locks the lists of the member. Called when all members are held, because the sinks of one
+    /// member may use another member.
+    virtual void lockLists() noexcept = 0;
+
+    /// After fork(), in both processes. Undoes lockLists() and hold().
+    virtual void afterFork(bool isChild) noexcept = 0;
 
     /// For the handler of a fatal signal. beginRescue() requests that all records are written.
-    /// isRescued() tells whether they are. It is also true if no thread could write them.
+    /// isRescued() returns whether they are; it is also true if no thread could write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
@@ -49,9 +46,8 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// Any thread may call add() and remove(). A mutex guards the list against other changes. Handlers
-/// of fatal signals read the list without the mutex. The thread that holds the mutex may lock it
-/// again, because a sink that it calls during a fork may make a member, and may fork.
+/// Thread safety: any thread may call any member. The lock is recursive, because a sink that is
+/// called during a fork may make a back end, and may fork. It also guards the default back end.
 class BackendRegistry {
 public:
     /// All shared libraries share this object, also those that hide their symbols.
@@ -70,7 +66,7 @@ public:
     void remove(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
         std::atomic<RegistryMember*>* link = &first_;
-        // Relaxed: the mutex orders changes.
+        // Relaxed: the lock orders changes.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
         }
@@ -78,8 +74,8 @@ public:
     }
 
     /// Calls visit(member) for each member. It takes no lock, because handlers of fatal signals
-    /// call it. If a member ends meanwhile, such a handler may crash; the process is about to end
-    /// anyway.
+    /// call it. If a member is being destroyed, such a handler may crash; the process is about to
+    /// end anyway.
     template <class Visit>
     void forEach(Visit&& visit) {
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
@@ -88,7 +84,8 @@ public:
         }
     }
 
-    // The functions that std::lock_guard calls. The thread that holds the mutex may lock it again.
+    // A recursive lock. std::recursive_mutex would refuse the unlock in the child of a fork, whose
+    // thread has another number.
 
     void lock() {
         // Relaxed: only this thread writes its own mark.
@@ -105,48 +102,49 @@ public:
         }
     }
 
-private:
-    BackendRegistry() {
-#if defined(__unix__)
-        // If there is no memory for the handlers, fork() does not call them, and nothing can report
-        // it.
-        static_cast<void>(
-            pthread_atfork([] { instance().beforeFork(); },
-                           [] { instance().afterFork(&RegistryMember::afterForkInParent); },
-                           [] { instance().afterFork(&RegistryMember::afterForkInChild); }));
-#endif
-    }
+    // What the handlers of fork() call.
 
+    /// Another thread may fork or make a back end between two attempts.
     void beforeFork() {
         lock();
         ++forks_;
         if (forks_ > 1) {
-            return;  // a sink that was called during a fork forks itself
+            return;  // a sink that is called during a fork forks itself
         }
-        while (!stopAll()) {
-            forEach([](RegistryMember& member) { member.goOn(); });
+        while (!holdAll()) {
+            forEach([](RegistryMember& member) { member.letGo(); });
             --forks_;
             unlock();
             std::this_thread::sleep_for(std::chrono::microseconds(100));
             lock();
             ++forks_;
         }
-        forEach([](RegistryMember& member) { member.settleForFork(); });
-        forEach([](RegistryMember& member) { member.lockForFork(); });
+        forEach([](RegistryMember& member) { member.lockLists(); });
     }
 
-    bool stopAll() {
-        bool haveStopped = true;
-        forEach([&](RegistryMember& member) { haveStopped = haveStopped && member.stopForFork(); });
-        return haveStopped;
-    }
-
-    void afterFork(void (RegistryMember::*then)() noexcept) {
+    void afterFork(bool isChild) {
         --forks_;
         if (forks_ == 0) {
-            forEach([then](RegistryMember& member) { (member.*then)(); });
+            forEach([isChild](RegistryMember& member) { member.afterFork(isChild); });
         }
         unlock();
+    }
+
+private:
+    BackendRegistry() {
+#if defined(__unix__)
+        // If there is no memory for the handlers, fork() does not call them, and nothing can report
+        // it.
+        static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
+                                         [] { instance().afterFork(false); },
+                                         [] { instance().afterFork(true); }));
+#endif
+    }
+
+    bool holdAll() {
+        bool areHeld = true;
+        forEach([&](RegistryMember& member) { areHeld = areHeld && member.hold(); });
+        return areHeld;
     }
 
     [[gnu::visibility("default")]] static const void* mark() noexcept {

@@ -51,7 +51,6 @@ struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
         hasSource = 1,  ///< a spdlog::source_loc precedes the text
-        keepsTime = 2,  ///< the time is printed unchanged: an own_time, or a line of a backtrace
         hasNoTime = 4,  ///< the printed time is computed from the stamp
         flushes = 8,    ///< the sinks are flushed after this record
         hasFields = 16  ///< the parts of a FieldWriter precede everything else
@@ -154,19 +153,10 @@ public:
     }
 
     /// Between `true` and `false`, the thread writes the lines of a backtrace. They come from
-    /// earlier calls, so they keep their times and have no context of the present call.
+    /// earlier calls, so they have no context of the present call.
     static void setTracing(bool isTracing) noexcept {
         changed(std::exchange(state_.isTracing_, isTracing));
     }
-
-    /// While this object lives, the thread's records keep the times that the caller gives.
-    class OwnTime {
-    public:
-        OwnTime() noexcept { changed(++state_.ownTimes_); }
-        ~OwnTime() { changed(--state_.ownTimes_); }
-        OwnTime(const OwnTime&) = delete;
-        OwnTime& operator=(const OwnTime&) = delete;
-    };
 
     /// While this object lives, the thread's next record has these fields.
     class Fields {
@@ -186,10 +176,7 @@ private:
     static T changed(T result) noexcept {
         const bool hasFields =
             state_.fields_.count != 0 || (state_.context_ != nullptr && !state_.isTracing_);
-        const bool keepsTime = state_.ownTimes_ != 0 || state_.isTracing_;
-        state_.flags_ =
-            static_cast<std::uint8_t>((hasFields ? RecordHead::hasFields : RecordHead::none) |
-                                      (keepsTime ? RecordHead::keepsTime : RecordHead::none));
+        state_.flags_ = hasFields ? RecordHead::hasFields : RecordHead::none;
         return result;
     }
     [[gnu::cold, gnu::noinline]] static void findThread() noexcept {
@@ -199,7 +186,6 @@ private:
     std::uint8_t flags_ = 0;
     bool isTracing_ = false;
     std::uint32_t thread_ = 0;  ///< 0: not known yet
-    unsigned ownTimes_ = 0;     ///< the number of OwnTime objects
     FieldList fields_;
     const FieldBytes* context_ = nullptr;
 

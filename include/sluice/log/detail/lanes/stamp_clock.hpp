@@ -26,32 +26,20 @@ using Stamp = std::uint64_t;
 /// A stamp that is later than the stamp of each record.
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
-/// The clock whose readings order the records of all threads.
+/// The clock whose readings order the records of all threads. No thread sees it go back. It reads
+/// the processor's counter if the kernel keeps time by that counter, and otherwise CLOCK_MONOTONIC
+/// in nanoseconds. The first use chooses for all threads, until the process ends.
 ///
-/// No thread sees the clock go back. The clock reads the processor's counter if the kernel keeps
-/// time by that counter. Otherwise it reads CLOCK_MONOTONIC in nanoseconds.
-///
-/// C++ does not order the reading of a clock relative to accesses to memory. The three functions
-/// differ in the order that they guarantee. The order of the log depends on it
-/// (docs/algorithms/ordered-log.md):
+/// C++ does not order the reading of a clock relative to accesses to memory, but the order of the
+/// log depends on it (docs/algorithms/ordered-log.md). So there are three functions:
 ///
 /// - announceThenNow(): when the clock is read, all threads can see the announcement.
 /// - now(): when the clock is read, all earlier accesses of the thread are over.
-/// - nowThenLook(): when the next load begins, the clock has been read.
+/// - nowThenLoad(): when the next load begins, the clock has been read.
 ///
-/// On x86-64 a locked exchange is visible to all threads when it is over. `lfence` lets no later
-/// instruction start before it. The counters of all cores count together if the kernel uses them.
-/// On AArch64 `dsb` and `isb` have the same effect before a reading. After the reading comes a load
-/// whose address depends on the reading, as in Linux. Other processors use a full fence and the
-/// system's clock.
-///
-/// The first use chooses the clock for all threads, until the process ends. A later change of the
-/// kernel's clock source is not noticed.
-///
-/// Threads: any thread may call any member, also in signal handlers. Cost: about 10 to 15 ns with
-/// the counter, 25 ns with CLOCK_MONOTONIC. An announcement costs 5 to 8 ns more.
-///
-/// Tests: tests/unit/log/stamp_clock_test.cpp.
+/// Thread safety: any thread may call any member.
+/// Performance: 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC. An announcement costs 5
+/// to 8 ns more.
 class StampClock {
 public:
     /// Writes `value` to `word`, then reads the clock.
@@ -71,7 +59,7 @@ public:
     }
 
     /// Returns a reading that is earlier than all loads after the call.
-    static Stamp nowThenLook() noexcept {
+    static Stamp nowThenLoad() noexcept {
         const Stamp ticks =
             __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
         PortableFence::heavy();
@@ -97,6 +85,12 @@ public:
     }
 
 private:
+    // On x86-64 a locked exchange is visible to all threads when it is over, and `lfence` lets no
+    // later instruction start before it. The counters of all cores count together if the kernel
+    // uses them. On AArch64 `dsb` and `isb` have the same effect before a reading; after the
+    // reading follows a load whose address depends on it, as in Linux. Other processors use a full
+    // fence and the system's clock.
+
     enum class Source : unsigned char { undecided, counter, systemClock };
 
 #if defined(__x86_64__)

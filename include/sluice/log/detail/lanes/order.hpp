@@ -1,0 +1,615 @@
+#pragma once
+
+#include <sluice/base/counter.hpp>
+#include <sluice/log/detail/lanes/lane.hpp>
+#include <sluice/log/detail/lanes/lane_registry.hpp>
+#include <sluice/log/detail/lanes/stamp_clock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace sluice::log::detail {
+
+/// Reads one lane for the back end, one thread at a time.
+///
+/// poll() returns a bound: a record that the lane publishes later has at least this stamp. open()
+/// makes records ready, and close() frees their room. Records are read in the lane, unless the
+/// owner may evict them: then open() copies them and frees their room immediately.
+template <class Traits>
+class LaneReader {
+    using RecordLane = detail::RecordLane<Traits>;
+    using EvictionGuard = typename RecordLane::EvictionGuard;
+
+public:
+    explicit LaneReader(RecordLane& lane) noexcept : lane_(&lane) {}
+
+    [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
+
+    /// Reads the lane's word and returns the bound. The caller has read the clock, `now`, earlier.
+    /// `before` is the `now` of the previous poll.
+    Stamp poll(Stamp now, Stamp before) noexcept {
+        const std::uint64_t word = lane_->word();
+        const bool isAnnounced = (word & RecordLane::announced) != 0;
+        isStalled_ = isAnnounced && word == word_;
+        if (!isAnnounced) {
+            bound_ = now;  // a later announcement is followed by a later reading of the clock
+        } else if (!isStalled_) {
+            bound_ = before;  // the previous poll did not see this announcement
+        }
+        word_ = word;
+        return bound_;
+    }
+
+    /// Whether the last poll saw an announced record.
+    [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & RecordLane::announced) != 0; }
+    /// Whether the last two polls saw the same announced record.
+    [[nodiscard]] bool isStalled() const noexcept { return isStalled_; }
+    /// Whether the owner has announced or published a record since the last poll.
+    [[nodiscard]] bool hasChanged() const noexcept { return lane_->word() != word_; }
+
+    /// Whether a record that the last poll saw has not been emitted yet.
+    [[nodiscard]] bool hasRecords() const noexcept {
+        return stagedCount_ != 0 || visible() > lane_->releasedCount();
+    }
+
+    /// The stamp of the oldest record that the last poll saw and that has not been emitted;
+    /// endOfTime if there is none.
+    [[nodiscard]] Stamp nextStamp() const noexcept {
+        if (stagedCount_ != 0) {
+            return frameAt(stagedFront()).stamp;
+        }
+        if (visible() <= lane_->releasedCount()) {
+            return endOfTime;
+        }
+        // Checked again with the lock, because the owner may have evicted the record.
+        const EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
+        return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).stamp
+                                                  : endOfTime;
+    }
+
+    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. With `copies`
+    /// it copies them. Returns whether there is such a record; then close() must follow. Allocates
+    /// if it has to copy more records than ever before.
+    bool open(Stamp limit, std::size_t max, bool copies) {
+        if (!hasRecords()) {
+            return false;
+        }
+        EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
+        isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
+        if (isInPlace_) {
+            return openInPlace(std::move(guard), limit);
+        }
+        stage(guard, limit, max);
+        front_ = stagedFront();
+        return stagedCount_ != 0 && frameAt(front_).stamp < limit;
+    }
+
+    /// The next ready record. It stays valid until close().
+    [[nodiscard]] const std::byte* front() const noexcept { return front_; }
+    [[nodiscard]] Stamp stamp() const noexcept { return frameAt(front_).stamp; }
+
+    /// Moves to the next ready record. False if no ready record has a stamp below `limit`.
+    bool next(Stamp limit) noexcept {
+        const std::uint32_t footprint = frameAt(front_).footprint();
+        if (isInPlace_) {
+            readBytes_ += footprint;
+            ++readCount_;
+            if (readCount_ == visible()) {
+                return false;
+            }
+            front_ = lane_->at(readBytes_);
+        } else {
+            stagedAt_ += footprint;
+            --stagedCount_;
+            if (stagedCount_ == 0) {
+                return false;
+            }
+            front_ += footprint;
+        }
+        return stamp() < limit;
+    }
+
+    /// Frees the room of the emitted records.
+    void close() noexcept {
+        if (isInPlace_) {
+            lane_->endInPlace(readBytes_, readCount_);
+        }
+        lane_->notifyOfRoom();
+    }
+
+    /// Destroys the copies that were not emitted.
+    void dropStaged() noexcept {
+        for (; stagedCount_ != 0; --stagedCount_) {
+            const std::byte* const record = stagedFront();
+            freeBlockOf(record, lane_->limits().headSize);
+            stagedAt_ += frameAt(record).footprint();
+        }
+    }
+
+private:
+    [[nodiscard]] std::uint64_t visible() const noexcept { return word_ >> 1U; }
+
+    bool openInPlace(EvictionGuard guard, Stamp limit) noexcept {
+        readBytes_ = lane_->releasedBytes();
+        readCount_ = lane_->releasedCount();
+        front_ = lane_->at(readBytes_);
+        const bool isReady = readCount_ < visible() && stamp() < limit;
+        if (isReady) {
+            lane_->beginInPlace(std::move(guard));
+        }
+        return isReady;
+    }
+
+    [[nodiscard]] const std::byte* stagedFront() const noexcept {
+        return reinterpret_cast<const std::byte*>(staged_.data()) + stagedAt_;
+    }
+
+    /// Copies records with stamps below `limit` out of the lane, up to `max` with the earlier
+    /// copies.
+    void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
+        // The owner may have evicted all records that the poll saw, and more.
+        std::uint64_t count = lane_->releasedCount();
+        const std::uint64_t begin = lane_->releasedBytes();
+        std::uint64_t end = begin;
+        std::size_t total = stagedCount_;
+        for (; count < visible() && total < max; ++count, ++total) {
+            const RecordFrame& frame = frameAt(lane_->at(end));
+            if (!(frame.stamp < limit)) {
+                break;
+            }
+            end += frame.footprint();
+        }
+        if (end == begin) {
+            return;
+        }
+        makeStageRoom(static_cast<std::size_t>(end - begin));
+        auto* const bytes = reinterpret_cast<std::byte*>(staged_.data());
+        for (std::uint64_t at = begin; at != end;) {
+            const std::byte* const record = lane_->at(at);
+            const std::uint32_t footprint = frameAt(record).footprint();
+            std::memcpy(bytes + stagedEnd_, record, footprint);
+            stagedEnd_ += footprint;
+            at += footprint;
+        }
+        stagedCount_ = total;
+        lane_->release(guard, end, count);
+    }
+
+    void makeStageRoom(std::size_t bytes) {
+        const std::size_t rest = stagedEnd_ - stagedAt_;
+        if (rest != 0) {
+            auto* const data = reinterpret_cast<std::byte*>(staged_.data());
+            std::memmove(data, data + stagedAt_, rest);
+        }
+        stagedAt_ = 0;
+        stagedEnd_ = rest;
+        const std::size_t words = (rest + bytes) / sizeof(std::uint64_t);
+        if (staged_.size() < words) {
+            staged_.resize(words);
+        }
+    }
+
+    RecordLane* lane_;
+    std::uint64_t word_ = 0;  ///< the lane's word at the last poll
+    Stamp bound_ = 0;         ///< result of the last poll()
+    bool isStalled_ = false;
+
+    bool isInPlace_ = true;             ///< whether the records are read in the lane; false: copies
+    const std::byte* front_ = nullptr;  ///< the next record
+    std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
+    std::uint64_t readCount_ = 0;       ///< number of records before that position
+
+    std::vector<std::uint64_t> staged_;  ///< copies of records that the owner may evict
+    std::size_t stagedAt_ = 0;           ///< offset of the next copy, in bytes
+    std::size_t stagedEnd_ = 0;          ///< end of the copies, in bytes
+    std::size_t stagedCount_ = 0;        ///< copies that have not been emitted
+};
+
+/// A heap of sources, ordered by the stamp of each source's next record. Among equal stamps the
+/// source added first wins. While one source keeps the oldest record, a step costs two comparisons.
+template <class Source>
+class LaneMerge {
+public:
+    /// Removes all sources. The next `count` calls of add() do not allocate.
+    void reset(std::size_t count) {
+        entries_.clear();
+        entries_.reserve(count);
+    }
+
+    void add(Stamp stamp, Source& source) {
+        entries_.push_back({stamp, entries_.size(), &source});
+        for (std::size_t i = entries_.size() - 1; i != 0;) {
+            const std::size_t parent = (i - 1) / 2;
+            if (!isBefore(entries_[i], entries_[parent])) {
+                break;
+            }
+            std::swap(entries_[i], entries_[parent]);
+            i = parent;
+        }
+    }
+
+    [[nodiscard]] bool isEmpty() const noexcept { return entries_.empty(); }
+
+    /// The source with the oldest next record.
+    [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
+
+    /// Called if the next record of top() has this later stamp.
+    void setTopStamp(Stamp stamp) noexcept {
+        entries_.front().stamp = stamp;
+        sink();
+    }
+
+    /// Removes top(), which has no more records.
+    void removeTop() noexcept {
+        entries_.front() = entries_.back();
+        entries_.pop_back();
+        sink();
+    }
+
+private:
+    struct Entry {
+        Stamp stamp;
+        std::size_t sequence;  ///< the number of sources that were added before
+        Source* source;
+    };
+
+    static bool isBefore(const Entry& a, const Entry& b) noexcept {
+        return a.stamp < b.stamp || (a.stamp == b.stamp && a.sequence < b.sequence);
+    }
+
+    void sink() noexcept {
+        const std::size_t size = entries_.size();
+        for (std::size_t i = 0;;) {
+            std::size_t child = 2 * i + 1;
+            if (child >= size) {
+                return;
+            }
+            child += child + 1 < size && isBefore(entries_[child + 1], entries_[child]) ? 1U : 0U;
+            if (!isBefore(entries_[child], entries_[i])) {
+                return;
+            }
+            std::swap(entries_[child], entries_[i]);
+            i = child;
+        }
+    }
+
+    std::vector<Entry> entries_;
+};
+
+/// Emits the records of all lanes in the order of their stamps, on the back end's thread.
+///
+/// poll() reads all lanes and returns the watermark: each record with a smaller stamp is visible.
+/// emitBefore() merges the visible records below the watermark. docs/algorithms/ordered-log.md has
+/// the proof.
+///
+/// Thread safety: one thread at a time; any thread may read the counts under "Any thread".
+/// Performance: poll() visits each lane. It allocates after lanes were added.
+template <class Head, class Traits>
+class RecordOrder {
+    using Platform = typename Traits::Platform;
+    using Registry = LaneRegistry<Traits>;
+    using Slot = typename Registry::Slot;
+    using Reader = LaneReader<Traits>;
+    using RecordLane = typename Registry::RecordLane;
+    using Clock = typename Platform::Clock;
+    using Counter = SingleWriterCounter<Platform>;
+    using Marks = LaneHighWater<Platform>;
+
+public:
+    using Record = detail::Record<Head>;
+    using Duration = std::chrono::nanoseconds;
+
+    /// The offset of the payload in a record. In the shared lane, the offset of ThreadInfo.
+    static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
+
+    /// After `maxHold`, a stalled thread no longer holds the watermark back.
+    RecordOrder(Registry& registry, Duration maxHold) noexcept
+        : registry_(registry), maxHold_(maxHold) {}
+    ~RecordOrder() {
+        for (Watch& watch : lanes_) {
+            watch.reader.dropStaged();
+        }
+    }
+    RecordOrder(const RecordOrder&) = delete;
+    RecordOrder& operator=(const RecordOrder&) = delete;
+
+    /// Polls each lane and returns the watermark. From now on, records with smaller stamps are
+    /// visible, and no other record with a smaller stamp will appear, except one of a thread that
+    /// was stalled for longer than `maxHold`.
+    ///
+    /// The processor's counter may start again while the machine sleeps. The watermark is then
+    /// endOfTime, so that all visible records are emitted, whatever their stamps.
+    Stamp poll() {
+        recycleLeft();
+        const Stamp now = Traits::Clock::nowThenLoad();
+        // Read the clock twice: the first read may be reordered before the previous poll's loads.
+        const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
+        adopt();
+        Stamp low = now;
+        anyAnnounced_ = false;
+        anyStalled_ = false;
+        for (Watch& watch : lanes_) {
+            Stamp bound = watch.reader.poll(now, before_);
+            if (watch.reader.isStalled()) {
+                bound = hold(watch, now, bound);
+            } else {
+                endStall(watch);
+            }
+            anyAnnounced_ = anyAnnounced_ || watch.reader.isAnnounced();
+            noteOccupancy(watch);
+            low = std::min(low, bound);
+        }
+        if (anyAnnounced_) {
+            announcedSince_ = Clock::now();
+        }
+        before_ = now;
+        setWatermark(low, hasRestarted);
+        return watermark_;
+    }
+
+    /// Calls emit(record) for up to `max` visible records with stamps below `limit` and below the
+    /// watermark, the oldest first, and then finish(). Frees the room of these records before it
+    /// returns. With `copies` it copies records first, so that the owners can evict. Neither
+    /// callback may throw. Returns the number of records.
+    template <class Emit, class Finish>
+    std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
+        limit = std::min(limit, watermark_);
+        const CloseLanes close{*this};
+        openLanes(limit, max, copies);
+        std::size_t count = 0;
+        for (; count < max && !merge_.isEmpty(); ++count) {
+            Reader& reader = merge_.top();
+            emitOne(reader.front(), reader.lane(), emit);
+            if (reader.next(limit)) {
+                merge_.setTopStamp(reader.stamp());
+            } else {
+                merge_.removeTop();
+            }
+        }
+        finish();
+        emitted_.add(count);
+        return count;
+    }
+
+    /// Whether the last poll saw an announced record. If a poll after close() saw none, it has seen
+    /// the last record.
+    [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
+
+    /// Whether the watermark waits for a stalled thread, and whether such a thread has continued
+    /// since the last poll.
+    [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
+    [[nodiscard]] bool hasStalledContinued() const noexcept {
+        return any([](const Reader& reader) { return reader.isStalled() && reader.hasChanged(); });
+    }
+
+    /// Whether a lane has changed since the last poll.
+    [[nodiscard]] bool hasChanged() const noexcept {
+        return registry_.version() != version_ ||
+               any([](const Reader& reader) { return reader.hasChanged(); });
+    }
+
+    /// Whether a record that the last poll saw has not been emitted yet.
+    [[nodiscard]] bool hasRecords() const noexcept {
+        return any([](const Reader& reader) { return reader.hasRecords(); });
+    }
+
+    // ---- Any thread
+
+    /// The maxima over all lanes, and the number of stalls.
+    [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
+    /// The number of stalls that lasted longer than `maxHold`.
+    [[nodiscard]] std::uint64_t ignoredStalls() const noexcept { return ignoredStalls_.get(); }
+    [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
+    /// The number of records emitted after a record with a larger stamp.
+    [[nodiscard]] std::uint64_t orderViolations() const noexcept { return orderViolations_.get(); }
+
+private:
+    using TimePoint = std::chrono::time_point<Clock, Duration>;
+
+    struct Stall {
+        bool isOn = false;
+        bool isIgnored = false;  ///< it has lasted longer than maxHold_
+        TimePoint since{};
+    };
+
+    struct Watch {
+        Reader reader;
+        Stall stall;
+    };
+
+    /// Closes the open lanes and frees the blocks of the emitted records.
+    struct CloseLanes {
+        RecordOrder& order;
+
+        ~CloseLanes() {
+            for (Reader* const reader : order.open_) {
+                reader->close();
+            }
+            order.open_.clear();
+            while (LargePayload* const payload = order.used_) {
+                order.used_ = payload->next;
+                LargePayload::free(payload);
+            }
+        }
+    };
+
+    template <class Predicate>
+    bool any(Predicate holds) const noexcept {
+        return std::any_of(lanes_.begin(), lanes_.end(),
+                           [&holds](const Watch& watch) { return holds(watch.reader); });
+    }
+
+    // ---- The watermark
+
+    void setWatermark(Stamp low, bool hasRestarted) noexcept {
+        const Stamp earlier = watermark_;
+        if (__builtin_expect(hasRestarted, 0)) {
+            watermark_ = endOfTime;
+        } else {
+            watermark_ = earlier == endOfTime ? low : std::max(earlier, low);
+        }
+        if (__builtin_expect(std::max(earlier, watermark_) == endOfTime, 0)) {
+            last_ = 0;
+        }
+    }
+
+    /// Whether this reading is earlier than the last poll, or than the stamp of a record that the
+    /// last poll saw.
+    bool isBehind(Stamp now) const noexcept {
+        return now < before_ || any([now](const Reader& reader) {
+                   const Stamp stamp = reader.nextStamp();
+                   return stamp > now && stamp != endOfTime;
+               });
+    }
+
+    void noteOccupancy(const Watch& watch) noexcept {
+        if (watch.reader.hasRecords()) {
+            const Occupancy found = watch.reader.lane().occupancy();
+            marks_.note(found);
+            watch.reader.lane().marks().note(found);
+        }
+    }
+
+    void noteLength(const Watch& watch, Duration length) noexcept {
+        marks_.noteStall(length);
+        watch.reader.lane().marks().noteStall(length);
+    }
+
+    /// Adds the new lanes.
+    void adopt() {
+        if (registry_.version() == version_) {
+            return;
+        }
+        std::size_t most = 0;
+        registry_.forEach([&most](Slot&) { ++most; });
+        // Allocates now. The callback below runs with the lock, and allocates only if many lanes
+        // are being added.
+        lanes_.reserve(2 * most + 8);
+        version_ = registry_.visitNew([this](Slot& slot) {
+            lanes_.push_back(Watch{Reader(slot), {}});
+        });
+    }
+
+    /// Returns the bound of a lane whose thread is stopped in the middle of a post. After maxHold_
+    /// the bound no longer holds the watermark back.
+    [[gnu::cold, gnu::noinline]] Stamp hold(Watch& watch, Stamp now, Stamp bound) {
+        Stall& stall = watch.stall;
+        if (!stall.isOn) {
+            stall = Stall{true, false, announcedSince_};
+            marks_.noteStall();
+            watch.reader.lane().marks().noteStall();
+        }
+        const Duration length = Clock::now() - stall.since;
+        noteLength(watch, length);
+        if (length < maxHold_) {
+            anyStalled_ = true;
+            return bound;
+        }
+        if (!stall.isIgnored) {
+            ignoredStalls_.add(1);
+        }
+        stall.isIgnored = true;
+        return now;
+    }
+
+    void endStall(Watch& watch) {
+        if (__builtin_expect(watch.stall.isOn, 0)) {
+            noteLength(watch, Clock::now() - watch.stall.since);
+            watch.stall = Stall{};
+        }
+    }
+
+    /// Recycles the empty lanes whose owners have ended.
+    void recycleLeft() {
+        for (std::size_t i = 0; registry_.leavers() != 0 && i < lanes_.size();) {
+            Watch& watch = lanes_[i];
+            if (watch.reader.lane().hasLeft() && !watch.reader.hasChanged() &&
+                !watch.reader.isAnnounced() && !watch.reader.hasRecords()) {
+                registry_.recycle(static_cast<Slot&>(watch.reader.lane()));
+                std::swap(watch, lanes_.back());
+                lanes_.pop_back();
+            } else {
+                ++i;
+            }
+        }
+    }
+
+    // ---- The merge
+
+    /// Opens the lanes that have records below `limit`.
+    void openLanes(Stamp limit, std::size_t max, bool copies) {
+        // Allocates first, so that each lane that is opened is also closed, even if there is no
+        // memory to open the next one.
+        merge_.reset(lanes_.size());
+        open_.reserve(lanes_.size());
+        for (Watch& watch : lanes_) {
+            if (watch.reader.open(limit, max, copies)) {
+                open_.push_back(&watch.reader);
+                merge_.add(watch.reader.stamp(), watch.reader);
+            }
+        }
+    }
+
+    template <class Emit>
+    void emitOne(const std::byte* record, const RecordLane& lane, Emit& emit) noexcept {
+        const RecordFrame& frame = frameAt(record);
+        const auto& head =
+            *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
+        const std::byte* payload = record + payloadAt;
+        std::size_t size = frame.payloadSize;
+        const ThreadInfo* info = &lane.info();
+        if (__builtin_expect(frame.isForeign(), 0)) {
+            info = std::launder(reinterpret_cast<const ThreadInfo*>(payload));
+            payload += sizeof(ThreadInfo);
+        }
+        if (__builtin_expect(frame.isLarge(), 0)) {
+            LargePayload* const block = largePayloadAt(record, sizeof(Head));
+            payload = block->bytes();
+            size = block->size;
+            block->next = std::exchange(used_, block);
+        }
+        if (__builtin_expect(frame.stamp < last_, 0)) {
+            noteStepBack(frame.stamp);
+        } else {
+            last_ = frame.stamp;
+        }
+        emit(Record{frame.stamp, head, payload, size, *info});
+    }
+
+    /// Called if a stamp is smaller than the last one. That is no violation if the clock has
+    /// started again, because records from before have larger stamps.
+    [[gnu::cold, gnu::noinline]] void noteStepBack(Stamp stamp) noexcept {
+        if (watermark_ == endOfTime) {
+            last_ = stamp;
+        } else {
+            orderViolations_.add(1);
+        }
+    }
+
+    Registry& registry_;
+    const Duration maxHold_;
+    std::vector<Watch> lanes_;
+    std::uint64_t version_ = 0;   ///< version of the registry whose lanes are in lanes_
+    Stamp before_ = 0;            ///< reading of the clock at the last poll
+    Stamp watermark_ = 0;         ///< result of the last poll
+    bool anyAnnounced_ = false;   ///< see anyAnnounced()
+    bool anyStalled_ = false;     ///< see isStalled()
+    TimePoint announcedSince_{};  ///< time of the last poll that saw an announced record
+    Marks marks_;
+    Counter ignoredStalls_;
+
+    LaneMerge<Reader> merge_;
+    std::vector<Reader*> open_;     ///< readers that are open: between open() and close()
+    LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
+    Stamp last_ = 0;                ///< the latest emitted stamp
+    Counter emitted_;
+    Counter orderViolations_;
+};
+
+}  // namespace sluice::log::detail

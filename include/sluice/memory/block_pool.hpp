@@ -40,24 +40,21 @@ class PoolCore;
 ///     }
 ///
 /// Use it for blocks whose type you manage yourself. Use FixedBlockPool if the limit must be exact
-/// or interrupts allocate, ObjectPool<T> for objects, PoolAllocator for containers, PoolResource
-/// for several sizes.
+/// or interrupts allocate, ObjectPool<T> for objects, PoolResource for several sizes.
 ///
-/// Thread safety: any thread may call any member, and free any block. The pool must outlive its
-/// blocks and all calls on it, but not the threads that used it. Most calls use the calling
-/// thread's cache only. One call in `magazineRounds` exchanges a magazine of blocks with the shared
-/// depot, under a spin lock: a thread preempted there delays these calls of other threads. Growth
-/// and trim() use a second lock, for which only allocations that find no free block wait.
+/// Thread safety: any thread may call any member. Most calls use the calling thread's cache only.
+/// One call in `magazineRounds` exchanges a magazine of blocks with the shared depot, under a spin
+/// lock: a thread preempted there delays these calls of other threads. Growth and trim() use a
+/// second lock, for which only allocations that find no free block wait.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
 /// and the pool cannot grow. Each other thread's cache may hold up to 2 * magazineRounds + 1 free
-/// blocks at that moment, until the thread ends. A memory resource that refuses memory counts as a
-/// pool that cannot grow; the heap is not used instead.
+/// blocks at that moment, until the thread ends. Each build ends the program if a thread frees the
+/// block that it freed last; builds with assertions check the thread's whole cache, and
+/// AddressSanitizer finds all double frees.
 ///
 /// Performance: memory comes from the memory resource, which several threads may call, and which
-/// must not use the pool. A thread's first call takes its cache from the heap. Each build ends the
-/// program if a thread frees the block that it freed last; builds with assertions check the
-/// thread's whole cache, and AddressSanitizer finds all double frees.
+/// must not use the pool. A thread's first call takes its cache from the heap.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -93,12 +90,9 @@ public:
 
     /// Returns a block, or null if the pool is exhausted. The content of the block is undefined.
     [[nodiscard]] void* tryAllocate() noexcept {
-        void* block = Core::tryTake(Threads::findFirst(core_.get(), hash_));
+        void* const block = Core::tryTake(Threads::findFirst(core_.get(), hash_));
         if (__builtin_expect(block == nullptr, 0)) {
-            block = takeOrGrow();
-            if (block == nullptr) {
-                return nullptr;
-            }
+            return takeOrGrow();
         }
         detail::openMemory(block, options_.blockSize);
         return block;
@@ -150,8 +144,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // The rare cases are out of line, so that the common ones save no registers.
-
+    // Rare cases are out of line, so that the common ones save no registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -163,7 +156,9 @@ private:
         }
         if (block == nullptr) {
             core_->countExhausted();
+            return nullptr;
         }
+        detail::openMemory(block, options_.blockSize);
         return block;
     }
 
@@ -237,7 +232,7 @@ struct Magazine {
     auto end() const noexcept { return begin() + static_cast<std::ptrdiff_t>(size()); }
 
     typename Platform::template Atomic<std::uint32_t> count{0};
-    Magazine* next = nullptr;  // in a list of the depot
+    Magazine* next = nullptr;              // in a list of the depot
     std::array<void*, Rounds + 1> blocks;  // the first one is null, which ends tryPop()
 
     Magazine() noexcept { blocks[0] = nullptr; }
@@ -315,9 +310,7 @@ public:
         }
     }
 
-    // ---- For ThreadSlots
-
-    /// If it throws, nothing has changed.
+    /// Gives a thread its cache, see ThreadSlots. If it throws, nothing has changed.
     Slot& enroll(const void*) {
         auto slot = std::make_unique<Slot>();
         withSpareMagazines(2, [&](const Guard& guard) {
@@ -335,10 +328,9 @@ public:
             const Guard guard(lock_);
             if (!this->isAbandoned()) {
                 empty(guard, slot);
-                for (Magazine* const magazine : {slot.first(), slot.second()}) {
-                    empties_.push(magazine);
-                    ++stacked_;
-                }
+                empties_.push(slot.first());
+                empties_.push(slot.second());
+                stacked_ += 2;
             }
             Slot** link = &slots_;
             while (*link != &slot) {
@@ -391,8 +383,7 @@ public:
             return false;
         }
         SLUICE_ASSERT(!slot->first()->holds(block) && !slot->second()->holds(block),
-                      AssertionText("the block at ", block, " is free already: it was freed twice")
-                          .text);
+                      freedTwice(block).text);
         if (void* const spare = slot->spare.load(std::memory_order_relaxed)) {
             if (__builtin_expect(spare == block, 0)) {
                 failFreedTwice(block);
@@ -455,9 +446,8 @@ public:
             // There is one empty magazine more than all blocks would fill.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
-        for (const Magazine* magazine = held.first; magazine != nullptr;
-             magazine = magazine->next) {
-            for (void* const block : *magazine) {
+        for (const Magazine* full = held.first; full != nullptr; full = full->next) {
+            for (void* const block : *full) {
                 ++slabOf(block).freeBlocks;
             }
         }
@@ -493,13 +483,11 @@ private:
     // is an empty one whenever a full one has to go to the depot. Only full magazines are in
     // `fulls_`, so blocks that come one by one go through `partial_`.
     //
-    // Edge: E1 lock: everything that a thread did with a block before its magazine went to the
-    // depot -> the next thread takes the magazine. No pointer or size of a magazine needs an order
-    // of its own: a magazine comes to a cache under lock_, and so a thread that reads it for
-    // statistics, under lock_, too, sees it complete.
+    // Edge: E1 lock  block used, its magazine put into the depot .. taken from it, block used. No
+    // pointer or size of a magazine needs an order: a magazine enters a cache under lock_, so a
+    // thread that reads it under lock_ for statistics sees it complete.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
-        constexpr std::size_t usualBytes = 65536;
         const SlabLayout layout(options);
         if (options.blocksPerSlab != 0) {
             return options.blocksPerSlab;
@@ -507,10 +495,9 @@ private:
         if (options.hugePages) {
             return std::max<std::size_t>(1, hugePage / layout.stride);
         }
-        return std::min(std::max<std::size_t>(8, usualBytes / layout.stride), layout.mostBlocks());
+        return std::min(std::max<std::size_t>(8, 65536 / layout.stride), layout.mostBlocks());
     }
 
-    /// Ends the program, in each build.
     [[noreturn, gnu::cold, gnu::noinline]] static void failForeign() noexcept {
         failAssertion(
             {"",
@@ -518,8 +505,6 @@ private:
              "class: create and delete its objects in one shared object, see pooled.hpp",
              __FILE__, __LINE__});
     }
-
-    // ---- Caches and depot
 
     /// Called if the loaded magazine is empty. Returns false if the depot has no block.
     [[gnu::noinline]] bool refill(Slot& slot) noexcept {
@@ -595,8 +580,6 @@ private:
         highWater_ = std::max(highWater_, outside_);
     }
 
-    // ---- Magazines
-
     Magazine* takeEmpty(const Guard& /*guard*/) noexcept {
         Magazine* const magazine = empties_.tryPop();
         if (__builtin_expect(magazine == nullptr, 0)) {
@@ -635,8 +618,6 @@ private:
         }
         return bytes;
     }
-
-    // ---- Slabs
 
     /// Adds up to `most` blocks, as many as the capacity allows.
     void addSlab(const Guard& /*resizing*/, std::size_t most) {

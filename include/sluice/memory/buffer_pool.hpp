@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <memory_resource>
 #include <new>
-#include <utility>
 
 namespace sluice {
 
@@ -66,11 +66,10 @@ struct BufferPoolStatistics {
 /// for objects with constructors, BlockPool for memory whose lifetime you manage yourself.
 ///
 /// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
-/// time uses a WritableBuffer or a DataToken. The pool must outlive them. All calls are lock-free;
-/// only the destructor waits for a thread that is preempted while it gives a buffer back.
+/// time uses a WritableBuffer or a DataToken. All calls are lock-free; only the destructor waits
+/// for a thread that is preempted while it gives a buffer back.
 ///
-/// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call. Set-up
-/// failures throw; nothing else does.
+/// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
 /// Performance: the constructor allocates everything, in one piece. Acquiring and giving back take
 /// one compare-exchange each unless another thread interferes.
@@ -85,18 +84,6 @@ public:
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
-        WritableBuffer(WritableBuffer&& other) noexcept
-            : slot_(std::exchange(other.slot_, nullptr)) {}
-        WritableBuffer& operator=(WritableBuffer&& other) noexcept {
-            if (this != &other) {
-                reset();
-                slot_ = std::exchange(other.slot_, nullptr);
-            }
-            return *this;
-        }
-        WritableBuffer(const WritableBuffer&) = delete;
-        WritableBuffer& operator=(const WritableBuffer&) = delete;
-        ~WritableBuffer() { reset(); }
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
@@ -125,22 +112,20 @@ public:
             std::byte* const begin = data();
             const std::size_t shown = std::min(length, capacity());
             detail::closeMemory(begin + shown, capacity() - shown);
-            return {begin,      shown,    &releaseSlot, std::exchange(slot_, nullptr),
-                    &shareSlot, timeStamp};
+            return {begin, shown, &releaseSlot, slot_.release(), &shareSlot, timeStamp};
         }
 
         /// Gives the buffer back unpublished. Does nothing if there is no buffer.
-        void reset() noexcept {
-            if (Slot* const slot = std::exchange(slot_, nullptr)) {
-                slot->core->release(*slot);
-            }
-        }
+        void reset() noexcept { slot_.reset(); }
 
     private:
         friend class BasicBufferPool;
         explicit WritableBuffer(Slot* slot) noexcept : slot_(slot) {}
 
-        Slot* slot_ = nullptr;
+        struct Release {
+            void operator()(Slot* slot) const noexcept { slot->core->release(*slot); }
+        };
+        std::unique_ptr<Slot, Release> slot_;
     };
 
     /// Refuses (see setupError) a size of 0, no buffers, an alignment that is not a power of two,
@@ -184,8 +169,8 @@ private:
     // tokens.
     //
     // Edges: E1 hand-over (of TaggedHead): the last holder's use of a buffer -> pushed with release
-    // .. popped with acquire -> the next writer's use. E2 last: a reader's use -> holders release ..
-    // holders acquire by the last holder -> E1.
+    // .. popped with acquire -> the next writer's use. E2 last: a reader's use -> holders release
+    // .. holders acquire by the last holder -> E1.
 
     using Platform = typename Traits::Platform;
     template <class U>
@@ -350,8 +335,7 @@ private:
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
     // Written by each acquiring thread, and by each that gives a buffer back.
-    alignas(std::max(Traits::cacheLineSize, alignof(void*)))
-        detail::FreeList<Platform, Slot> free_;
+    alignas(std::max(Traits::cacheLineSize, alignof(void*))) detail::FreeList<Platform, Slot> free_;
 };
 
 using BufferPool = BasicBufferPool<>;

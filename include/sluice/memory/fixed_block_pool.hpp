@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/setup_error.hpp>
 #include <sluice/base/counter.hpp>
+#include <sluice/base/setup_error.hpp>
 #include <sluice/memory/block_pool_options.hpp>
 #include <sluice/memory/detail/free_list.hpp>
 #include <sluice/memory/detail/slab.hpp>
@@ -131,9 +131,8 @@ private:
     // given back. A slow thread in take() may read `used`. Its exchange fails, because the head has
     // changed.
     //
-    // Edge: E1 of TaggedHead: block given back -> block taken. Relaxed, all accesses in this class:
-    // figures, or `used`, which the thread that has the block writes, and which reaches the thread
-    // that frees the block together with the block.
+    // Edge: E1 of TaggedHead  block given back .. block taken. Relaxed, all accesses in this class:
+    // figures, or `used`, which reaches the thread that frees the block together with the block.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

@@ -20,9 +20,9 @@ struct ObjectPoolOptions {
     std::size_t exactUpTo = 1024;      ///< up to this capacity, the pool is a fixed one
     std::size_t initialObjects = 0;    ///< whose memory the constructor allocates; fixed pool: all
     std::size_t objectsPerSlab = 0;    ///< of a growing pool; 0: about 64 KiB
-    bool prefault = false;       ///< see BlockPoolOptions
-    bool hugePages = false;      ///< see BlockPoolOptions
-    const char* name = nullptr;  ///< for the leak report; null: a text that contains the type
+    bool prefault = false;             ///< see BlockPoolOptions
+    bool hugePages = false;            ///< see BlockPoolOptions
+    const char* name = nullptr;        ///< for the leak report; null: a text that contains the type
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
@@ -50,13 +50,10 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 ///
 /// A pool of at most `Options::exactUpTo` objects, and each pool on a platform without threads, is
 /// a FixedBlockPool of objects: any thread gets each free object, and the constructor allocates
-/// everything. A larger pool is a BlockPool of objects: it grows, each thread caches some free
-/// objects, and several threads use the pool without writing to a shared cache line on most calls.
+/// everything. A larger pool is a BlockPool of objects: it grows, and each thread caches some.
 ///
-/// Thread safety: any thread calls any member. One thread at a time uses a PoolPtr. The pool must
-/// outlive its objects.
-///
-/// Errors: if a constructor throws, its block goes back to the pool. Otherwise as the block pool.
+/// Thread safety and errors are those of the block pool. If a constructor throws, its block goes
+/// back to the pool.
 ///
 /// Performance: a word in front of each object names its pool.
 template <class T, class Traits>
@@ -117,12 +114,10 @@ private:
         result.isExact = options.capacity <= options.exactUpTo;
         result.prefault = options.prefault;
         result.hugePages = options.hugePages;
-        result.name = options.name != nullptr ? options.name : typeText();
+        result.name = options.name != nullptr ? options.name : __PRETTY_FUNCTION__;
         result.onLeak = options.onLeak;
         return result;
     }
-
-    static const char* typeText() noexcept { return __PRETTY_FUNCTION__; }
 
     struct BlockGuard {
         ObjectPool& pool;

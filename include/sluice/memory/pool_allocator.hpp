@@ -1,10 +1,10 @@
 #pragma once
 
+#include <sluice/base/setup_error.hpp>
 #include <sluice/memory/pool_resource.hpp>
 
 #include <cstddef>
 #include <limits>
-#include <new>
 #include <type_traits>
 
 namespace sluice {
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] T* allocate(std::size_t count) {
         constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 2 / sizeof(T);
         if (count > most) {
-            tooMany(count, most);
+            detail::allocationError("elements asked of a PoolAllocator are too many", count, most);
         }
         return static_cast<T*>(resource_->allocateBytes(count * sizeof(T), alignof(T)));
     }
@@ -54,15 +54,6 @@ public:
     }
 
 private:
-    [[noreturn, gnu::cold, gnu::noinline]] static void tooMany([[maybe_unused]] std::size_t count,
-                                                               [[maybe_unused]] std::size_t most) {
-#if defined(__cpp_exceptions)
-        throw std::bad_array_new_length();
-#else
-        setupError("elements asked of a PoolAllocator are too many", count, most);
-#endif
-    }
-
     PoolResource* resource_;
 };
 

@@ -16,8 +16,8 @@ namespace sluice {
 struct PoolResourceOptions {
     std::size_t largestBlock = 4096;  ///< the largest pooled block: a power of two, 16 to 65536
     std::size_t capacity = BlockPoolOptions::unlimited;  ///< the most blocks of each size
-    bool largeFromUpstream = true;      ///< whether larger blocks come from upstream, or are refused
-    const char* name = "PoolResource";  ///< for the leak reports
+    bool largeFromUpstream = true;  ///< whether larger blocks come from upstream, or are refused
+    const char* name = "PoolResource";                    ///< for the leak reports
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
@@ -127,11 +127,10 @@ public:
 
 private:
     static constexpr std::size_t smallest = 16;
-    static constexpr std::size_t largest = 65536;
     static constexpr std::size_t poolCount = 13;
+    static constexpr std::size_t largest = smallest << (poolCount - 1);
 
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
-    static_assert(smallest << (poolCount - 1) == largest);
 
     /// The index of the first size for these bytes and this alignment; poolCount if there is none.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {

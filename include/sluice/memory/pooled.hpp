@@ -30,8 +30,6 @@ namespace [[gnu::visibility("default")]] sluice {
 /// class a virtual destructor that is defined there. A block that is deleted in the wrong one ends
 /// the program with a message, in release builds at the latest in trim().
 ///
-/// Thread safety: any thread may create objects, and delete those of other threads.
-///
 /// Errors: as for `new`: std::bad_alloc, or null for the nothrow forms.
 template <class Derived>
 class Pooled {

@@ -46,9 +46,9 @@ using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 /// empty. If a constructor throws, its place is free again. All objects must be destroyed before
 /// the arena, which is asserted.
 ///
-/// Performance: places are multiples of `Align`, which is also the alignment of the buffer, and the
-/// arena has one bit for each. Building and destroying an object take a step for each of its
-/// places. A static arena is all zero, so it adds nothing to the image.
+/// Performance: places are multiples of `Align`, with one bit for each. Building and destroying an
+/// object take a step for each of its places. A static arena is all zero: it adds nothing to the
+/// image.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");

@@ -44,9 +44,7 @@ protected:
     using Number = typename Head::Number;
 
     void push(std::uint32_t number) { head.push(static_cast<Number>(number), nextOf()); }
-    std::uint32_t pop() {
-        return head.pop(nextOf());
-    }
+    std::uint32_t pop() { return head.pop(nextOf()); }
     std::vector<std::uint32_t> popAll() {
         std::vector<std::uint32_t> numbers;
         while (const std::uint32_t number = pop()) {

@@ -10,9 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <future>
 #include <limits>
 #include <new>
@@ -108,14 +106,6 @@ TEST(BlockPoolTest, AlignsEveryBlock) {
     }
 }
 
-TEST(BlockPoolTest, ServesTheLastFreedBlockFirst) {
-    BlockPool pool(optionsFor(64, 10));
-    void* const block = pool.allocate();
-    pool.deallocate(block);
-    EXPECT_EQ(pool.allocate(), block);
-    pool.deallocate(block);
-}
-
 TEST(BlockPoolTest, ExhaustionIsAnAnswerAndCounted) {
     BlockPool pool(optionsFor(64, 1));
     void* const block = pool.tryAllocate();
@@ -137,16 +127,6 @@ TEST(BlockPoolTest, ThreadThatEndsGivesItsCacheBack) {
             EXPECT_EQ(blocks.size(), 100U) << "in round " << round;
             freeAll(pool, blocks);
         }).join();
-    }
-    EXPECT_EQ(pool.statistics().inUse, 0U);
-}
-
-TEST(BlockPoolTest, BlocksFreedElsewhereComeBack) {
-    SmallPool pool(optionsFor(16, 64));
-    for (int round = 0; round < 20; ++round) {
-        const std::vector<void*> blocks = allocateAll(pool);
-        ASSERT_EQ(blocks.size(), 64U);
-        std::thread([&] { freeAll(pool, blocks); }).join();
     }
     EXPECT_EQ(pool.statistics().inUse, 0U);
 }
@@ -208,20 +188,6 @@ TEST(BlockPoolTest, AllocatesInSlabsAndGivesAllOfThemBack) {
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
 
-TEST(BlockPoolTest, IsFilledFromTheStartIfAskedTo) {
-    CountingResource memory;
-    BlockPoolOptions options = optionsFor(1000, 30);
-    options.initialBlocks = 30;
-    options.prefault = true;
-    options.hugePages = true;
-    SmallPool pool(options, &memory);
-    EXPECT_EQ(pool.statistics().blocks, 30U);
-    const std::vector<void*> blocks = allocateAll(pool);
-    EXPECT_EQ(blocks.size(), 30U);
-    EXPECT_GE(pool.statistics().highWater, 28U);
-    freeAll(pool, blocks);
-}
-
 TEST(BlockPoolTest, TrimReturnsWhatIsNotUsed) {
     CountingResource memory;
     SmallPool pool(slabsOfTen(100), &memory);
@@ -246,28 +212,6 @@ TEST(BlockPoolTest, TrimReturnsWhatIsNotUsed) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(BlockPoolTest, AllocateThrowsWhenExhausted) {
-    BlockPool pool(optionsFor(64, 1));
-    void* const block = pool.allocate();
-    EXPECT_THROW((void)pool.allocate(), std::bad_alloc);
-    pool.deallocate(block);
-}
-
-TEST(BlockPoolTest, IsExhaustedWhenTheResourceRefuses) {
-    CountingResource memory;
-    SmallPool pool(slabsOfTen(100), &memory);
-    for (int allowed = 0; allowed < 5; ++allowed) {
-        memory.allocationsLeft = 0;
-        EXPECT_EQ(pool.tryAllocate(), nullptr);
-        EXPECT_EQ(pool.statistics().blocks, 0U);
-        EXPECT_EQ(pool.statistics().inUse, 0U);
-    }
-    memory.allocationsLeft = CountingResource::endless;
-    const std::vector<void*> blocks = allocateAll(pool);
-    EXPECT_EQ(blocks.size(), 100U);
-    freeAll(pool, blocks);
-}
-
 TEST(BlockPoolTest, WorksWhereverTheMemoryRunsOut) {
     for (int allowed = 0; allowed < 12; ++allowed) {
         CountingResource memory;
@@ -378,18 +322,6 @@ private:
     }
 };
 
-TEST(BlockPoolTest, RefusedGrowthLeavesNothingBehind) {
-    ScarceMemory memory;
-    SmallPool pool(optionsFor(ScarceMemory::mostBytes / 4, 1000), &memory);
-    EXPECT_EQ(pool.tryAllocate(), nullptr);
-    const std::size_t before = memory.bytesInUse();
-    for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(pool.tryAllocate(), nullptr);
-    }
-    EXPECT_EQ(memory.bytesInUse(), before);
-    EXPECT_EQ(pool.statistics().blocks, 0U);
-}
-
 TEST(BlockPoolTest, BlocksTooLargeForAnyMemoryAreRefused) {
     ScarceMemory memory;
     constexpr auto huge = std::numeric_limits<std::size_t>::max();
@@ -436,42 +368,6 @@ TEST(BlockPoolTest, SlabsAreWholeHugePages) {
         EXPECT_GT((blocks + 1) * blockSize, pages * HugeMemory::page / 10 * 8) << "it is filled";
     }
 }
-
-#if defined(__linux__) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-/// KiB of huge pages in the part of this process's memory that has the address.
-std::size_t hugeKilobytesAt(const void* address) {
-    std::ifstream maps("/proc/self/smaps");
-    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
-    bool isInside = false;
-    for (std::string line; std::getline(maps, line);) {
-        unsigned long begin = 0;
-        unsigned long end = 0;
-        unsigned long kilobytes = 0;
-        if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
-            isInside = begin <= wanted && wanted < end;
-        } else if (isInside && std::sscanf(line.c_str(), "AnonHugePages: %lu", &kilobytes) == 1) {
-            return kilobytes;
-        }
-    }
-    return 0;
-}
-
-TEST(BlockPoolTest, KernelGivesThem) {
-#if defined(SLUICE_TEST_EMULATED)
-    GTEST_SKIP() << "the emulator shows no huge pages";
-#endif
-    std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
-    std::string text;
-    std::getline(setting, text);
-    if (text.empty() || text.find("[never]") != std::string::npos) {
-        GTEST_SKIP() << "this kernel has no huge pages for programs";
-    }
-    BlockPool pool(hugeOptions(64));
-    void* const block = pool.allocate();
-    EXPECT_GE(hugeKilobytesAt(block), 2048U);
-    pool.deallocate(block);
-}
-#endif
 
 // ---- threads that end
 
@@ -584,7 +480,6 @@ TEST(BlockPoolDoubleFreeDeathTest, BlockOnTopIsReported) {
     freeAll(pool, {first, second, third});
 }
 #endif
-
 
 #if !defined(NDEBUG)
 TEST(BlockPoolDeathTest, CatchesABlockThatTheThreadHasFreed) {

@@ -96,17 +96,6 @@ TEST(DataTokenTest, ReleasesOnceWithWhatItWasMadeOf) {
     EXPECT_EQ(owner.releasedSize, 10U);
 }
 
-TEST(DataTokenTest, ResetReleasesAtOnce) {
-    Owner owner;
-    DataToken token = owner.token();
-    token.reset();
-    EXPECT_FALSE(token);
-    EXPECT_EQ(token.data(), nullptr);
-    EXPECT_EQ(owner.releases, 1);
-    token.reset();
-    EXPECT_EQ(owner.releases, 1);
-}
-
 TEST(DataTokenTest, AssignmentReleasesWhatTheTokenHad) {
     Owner first;
     Owner second;
@@ -144,16 +133,6 @@ TEST(DataTokenTest, MayBeAssignedFromTheBytesThatItReleases) {
     EXPECT_EQ(last.releases, 1);
 }
 
-TEST(DataTokenTest, HoldsEvenNoBytes) {
-    Owner owner;
-    {
-        const DataToken token(nullptr, 0, &Owner::release, &owner);
-        EXPECT_TRUE(token);
-        EXPECT_EQ(token.begin(), token.end());
-    }
-    EXPECT_EQ(owner.releases, 1);
-}
-
 TEST(DataTokenTest, SharedTokensAreReleasedOneByOne) {
     Owner owner;
     {
@@ -169,19 +148,6 @@ TEST(DataTokenTest, SharedTokensAreReleasedOneByOne) {
     }
     EXPECT_EQ(owner.holders, 0);
     EXPECT_EQ(owner.releases, 3);
-}
-
-TEST(DataTokenTest, FunctionsMayBeLambdas) {
-    int released = 0;
-    {
-        const DataToken token(
-            "text", 4,
-            [](void* context, const std::byte*, std::size_t size) noexcept {
-                *static_cast<int*>(context) += static_cast<int>(size);
-            },
-            &released);
-    }
-    EXPECT_EQ(released, 4);
 }
 
 TEST(DataTokenTest, ReleaserMayComeBackToItsToken) {

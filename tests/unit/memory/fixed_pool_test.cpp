@@ -92,17 +92,6 @@ TYPED_TEST(FixedPoolTest, GivesOutEachObjectOnceUpToTheCapacity) {
     }
 }
 
-TYPED_TEST(FixedPoolTest, AlignsItsObjects) {
-    struct alignas(256) Wide {
-        explicit Wide(int) {}
-        char content = 1;
-    };
-    typename TestFixture::template Pool<Wide> wide(atMost(3));
-    for (const auto& object : makeAll(wide)) {
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(object.get()) % 256, 0U);
-    }
-}
-
 TYPED_TEST(FixedPoolTest, AllocatesInItsConstructorAlone) {
     CountingResource memory;
     {

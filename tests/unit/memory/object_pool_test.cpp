@@ -11,9 +11,6 @@
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {
@@ -67,17 +64,6 @@ TEST(ObjectPoolTest, PointersMayBecomeSharedOnes) {
     EXPECT_EQ(pool.statistics().inUse, 0U);
 }
 
-TEST(ObjectPoolTest, ExhaustionIsAnEmptyPointer) {
-    ObjectPool<Tracked> pool(atMost(2));
-    EXPECT_EQ(pool.capacity(), 2U);
-    auto first = pool.tryMake(1);
-    const auto second = pool.tryMake(2);
-    EXPECT_EQ(pool.tryMake(3), nullptr);
-    EXPECT_EQ(pool.statistics().exhausted, 1U);
-    first.reset();
-    EXPECT_TRUE(pool.tryMake(4));
-}
-
 TEST(ObjectPoolTest, AlignsItsObjects) {
     struct alignas(256) Wide {
         char content = 1;
@@ -96,31 +82,6 @@ TEST(ObjectPoolTest, HoldsMoveOnlyAndConstObjects) {
     EXPECT_EQ(**object, 3);
     ObjectPool<const int> constants;
     EXPECT_EQ(*constants.make(5), 5);
-}
-
-TEST(ObjectPoolTest, ObjectsMayBeDestroyedOnAnotherThread) {
-    ObjectPool<Tracked> pool(atMost(100));
-    for (int round = 0; round < 20; ++round) {
-        std::vector<PoolPtr<Tracked>> objects;
-        while (auto object = pool.tryMake(round)) {
-            objects.push_back(std::move(object));
-        }
-        ASSERT_EQ(objects.size(), 100U);
-        std::thread([moved = std::move(objects)]() mutable { moved.clear(); }).join();
-        ASSERT_EQ(Tracked::alive, 0);
-    }
-    EXPECT_EQ(pool.statistics().inUse, 0U);
-}
-
-TEST(ObjectPoolTest, GivesItsMemoryBack) {
-    CountingResource memory;
-    {
-        ObjectPool<Tracked> pool({}, &memory);
-        pool.make(1).reset();
-        EXPECT_GT(pool.trim(), 0U);
-        pool.make(2).reset();
-    }
-    EXPECT_EQ(memory.bytesInUse, 0U);
 }
 
 std::string leakedName;

@@ -13,8 +13,6 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
-#include <string>
-#include <thread>
 #include <variant>
 #include <vector>
 
@@ -135,19 +133,6 @@ TEST(PooledTest, DoesNotDependOnTheDefaultResource) {
     std::make_unique<Fresh>().reset();
     std::pmr::set_default_resource(before);
     EXPECT_EQ(memory.allocations(), 0U) << "the pools would have outlived this resource";
-}
-
-TEST(PooledTest, ObjectsMayBeDeletedOnAnotherThread) {
-    for (int round = 0; round < 10; ++round) {
-        std::vector<std::unique_ptr<Base>> objects;
-        for (int i = 0; i < 300; ++i) {
-            objects.push_back(i % 2 == 0 ? std::make_unique<Base>(i)
-                                         : std::make_unique<Derived>(i));
-        }
-        std::thread([moved = std::move(objects)]() mutable { moved.clear(); }).join();
-    }
-    EXPECT_EQ(inUse(Base::resource(), sizeof(Base)), 0U);
-    EXPECT_EQ(inUse(Base::resource(), sizeof(Derived)), 0U);
 }
 
 #if defined(__linux__) && defined(__cpp_exceptions) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN

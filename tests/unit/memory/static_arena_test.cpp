@@ -1,4 +1,3 @@
-#include "support/dice.hpp"
 #include "support/payloads.hpp"
 #include "support/sanitizers.hpp"
 
@@ -6,13 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
-#include <set>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -80,15 +76,6 @@ TEST(StaticArenaTest, TakesNoAddressWithTheOperatorOfAnObject) {
     EXPECT_EQ(object->value, 1);
 }
 
-TEST(StaticArenaTest, HoldsAnObjectOfItsWholeSize) {
-    Arena<200> arena;
-    auto whole = arena.emplaceAt<Block<3200>, 0>();
-    std::memset(whole->bytes.data(), 0xab, whole->bytes.size());
-    EXPECT_FALSE(arena.tryEmplace<Unit>(1));
-    whole.reset();
-    EXPECT_TRUE(arena.tryEmplace<Block<3200>>());
-}
-
 TEST(StaticArenaTest, AlignsTheBuffer) {
     StaticArena<8192, 4096> arena;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(arena.data()) % 4096, 0U);
@@ -148,47 +135,6 @@ TEST(StaticArenaTest, LeavesTheArgumentsAloneWhenFull) {
     EXPECT_EQ(message.value(), 7);
 }
 
-/// Against a plain array of flags, over places that cross the words of the bitmap.
-TEST(StaticArenaTest, NeverPlacesOneObjectOverAnother) {
-    constexpr std::size_t units = 200;
-    Arena<units> arena;
-    struct Entry {
-        ArenaPtr<Block<16>> small;
-        ArenaPtr<Block<1120>> large;
-        std::size_t first;
-        std::size_t count;
-    };
-    std::vector<Entry> entries;
-    std::array<bool, units> isTaken{};
-    const auto lowest = [&](std::size_t count) {
-        return std::search_n(isTaken.begin(), isTaken.end(), static_cast<std::ptrdiff_t>(count),
-                             false);
-    };
-    Dice dice(42);
-    for (int round = 0; round < 5000; ++round) {
-        Entry entry{{}, {}, 0, dice() % 8 == 0 ? std::size_t{70} : std::size_t{1}};
-        entry.small = entry.count == 1 ? arena.tryEmplace<Block<16>>() : ArenaPtr<Block<16>>();
-        entry.large = entry.count != 1 ? arena.tryEmplace<Block<1120>>() : ArenaPtr<Block<1120>>();
-        const auto expected = lowest(entry.count);
-        ASSERT_EQ(entry.small || entry.large, expected != isTaken.end()) << "in round " << round;
-        if (expected != isTaken.end()) {
-            entry.first = static_cast<std::size_t>(expected - isTaken.begin());
-            ASSERT_EQ(entry.small ? offsetOf(entry.small, arena) : offsetOf(entry.large, arena),
-                      entry.first * 16);
-            std::fill_n(expected, entry.count, true);
-            entries.push_back(std::move(entry));
-        }
-        const unsigned eighths = round / 250 % 2 == 0 ? 3 : 5;  // it fills up, then empties
-        while (!entries.empty() && dice() % 8 < eighths) {
-            std::swap(entries[dice() % entries.size()], entries.back());
-            std::fill_n(isTaken.begin() + static_cast<std::ptrdiff_t>(entries.back().first),
-                        entries.back().count, false);
-            entries.pop_back();
-        }
-        ASSERT_EQ(arena.objects(), entries.size());
-    }
-}
-
 // ---- lifetime
 
 TEST(StaticArenaTest, DestroysEachObjectOnce) {
@@ -210,22 +156,6 @@ TEST(StaticArenaTest, DestroysEachObjectOnce) {
     }
     EXPECT_EQ(census.alive(), 0U);
     EXPECT_EQ(arena.objects(), 0U);
-}
-
-TEST(StaticArenaTest, AssignmentDestroysWhatTheHandleHad) {
-    Census census;
-    Arena<8> arena;
-    StaticArena<64, 32> other;
-    auto handle = arena.tryEmplace<Counted>(census, 1);
-    handle = other.tryEmplace<Counted>(census, 2);
-    EXPECT_EQ(handle->value(), 2);
-    EXPECT_EQ(arena.objects(), 0U);
-    EXPECT_EQ(other.objects(), 1U);
-    auto& same = handle;
-    handle = std::move(same);
-    EXPECT_EQ(handle->value(), 2);
-    handle = {};
-    EXPECT_EQ(other.objects(), 0U);
 }
 
 struct Parent {

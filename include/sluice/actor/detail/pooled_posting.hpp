@@ -359,6 +359,10 @@ private:
         case PooledMailbox<Platform>::Pushed::refused:
             break;
         }
+        return refuse(message);
+    }
+    /// Out of line, because it is rare and would keep compilers from inlining push().
+    [[gnu::cold, gnu::noinline]] SendResult refuse(MailboxMessage& message) noexcept {
         release(message);
         return SendResult::closed;
     }

@@ -52,8 +52,10 @@ inline bool isClosed(const void* address) noexcept {
 }
 #else
 inline constexpr std::size_t checkerGranule = 1;
-inline void closeMemory(const void*, std::size_t) noexcept {}
-inline void openMemory(const void*, std::size_t) noexcept {}
+inline void closeMemory(const void*, std::size_t) noexcept {
+}
+inline void openMemory(const void*, std::size_t) noexcept {
+}
 inline bool isClosed(const void*) noexcept {
     return false;
 }

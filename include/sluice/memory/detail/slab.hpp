@@ -63,7 +63,8 @@ struct Slab {
     static Slab create(const SlabLayout& layout, std::size_t count,
                        std::pmr::memory_resource* memory) {
         const std::size_t bytes = layout.bytesOf(count);
-        auto* const begin = static_cast<std::byte*>(memory->allocate(bytes, layout.slabAlignment()));
+        auto* const begin =
+            static_cast<std::byte*>(memory->allocate(bytes, layout.slabAlignment()));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
         if (layout.hugePages) {
             (void)::madvise(begin, bytes, MADV_HUGEPAGE);  // a request: the kernel may have none
@@ -80,7 +81,8 @@ struct Slab {
         return {begin, count, 0};
     }
     /// Returns the bytes that the memory resource has back.
-    std::size_t destroy(const SlabLayout& layout, std::pmr::memory_resource* memory) const noexcept {
+    std::size_t destroy(const SlabLayout& layout,
+                        std::pmr::memory_resource* memory) const noexcept {
         const std::size_t bytes = layout.bytesOf(count);
         openMemory(begin, bytes);
         memory->deallocate(begin, bytes, layout.slabAlignment());
@@ -131,10 +133,11 @@ inline AssertionText noBlockAt(const void* block) noexcept {
     return {"no block of this pool begins at ", block, "; give it back to where it came from"};
 }
 
-/// Ends the program, in each build.
+inline AssertionText freedTwice(const void* block) noexcept {
+    return {"the block at ", block, " is free already: it was freed twice"};
+}
 [[noreturn, gnu::cold, gnu::noinline]] inline void failFreedTwice(const void* block) noexcept {
-    const AssertionText message("the block at ", block, " is free already: it was freed twice");
-    failAssertion({"", message.text, __FILE__, __LINE__});
+    failAssertion({"", freedTwice(block).text, __FILE__, __LINE__});
 }
 
 /// Reports blocks that are still in use when their pool ends.

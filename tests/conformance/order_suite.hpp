@@ -37,7 +37,7 @@ int fill(Producer& producer, int first = 0) {
 
 /// Everything that consume hands out in one call.
 template <class Queue>
-std::vector<int> harvest(Queue& queue, std::size_t max = unlimited) {
+std::vector<int> poll(Queue& queue, std::size_t max = unlimited) {
     std::vector<int> values;
     const std::size_t count = queue.consume([&](int& value) { values.push_back(value); }, max);
     EXPECT_EQ(count, values.size());
@@ -59,7 +59,7 @@ TYPED_TEST_P(QueueOrder, TakesExactlyItsCapacity) {
         ASSERT_EQ(queue.capacity(), capacity());
         for (int round = 0; round < 20; ++round) {
             ASSERT_EQ(fill(producer), static_cast<int>(capacity())) << "round " << round;
-            ASSERT_EQ(harvest(queue), numbers(0, static_cast<int>(capacity())));
+            ASSERT_EQ(poll(queue), numbers(0, static_cast<int>(capacity())));
         }
     });
 }
@@ -98,11 +98,11 @@ TYPED_TEST_P(QueueOrder, AnswersEmptyWheneverAllIsConsumed) {
     forEachCapacity([](auto capacity) {
         TestQueue<TypeParam, int, capacity> queue;
         EXPECT_EQ(queue.tryPop(), std::nullopt) << "without any producer";
-        EXPECT_TRUE(harvest(queue).empty());
+        EXPECT_TRUE(poll(queue).empty());
         auto producer = queue.producer();
         for (int count = 0; count <= static_cast<int>(capacity()); ++count) {
             EXPECT_EQ(queue.tryPop(), std::nullopt);
-            EXPECT_TRUE(harvest(queue).empty());
+            EXPECT_TRUE(poll(queue).empty());
             for (int value = 0; value < count; ++value) {
                 ASSERT_EQ(producer.tryPush(value), SendResult::ok);
             }
@@ -120,8 +120,8 @@ TYPED_TEST_P(QueueOrder, ConsumesAtMostWhatIsAskedAndNoLess) {
         for (std::size_t max = 0; max <= capacity() + 1; ++max) {
             const int count = fill(producer);
             const int some = static_cast<int>(std::min<std::size_t>(max, capacity()));
-            ASSERT_EQ(harvest(queue, max), numbers(0, some)) << "max " << max;
-            ASSERT_EQ(harvest(queue), numbers(some, count - some)) << "max " << max;
+            ASSERT_EQ(poll(queue, max), numbers(0, some)) << "max " << max;
+            ASSERT_EQ(poll(queue), numbers(some, count - some)) << "max " << max;
         }
     });
 }
@@ -134,7 +134,7 @@ TYPED_TEST_P(QueueOrder, MixesPopAndConsume) {
     for (int round = 0; round < 30; ++round) {
         next += fill(producer, next);
         ASSERT_EQ(queue.tryPop(), oldest);
-        ASSERT_EQ(harvest(queue, 2), numbers(oldest + 1, 2));
+        ASSERT_EQ(poll(queue, 2), numbers(oldest + 1, 2));
         oldest += 3;
     }
 }
@@ -169,10 +169,10 @@ void crossTheWrap() {
         ASSERT_EQ(next - oldest, capacity) << "full at " << next;
         ASSERT_EQ(queue.sizeApprox(), Capacity);
         const int some = 1 + oldest % capacity;
-        ASSERT_EQ(harvest(queue, static_cast<std::size_t>(some)), numbers(oldest, some));
+        ASSERT_EQ(poll(queue, static_cast<std::size_t>(some)), numbers(oldest, some));
         oldest += some;
     }
-    ASSERT_EQ(harvest(queue), numbers(oldest, next - oldest));
+    ASSERT_EQ(poll(queue), numbers(oldest, next - oldest));
     ASSERT_EQ(queue.tryPop(), std::nullopt);
     ASSERT_EQ(queue.sizeApprox(), 0U);
 }
@@ -191,7 +191,7 @@ TYPED_TEST_P(QueueOrder, HandlerFindsItsMessageStillInItsPlace) {
         const auto pushes = [&](int&) { EXPECT_EQ(producer.tryPush(-1), SendResult::full); };
         ASSERT_EQ(queue.consume(pushes, 1), 1U);
         ASSERT_EQ(fill(producer, count), 1) << "its place is free once it has returned";
-        ASSERT_EQ(harvest(queue), numbers(1, count));
+        ASSERT_EQ(poll(queue), numbers(1, count));
     });
 }
 

@@ -81,7 +81,7 @@ public:
         const Guard guard(lock_);
         if (isClosed()) {
             lane->ring.close();
-            (void)lane->ring.isDrained();  // the ring notes that it is drained
+            (void)lane->ring.isDrainedAfterFence();  // noted; no thread has pushed, so no fence
         }
         end_->store(lane, std::memory_order_release);  // E5 list
         end_ = &lane->next;

@@ -29,7 +29,7 @@ struct QueueTraits {
     ///
     /// - In an MpscRing a producer would be preempted in the middle of a push while about 2^31
     ///   messages pass (plus or minus the capacity). It would then overwrite a message.
-    /// - In an MpmcRing a thread would be preempted between its look and its compare-exchange while
+    /// - In an MpmcRing a thread would be preempted between its load and its compare-exchange while
     ///   exactly 2^31 messages pass.
     using Index = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free, std::uint64_t,
                                      std::uint32_t>;

@@ -404,8 +404,8 @@ private:
     alignas(line) alignas(Storage) Storage slots_;
 };
 
-/// A slot owned by the producer until commit(). Meanwhile the producer pushes nothing else, and
-/// isDrained() stays false. Without a commit() nothing has changed.
+/// A slot owned by the producer until commit(). Until then the producer must push nothing else, and
+/// isDrained() stays false. Without a commit(), nothing changes.
 template <class T, std::size_t Capacity, class Traits>
 class SpscRing<T, Capacity, Traits>::Reservation {
 public:

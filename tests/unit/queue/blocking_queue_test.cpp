@@ -1,5 +1,7 @@
-#include "unit/queue/blocking_queue_doubles.hpp"
+#include "unit/queue/queue_doubles.hpp"
+#include "unit/queue/scripted_wait.hpp"
 
+#include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -12,18 +14,55 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// Waits, their ends and the notifications, played through in one thread. Times and handles
-// are in blocking_queue_times_test.cpp, exceptions in blocking_queue_exceptions_test.cpp.
+// Waits, their ends, the notifications and exceptions, played through in one thread. Times and
+// handles are in blocking_queue_times_test.cpp.
 
 namespace sluice {
 namespace {
 
 using namespace std::chrono_literals;
 using namespace test;
+
+template <class T>
+using Scripted = BlockingQueue<SpscRing<T, 2>, ScriptedWait, ScriptedPacing>;
+
+class BlockingQueueTest : public testing::Test {
+protected:
+    BlockingQueueTest() {
+        ScriptedWait::reset();
+        ScriptedPacing::reset();
+        (void)queue.popFor(1ns);
+        consumerSide = ScriptedWait::lastWaiter;
+        (void)queue.tryPush(0);
+        (void)queue.tryPush(0);
+        (void)queue.pushFor(0, 1ns);
+        producerSide = ScriptedWait::lastWaiter;
+        (void)queue.consumeFor(0s, [](int) {});
+        ScriptedWait::reset();
+        ScriptedPacing::reset();
+        forget();
+    }
+
+    void forget() {
+        consumerSide->notifications = 0;
+        producerSide->notifications = 0;
+        ScriptedWait::sleeps = 0;
+    }
+    void fill() {
+        ASSERT_EQ(queue.tryPush(1), SendResult::ok);
+        ASSERT_EQ(queue.tryPush(2), SendResult::ok);
+        forget();
+    }
+
+    Scripted<int> queue;
+    ScriptedWait* consumerSide = nullptr;
+    ScriptedWait* producerSide = nullptr;
+};
 
 static_assert(std::is_same_v<BlockingQueue<SpscRing<int, 2>>::value_type, int>);
 static_assert(std::is_same_v<BlockingQueue<SpscRing<int, 2>>::Clock, Park::Clock>);
@@ -360,6 +399,111 @@ TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
     EXPECT_EQ(twoRooms.push(6), SendResult::ok);
     EXPECT_EQ(producers.ones, 3) << "it has not waited";
 }
+
+// ---- constructors, moves and handlers that throw
+
+#if defined(__cpp_exceptions)
+struct Fragile {
+    explicit Fragile(bool breaks) : isBroken(breaks) {}
+    Fragile(const Fragile& other) : isBroken(other.isBroken) {
+        if (isBroken) {
+            throw std::runtime_error("constructor");
+        }
+    }
+    bool isBroken;
+};
+
+TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNotified) {
+    Scripted<Fragile> fragile;
+    (void)fragile.popFor(1ns);
+    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
+    const Fragile broken(true);
+    EXPECT_THROW((void)fragile.tryPush(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 1);
+    EXPECT_THROW((void)fragile.push(broken), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 2);
+    EXPECT_THROW((void)fragile.pushFor(broken, 1s), std::runtime_error);
+    EXPECT_EQ(consumer.notifications, 3);
+    EXPECT_EQ(fragile.sizeApprox(), 0U);
+}
+
+TEST_F(BlockingQueueTest, ConstructorThatThrowsAfterTheCloseEndsADrain) {
+    using Queue = BlockingQueue<MpscRing<Building, 2>, ScriptedWait, ScriptedPacing>;
+    Queue closing;
+    EXPECT_THROW((void)closing.tryEmplace(1,
+                                          [&] {
+                                              EXPECT_FALSE(closing.drainFor(1ns));
+                                              ScriptedWait::lastWaiter->notifications = 0;
+                                              throw std::runtime_error("constructor");
+                                          }),
+                 std::runtime_error);
+    EXPECT_EQ(ScriptedWait::lastWaiter->notifications, 1) << "drain() may wait for it";
+    EXPECT_EQ(closing.consume([](Building&) {}), 0U);
+    EXPECT_TRUE(closing.drainFor(0s));
+}
+
+/// Refuses to be moved as long as `stuck` says so.
+struct Stuck {
+    static inline bool stuck = false;
+    int value = 0;
+    explicit Stuck(int number) : value(number) {}
+    Stuck(Stuck&& other) : value(other.value) {
+        if (stuck) {
+            throw std::runtime_error("move");
+        }
+    }
+};
+
+template <class Queue>
+void expectThatAThrowingMoveLosesNothing() {
+    BlockingQueue<Queue, ScriptedWait, ScriptedPacing> queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), SendResult::ok);
+    ASSERT_EQ(queue.tryPush(Stuck(2)), SendResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.pop(), std::runtime_error);
+    EXPECT_THROW((void)queue.popFor(0s), std::runtime_error);
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 2U);
+    EXPECT_EQ(queue.pop()->value, 1);
+    EXPECT_EQ(queue.tryPop()->value, 2);
+}
+
+TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
+    expectThatAThrowingMoveLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
+}
+
+template <class Queue>
+void expectThatTryPopLosesNothing() {
+    Queue queue(4);
+    ASSERT_EQ(queue.tryPush(Stuck(1)), SendResult::ok);
+    Stuck::stuck = true;
+    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
+    Stuck::stuck = false;
+    ASSERT_EQ(queue.sizeApprox(), 1U);
+    EXPECT_EQ(queue.tryPop()->value, 1);
+    EXPECT_FALSE(queue.tryPop().has_value());
+}
+
+TEST_F(BlockingQueueTest, QueueInsideKeepsAMessageWhoseMoveThrows) {
+    expectThatTryPopLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
+    expectThatTryPopLosesNothing<SegmentQueue<Stuck>>();
+}
+
+TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {
+    fill();
+    const auto throwing = [](int) { throw std::runtime_error("handler"); };
+    EXPECT_THROW(queue.consume(throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 1);
+    EXPECT_THROW(queue.consumeFor(1s, throwing), std::runtime_error);
+    EXPECT_EQ(producerSide->notifications, 2);
+    EXPECT_EQ(queue.sizeApprox(), 0U);
+    EXPECT_TRUE(ScriptedPacing::batches.empty());
+}
+#endif
 
 }  // namespace
 }  // namespace sluice

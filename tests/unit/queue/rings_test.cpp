@@ -76,16 +76,6 @@ TYPED_TEST_SUITE(RingTest, Kinds);
 
 // ---- storage
 
-TYPED_TEST(RingTest, IsConstructedWithACapacityOnlyIfItIsDynamic) {
-    using Fixed = typename TypeParam::template Ring<int, 4>;
-    using Dynamic = typename TypeParam::template Ring<int, dynamicCapacity>;
-    static_assert(std::is_default_constructible_v<Fixed>);
-    static_assert(!std::is_copy_constructible_v<Fixed> && !std::is_copy_assignable_v<Fixed>);
-    static_assert(!std::is_constructible_v<Fixed, std::size_t>, "it is in the type");
-    static_assert(!std::is_default_constructible_v<Dynamic>, "it must be said");
-    static_assert(!std::is_convertible_v<std::size_t, Dynamic>);
-}
-
 TYPED_TEST(RingTest, AllocatesOnceAndGivesBack) {
     CountingResource memory;
     {

@@ -158,29 +158,6 @@ TYPED_TEST(SegmentQueueModelTest, LimitBeyondTheIndexRangeIsCutToIt) {
     EXPECT_EQ(queue.capacity(), sluice::RingPositions<typename TypeParam::Index>::maxCapacity);
 }
 
-// ---- exceptions
-
-#if defined(__cpp_exceptions)
-TEST(SegmentQueueTest, SlotOfAThrowingConstructorIsSkipped) {
-    SegmentQueue<Building, TinyTraits> queue;
-    const auto fail = [] { throw std::runtime_error("constructor"); };
-    std::vector<int> wanted;
-    for (int i = 0; i < 50; ++i) {
-        if (i % 5 < 3) {
-            EXPECT_THROW((void)queue.tryEmplace(i, fail), std::runtime_error);
-        } else {
-            ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
-            wanted.push_back(i);
-        }
-    }
-    EXPECT_EQ(queue.tryPop()->value, wanted.front()) << "a skipped slot is no message";
-    wanted.erase(wanted.begin());
-    EXPECT_EQ(popAll(queue), wanted);
-    EXPECT_EQ(queue.sizeApprox(), 0U);
-}
-
-#endif
-
 // ---- memory
 
 TEST(SegmentQueueMemoryTest, ConstructorAllocatesTheFirstSegment) {
@@ -196,15 +173,6 @@ TEST(SegmentQueueMemoryTest, ConstructorAllocatesTheFirstSegment) {
         EXPECT_EQ(memory.allocations, 2) << "three slots in each";
     }
     EXPECT_EQ(memory.deallocations, 2);
-    EXPECT_EQ(memory.bytesInUse, 0U);
-}
-
-TEST(SegmentQueueMemoryTest, UsesTheDefaultResource) {
-    CountingResource memory;
-    std::pmr::memory_resource* const before = std::pmr::set_default_resource(&memory);
-    { SegmentQueue<int> queue; }
-    std::pmr::set_default_resource(before);
-    EXPECT_EQ(memory.allocations, 1);
     EXPECT_EQ(memory.bytesInUse, 0U);
 }
 

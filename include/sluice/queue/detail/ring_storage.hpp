@@ -14,8 +14,7 @@
 namespace sluice::detail {
 
 /// The slots of a ring. Their number is a power of two, at least `MinSlots`, so a mask finds the
-/// slot of a position. At most `capacity` slots are in use at once. With the capacity in the type,
-/// the slots lie in the object itself.
+/// slot of a position. With the capacity in the type, the slots lie in the object itself.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;

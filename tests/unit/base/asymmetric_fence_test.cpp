@@ -133,10 +133,12 @@ TEST(ScriptedKernelTest, WithoutMembarrierBothSidesAreFullFences) {
     };
     using Kernel = ScriptedKernel<Old>;
     using Fence = BasicAsymmetricFence<Kernel>;
+    EXPECT_FALSE(Fence::tryLight()) << "undecided";
     Fence::light();
     EXPECT_EQ(Kernel::calls, std::vector<int>{registration});
     Fence::heavy();
     Fence::light();
+    EXPECT_FALSE(Fence::tryLight());
     EXPECT_FALSE(Fence::isAsymmetric());
     EXPECT_EQ(Kernel::calls.size(), 1u) << "the kernel is asked once";
 }
@@ -147,7 +149,9 @@ TEST(ScriptedKernelTest, WithMembarrierOnlyHeavyCallsTheKernel) {
     };
     using Kernel = ScriptedKernel<Modern>;
     using Fence = BasicAsymmetricFence<Kernel>;
+    EXPECT_FALSE(Fence::tryLight()) << "undecided";
     EXPECT_TRUE(Fence::isAsymmetric());
+    EXPECT_TRUE(Fence::tryLight());
     EXPECT_EQ(Kernel::calls, (std::vector<int>{registration, barrier}));
     Kernel::calls.clear();
     Fence::light();

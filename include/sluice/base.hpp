@@ -9,7 +9,6 @@
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/overflow.hpp>
-#include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/reader_registry.hpp>
 #include <sluice/base/ring_positions.hpp>

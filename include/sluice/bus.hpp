@@ -2,19 +2,12 @@
 
 // Everything public of the module bus.
 
-#include <sluice/bus/broadcast_bus.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/bus_settings.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/overflow_policy.hpp>
-#include <sluice/bus/partitioned_bus.hpp>
-#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publishing.hpp>
-#include <sluice/bus/static_component.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>

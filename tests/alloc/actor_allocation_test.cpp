@@ -30,7 +30,6 @@ public:
 TEST(ActorAllocationTest, PostingHandlingAndStoppingAllocateNothing) {
     const Watchdog watchdog([](std::FILE*) {});
     Sink sink;
-    ASSERT_TRUE(sink.attachThread());
     ASSERT_TRUE(sink.start({"sink"}));
     // The object's thread counts with memory of its own after its first message.
     ASSERT_EQ(sink.post(1), SendResult::ok);
@@ -63,7 +62,6 @@ public:
 TEST(ActorAllocationTest, RequestAllocatesOnce) {
     const Watchdog watchdog([](std::FILE*) {});
     Squares squares;
-    ASSERT_TRUE(squares.attachThread());
     ASSERT_TRUE(squares.start());
     ASSERT_TRUE(squares.request<int>(1, std::chrono::hours(1)).get().hasValue());
     const AllocationCount count;

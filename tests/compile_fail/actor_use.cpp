@@ -104,10 +104,10 @@ bool use(Untimed& object) {
     return bool(object.postAfter(std::chrono::seconds(1), Sample{1}));
 }
 #elif CASE == 9
-// EXPECT ONLY: a type with maxInFlight and BusOverflow::dropOldest do not go together
+// EXPECT ONLY: a type with maxInFlight and Overflow::dropOldest do not go together
 struct Dropping : sluice::ActorTraits {
-    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
-        sluice::BusOverflow::reject, sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject};
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::reject, sluice::Overflow::dropOldest, sluice::Overflow::reject};
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 3;
 };

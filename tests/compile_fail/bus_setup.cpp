@@ -1,9 +1,9 @@
 #include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/bus_settings.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 
 struct Small {
@@ -95,9 +95,9 @@ Bus<Messages<ThrowingDestructor>> bus;
 #elif CASE == 10
 // EXPECT ONLY: a bus without priorities is a bare ring, which cannot drop messages
 struct DroppingRing : sluice::BareBusTraits {
-    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
-        sluice::BusOverflow::dropOldest, sluice::BusOverflow::dropOldest,
-        sluice::BusOverflow::dropOldest};
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::dropOldest, sluice::Overflow::dropOldest,
+        sluice::Overflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
 #elif CASE == 11
@@ -131,8 +131,8 @@ Bus<Messages<Small>, Unobserved> bus;
 // EXPECT ONLY: dropOldest needs Producers::many
 struct OnePublisher : SmallTraits {
     static constexpr sluice::Producers producers = sluice::Producers::one;
-    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
-        sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject, sluice::BusOverflow::reject};
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::dropOldest, sluice::Overflow::reject, sluice::Overflow::reject};
 };
 Bus<Messages<Small>, OnePublisher> bus;
 #elif CASE == 15
@@ -148,14 +148,14 @@ struct Fixed {
     Fixed(const Fixed&) = delete;
 };
 struct Dropping : SmallTraits {
-    static constexpr std::array<sluice::BusOverflow, sluice::priorityCount> overflow{
-        sluice::BusOverflow::dropOldest, sluice::BusOverflow::reject, sluice::BusOverflow::reject};
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::dropOldest, sluice::Overflow::reject, sluice::Overflow::reject};
 };
 Bus<Messages<Fixed>, Dropping> bus;
 #elif CASE == 17
-// EXPECT: depht.+ was not declared|undeclared identifier .depht
-struct Misspelt : sluice::BusSettings<> {
-    constexpr Misspelt() { depht = 64; }
+// EXPECT ONLY: blockLimit of the traits must be positive
+struct Impatient : SmallTraits {
+    static constexpr std::chrono::nanoseconds blockLimit{0};
 };
-Bus<Messages<Small>, sluice::BusTraitsFrom<Misspelt>> bus;
+Bus<Messages<Small>, Impatient> bus;
 #endif

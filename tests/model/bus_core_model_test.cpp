@@ -139,8 +139,8 @@ template <class WaitStrategy>
 struct DroppingTraits : SmallTraits<WaitStrategy> {
     static constexpr bool priorities = true;
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::dropOldest, Overflow::reject, Overflow::reject};
 };
 
 /// A message that does something when it is destroyed.

@@ -1,17 +1,18 @@
 #include "model/queue_scenarios.hpp"
+#include "model/wait_without_fence.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/priority_rings.hpp>
+#include <sluice/bus/bus.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
-// The rings of the bus as shipped, and the ring whose publishers drop messages, under the model
-// checker. The other rings have model tests of their own.
+// The order of the priorities in the bus as shipped, and the ring whose publishers drop messages,
+// under the model checker. The other rings have model tests of their own.
 
 namespace sluice::model {
 namespace {
@@ -20,7 +21,6 @@ struct BusTraits : FullBusTraits {
     using Platform = ModelPlatform;
     using Index = std::uint8_t;
     static constexpr std::uint64_t firstPosition = 254;
-    static constexpr std::array<std::size_t, priorityCount> rooms{2, 2, 2};
 };
 
 /// The content of a slot. It is checked for data races.
@@ -29,7 +29,6 @@ struct Content {
     Plain<int> number;
 };
 
-using Rings = detail::PriorityRings<Content, BusTraits>;
 template <std::size_t Room>
 using Dropping = detail::DropOldestRing<Content, Room, BusTraits>;
 
@@ -51,10 +50,6 @@ void insist(Ring& ring, int number) {
     while (publish(ring, number) != SendResult::ok) {
         ModelPlatform::pause();
     }
-}
-
-void insist(Rings& rings, int number, Priority priority) {
-    rings.at(priority, [&](auto& ring) { insist(ring, number); });
 }
 
 template <class Ring, class Handle>
@@ -83,82 +78,94 @@ struct InOrder {
     }
 };
 
-// ---- The rings
+// ---- The order of the priorities
 
-/// The first message to be served must be this one.
-void serveFirst(Rings& rings, int number) {
-    int first = -1;
-    const auto note = [&](Content& content, auto) { first = content.number.get(); };
-    check(rings.serve(note, 1, [](auto) {}) == 1, "it is there");
-    check(first == number, "and comes first");
+struct OrderTraits : BareBusTraits {
+    using Platform = ModelPlatform;
+    using Wait = WaitWithoutFence;
+    using Index = std::uint8_t;
+    static constexpr std::uint64_t firstPosition = 254;
+    static constexpr bool priorities = true;
+    static constexpr std::array<std::size_t, priorityCount> rooms{2, 2, 2};
+    static constexpr std::size_t maxHandlers = 1;
+};
+struct Number {
+    Plain<int> value;
+};
+using OrderedBus = Bus<Messages<Number>, OrderTraits>;
+
+void mustPublish(OrderedBus& bus, int number, Priority priority) {
+    check(bus.publish(Number{Plain<int>(number)}, priority) == SendResult::ok, "there is room");
 }
 
 /// The consumer finds a message of high priority whose publication has returned, although another
 /// publisher may be in the middle.
 void highIsFound() {
-    Rings rings;
+    OrderedBus bus;
     Atomic<int> isPublished{0};
-    parallel([&] { insist(rings, 0, Priority::low); }, [&] { insist(rings, 1, Priority::medium); },
+    parallel([&] { mustPublish(bus, 0, Priority::low); },
              [&] {
-                 insist(rings, 10, Priority::high);
+                 mustPublish(bus, 10, Priority::high);
                  isPublished.store(1, std::memory_order_release);
              },
              [&] {
                  await(isPublished);
-                 serveFirst(rings, 10);
+                 int first = -1;
+                 const auto note = [&](const Number& number) { first = number.value.get(); };
+                 check(bus.processWith(note, 1) == 1, "it is there");
+                 check(first == 10, "and comes first");
              });
 }
 
 /// A message of high priority that is published while a handler runs is the next one.
 void highWaitsForOneHandler() {
-    Rings rings;
+    OrderedBus bus;
     Atomic<int> isPublished{0};
-    insist(rings, 0, Priority::low);
-    insist(rings, 1, Priority::low);
+    mustPublish(bus, 0, Priority::low);
+    mustPublish(bus, 1, Priority::low);
     parallel(
         [&] {
-            insist(rings, 10, Priority::high);
+            mustPublish(bus, 10, Priority::high);
             isPublished.store(1, std::memory_order_release);
         },
         [&] {
             bool isHighServed = false;
-            const auto handle = [&](Content& content, auto) {
-                const int number = content.number.get();
-                if (number == 0) {
-                    await(isPublished);
-                }
-                check(number != 1 || isHighServed, "it is next");
-                isHighServed = isHighServed || number == 10;
-            };
-            (void)rings.serve(handle, 3, [](auto) {});
+            (void)bus.processWith(
+                [&](const Number& message) {
+                    const int number = message.value.get();
+                    if (number == 0) {
+                        await(isPublished);
+                    }
+                    check(number != 1 || isHighServed, "it is next");
+                    isHighServed = isHighServed || number == 10;
+                },
+                3);
         });
 }
 
-/// One thread closes the rings while others publish.
-void closeTheStoreWhilePublishing() {
-    Rings rings;
+/// One thread closes the bus while others publish.
+void closeWhileOthersPublish() {
+    OrderedBus bus;
     Plain<int> handled;
     int accepted = 0;
     int served = 0;
     const auto publishOne = [&](Priority priority) {
-        rings.at(priority,
-                 [&](auto& ring) { accepted += publish(ring, 0) == SendResult::ok ? 1 : 0; });
+        accepted += bus.publish(Number{Plain<int>(0)}, priority) == SendResult::ok ? 1 : 0;
     };
     parallel(
         [&] {
             publishOne(Priority::low);
-            rings.close();
+            bus.close();
         },
         [&] {
             publishOne(Priority::high);
-            if (rings.isDrained()) {
+            if (bus.isDrained()) {
                 check(handled.get() == accepted, "all that happened is visible");
             }
         },
         [&] {
-            while (!rings.isDrained()) {
-                const auto handle = [&](Content&, auto) { handled.set(++served); };
-                if (rings.serve(handle, 2, [](auto) {}) == 0) {
+            while (!bus.isDrained()) {
+                if (bus.processWith([&](const Number&) { handled.set(++served); }, 2) == 0) {
                     ModelPlatform::pause();
                 }
             }
@@ -262,7 +269,7 @@ TEST(BusModelTest, HighIsServedFirst) {
 }
 
 TEST(BusModelTest, ServesWhatWasAcceptedBeforeTheEnd) {
-    EXPECT_TRUE(holds(closeTheStoreWhilePublishing, options(budgetByEffort({1, 1}, {2, 1}))));
+    EXPECT_TRUE(holds(closeWhileOthersPublish, options(budgetByEffort({1, 1}, {2, 1}))));
 }
 
 TEST(BusModelTest, DropOldestRingReusesSlots) {

@@ -1,8 +1,6 @@
-#include "model/wait_without_fence.hpp"
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
 
 #include <gtest/gtest.h>
@@ -22,16 +20,11 @@ using detail::UnsubscribeResult;
 
 struct TableTraits {
     using Platform = ModelPlatform;
-    using Wait = SleepAtOnce;
     static constexpr std::size_t maxHandlers = 2;
     static constexpr std::size_t handlerSize = 64;
 };
 using Table = detail::HandlerTable<void(), TableTraits>;
-using Consumer = detail::ConsumerState<ModelPlatform, SleepAtOnce>;
-
-struct FencelessTraits : TableTraits {
-    using Wait = WaitWithoutFence;
-};
+using Consumer = detail::ConsumerState<ModelPlatform>;
 
 constexpr auto notThrown = [](auto&&) {};
 
@@ -67,24 +60,6 @@ void removeWhileCalling() {
                  sum.set(0);
              });
     check(table.size() == 0, "the slot is free");
-}
-
-/// The same, if only the fences of the table and the consumer order anything.
-void removeWithoutHelpOfTheStrategy() {
-    detail::HandlerTable<void(), FencelessTraits> table;
-    detail::ConsumerState<ModelPlatform, WaitWithoutFence> consumer;
-    Plain<int> sum;
-    const auto id = table.add(Adding(sum));
-    parallel(
-        [&] {
-            consumer.begin();
-            table.callAll(consumer, notThrown);
-            consumer.end();
-        },
-        [&] {
-            (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
-            sum.set(0);
-        });
 }
 
 /// The consumer goes on to a second handler while the first one is ended.
@@ -218,7 +193,6 @@ void twoAdd() {
 
 TEST(HandlerTableModelTest, NoHandlerRunsAfterItsEnd) {
     EXPECT_TRUE(holds(removeWhileCalling));
-    EXPECT_TRUE(holds(removeWithoutHelpOfTheStrategy));
     EXPECT_TRUE(holds(removeTheFirstOfTwo));
     EXPECT_TRUE(holds(firstOfTwoIsNotDelayedByTheSecond));
     EXPECT_TRUE(holds(placeIsReusedWhileCalling, options({1, 1})));
@@ -240,7 +214,6 @@ TEST(HandlerTableModelTest, ASubscriptionThatSeveralThreadsEndEndsForAll) {
 TEST(HandlerTableModelTest, EveryOrderIsNeeded) {
     const Scenarios all{addWhileCalling,
                         removeWhileCalling,
-                        removeWithoutHelpOfTheStrategy,
                         removeTheFirstOfTwo,
                         firstOfTwoIsNotDelayedByTheSecond,
                         handlerEndsItself,
@@ -248,7 +221,6 @@ TEST(HandlerTableModelTest, EveryOrderIsNeeded) {
                         {twoRemoveWhileCalling, {1, 1}},
                         {placeIsReusedWhileCalling, {1, 1}}};
     EXPECT_TRUE(survive({}, surveyOrders("handler_table.hpp", {}, all)));
-    EXPECT_TRUE(survive({}, surveyOrders("consumer_state.hpp", {}, all)));
 }
 #endif
 

@@ -30,10 +30,10 @@ struct Order {
     std::string text;
 };
 
-template <BusOverflow Policy>
+template <Overflow Policy>
 struct Narrow : ActorTraits {
     static constexpr std::size_t depth = 13;
-    static constexpr std::array<BusOverflow, priorityCount> overflow{Policy, Policy, Policy};
+    static constexpr std::array<Overflow, priorityCount> overflow{Policy, Policy, Policy};
 };
 
 constexpr std::size_t posters = 3;
@@ -54,8 +54,8 @@ public:
 
 template <class Traits>
 class ActorStressTest : public testing::Test {};
-using Overflows = testing::Types<Narrow<BusOverflow::reject>, Narrow<BusOverflow::block>,
-                                 Narrow<BusOverflow::dropOldest>>;
+using Overflows = testing::Types<Narrow<Overflow::reject>, Narrow<Overflow::block>,
+                                 Narrow<Overflow::dropOldest>>;
 TYPED_TEST_SUITE(ActorStressTest, Overflows);
 
 TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {

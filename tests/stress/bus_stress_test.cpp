@@ -41,9 +41,9 @@ template <class Base, std::size_t Depth = 13>
 struct Narrow : Base {
     static constexpr std::size_t depth = Depth;
 };
-template <BusOverflow Low, BusOverflow Medium, BusOverflow High>
+template <Overflow Low, Overflow Medium, Overflow High>
 struct Policies : Narrow<FullBusTraits> {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
 };
 struct Weighted : Narrow<FullBusTraits> {
     static constexpr PriorityOrder service = PriorityOrder::weighted;
@@ -119,8 +119,8 @@ class BusStressTest : public testing::Test {};
 using Modes =
     testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>, Weighted,
                    PowersOfTwo,
-                   Policies<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::block>,
-                   Policies<BusOverflow::block, BusOverflow::block, BusOverflow::block>>;
+                   Policies<Overflow::dropOldest, Overflow::dropOldest, Overflow::block>,
+                   Policies<Overflow::block, Overflow::block, Overflow::block>>;
 TYPED_TEST_SUITE(BusStressTest, Modes);
 
 TYPED_TEST(BusStressTest, EverythingThatIsAcceptedIsSeenOnceAndInOrder) {

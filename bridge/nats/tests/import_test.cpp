@@ -77,8 +77,8 @@ TEST(ImportTest, UntilHandledNeedsSenders) {
 }
 
 struct DroppingTraits : BridgedTraits {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::dropOldest, Overflow::reject, Overflow::reject};
 };
 using DroppingBus = Bus<Messages<Position>, DroppingTraits>;
 
@@ -89,7 +89,7 @@ TEST(ImportTest, UntilHandledNeedsABusThatDropsNothing) {
     NatsBridge<DroppingBus> bridge(*bus, durableOptionsFor(server, "receiver"));
     EXPECT_EQ(failureOf([&] { bridge.importType<Position>(untilHandled); }),
               "nats: position: untilHandled needs a bus that drops no message, and this one has "
-              "BusOverflow::dropOldest");
+              "Overflow::dropOldest");
     bridge.importType<Position>(durable);
 }
 

@@ -13,7 +13,6 @@
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/bus/static_component.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <atomic>
@@ -59,8 +58,7 @@ namespace sluice {
 /// sees all writes of the handlers.
 ///
 /// Capacity: slots for Traits::depth messages and Traits::maxTimers timers, in the object. The
-/// first post of a thread allocates the counters of that thread, unless attachThread() has done so.
-/// The object allocates nothing else. To start the thread, the system allocates.
+/// object allocates nothing. To start the thread, the system allocates.
 ///
 /// Exceptions: if a handler throws, the message counts as delivered and failed. The object calls
 /// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
@@ -94,7 +92,7 @@ public:
     ActiveObject(const ActiveObject&) = delete;
     ActiveObject& operator=(const ActiveObject&) = delete;
 
-    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, awaitPost, attachThread
+    // ---- Posting: post, emplace, emplaceWith, tryPost, postFor, awaitPost
     // ---- Requests: request, see Requesting
     // ---- Timers: postAfter, postAt, postEvery, postEveryFrom, cancel, firedTimers, see Timing
     // ---- Coroutines: run, resumptions, see Coroutine
@@ -112,7 +110,7 @@ public:
                       "T&, const Header&)` for each type of its Messages: one is missing");
         static_assert(!detail::InFlightLimits<MessageList, Traits>::areThere ||
                           !detail::drops<Traits>,
-                      "a type with maxInFlight and BusOverflow::dropOldest do not go together");
+                      "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
         if constexpr (isHandled && canRestart) {  // or there would be other errors besides
             return begin(options,
@@ -300,8 +298,11 @@ private:
     /// Handles queued messages, and then due timers. Returns their number.
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
-        const std::size_t count =
+        std::size_t count =
             surviving([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
+        if (isDiscarding()) {
+            count += mailbox_.discard();
+        }
         this->tellRoom();
         return count + surviving([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }

@@ -255,7 +255,7 @@ public:
             publishWait(period.slot_->entryAt(period.index_), period.word_);
             backoff.wait();
             SLUICE_ASSERT(!backoff.isLong() || !isWaitingForThis(*period.slot_),
-                          "two threads wait for each other's callbacks to end: do not wait for a "
+                          "two threads wait for each other's sections to end: do not wait for a "
                           "callback inside another one that its thread waits for");
         }
         publishWait(nullptr, 0);

@@ -1,97 +1,61 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/detail/bus_core.hpp>
-#include <sluice/bus/detail/bus_harvest.hpp>
+#include <sluice/bus/detail/bus_counts.hpp>
+#include <sluice/bus/detail/drop_oldest_ring.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
-#include <sluice/bus/detail/rooms.hpp>
+#include <sluice/bus/detail/pressure_notifier.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/pressure.hpp>
 #include <sluice/bus/priority.hpp>
-#include <sluice/bus/publishing.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
-#include <sluice/fixed/fixed_function.hpp>
 #include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
 
-namespace detail {
-template <class Bus, std::size_t Count>
-class BusGroup;
-}  // namespace detail
-
-/// Carries typed messages from any number of publishers to the handlers of one consumer, urgent
-/// messages first. So the parts of a program talk without knowing each other, and without a heap.
+/// A bounded bus that carries typed messages from any number of publishers to the handlers of one
+/// consumer. Each priority keeps its order; by default, high waits for at most one lower message.
 ///
 ///     sluice::Bus<sluice::Messages<Temperature, Stop>> bus;
 ///     const auto stops = bus.subscribe<Stop>([](const Stop& stop) { ... });
 ///     (void)bus.publish(Temperature{21.5});            // any thread
 ///     (void)bus.publish(Stop{}, sluice::Priority::high);
-///     bus.process();                                   // the consumer; the stop comes first
+///     bus.process();                                   // the consumer; handles the stop first
 ///
-/// Use it if messages have a few known types and different urgency, or must not block their
-/// publishers. Use EventQueue for listeners that are found by run-time values. Use MpscRing for one
-/// type of message and one reader.
+/// Use it for a few message types of different urgency, or if publishers must not block. Use
+/// EventQueue if run-time keys select the listeners, MpscRing for one message type and one reader.
 ///
-/// Threads: any thread publishes, also a handler. (With Producers::one, one thread at a time.) The
-/// consumer, one thread at a time, calls process, processWith, processUntil, run, runWith, waitFor,
-/// waitUntil and discard. Any thread calls the other members. A handler may call all members,
-/// except those of the consumer of its own bus, and may not destroy the bus. A signal handler may
-/// call no member. The child of a fork may not use, unsubscribe from or destroy the buses of its
-/// parent, because the threads that were in them do not exist in the child.
+/// Thread safety: any thread may call any member, except that process*(), run*(), wait*() and
+/// discard() are for one consumer at a time. Handlers may call all others, but must not destroy the
+/// bus or end their thread. Signal handlers and forked children must not use it. A publisher
+/// preempted mid-publish blocks later messages of its own priority only; without priorities, all.
 ///
-/// Progress: publishing is lock-free up to the slot of its ring. A publisher that is stopped in the
-/// middle delays the delivery of later messages of its own priority. When the ring is full behind
-/// its slot, later publishers of that priority are refused. It delays no other priority. (Without
-/// priorities, it delays all messages.) BusOverflow::block waits for room; dropOldest never waits.
-/// Consuming is wait-free, with three exceptions: handlers, the lock of a changed table of
-/// handlers, and the rings of dropOldest, which are lock-free. pressure() and sizeApprox() look
-/// again when a slot was freed between their looks.
+/// Errors: a publication fails once its priority's quota (Traits::rooms) is in use, including
+/// messages being published or handled, and after close(), which keeps accepted messages. A message
+/// whose constructor throws is not published. If a handler throws, the bus counts it, notifies the
+/// observer and calls the remaining handlers; a visitor's exception propagates.
 ///
-/// Order: if one publication has returned before another one of the same priority begins, its
-/// message is delivered first. With PriorityOrder::strict a published message of high priority
-/// waits for at most one lower message: the one whose handlers run. A message of medium priority
-/// waits for at most 16 messages of low priority. With PriorityOrder::weighted, the first message
-/// of a priority waits for at most twice the weights of the others.
-///
-/// Admission: each priority has a room of its own. A message is accepted while the bus holds fewer
-/// messages of its priority than the room. Messages being published or handled count. A slot whose
-/// constructor threw counts until the consumer has passed it. With dropOldest, messages being
-/// handled do not count. A refusal is exact: the room was full at some moment during the call.
-///
-/// Memory promise: the handlers of a message see the writes of its publisher before the
-/// publication. A thread that sees the message removed also sees the writes of its handlers.
-///
-/// Capacity: slots for all rooms lie in the object, so give it static storage or a place on the
-/// heap. The constructor allocates the registry of the counts. attachThread(), or otherwise the
-/// first publication of a thread, allocates the counters of that thread. Without statistics, and on
-/// SingleCorePlatform, no call allocates.
-///
-/// Exceptions: if the constructor of a message throws, the exception passes to the publisher. This
-/// message is not published, and none after it in its range. If a handler throws, the bus counts it
-/// and tells the observer; the other handlers still run. A handler must not end its thread. An
-/// exception of a visitor passes through; its message counts as delivered and failed.
-///
-/// Shutdown: close() refuses later messages. Accepted messages stay until the consumer handles or
-/// discards them. The destructor of the bus destroys the rest.
-///
-/// Origin: slots and compile-time types as in D. Liu's MCCC bus.
-///
-/// Edges: those of the rings, HandlerTable and BusCore.
-///
-/// Tests: tests/unit/bus, tests/stress/bus_stress_test.cpp, tests/model/bus_model_test.cpp.
+/// Performance: the bus contains all its slots, often hundreds of KiB: give it static storage or
+/// place it on the heap. It allocates nothing.
 template <class MessageList, class Traits = FullBusTraits>
 class Bus {
     static_assert(detail::isMessageList<MessageList>,
@@ -99,80 +63,151 @@ class Bus {
 };
 
 template <class... Ts, class Traits>
-class Bus<Messages<Ts...>, Traits>
-    : public Publishing<Bus<Messages<Ts...>, Traits>, Messages<Ts...>, Traits,
-                        detail::QueuedMessage<Messages<Ts...>, Traits>> {
+class Bus<Messages<Ts...>, Traits> {
     using List = Messages<Ts...>;
-    using Core = detail::BusCore<List, Traits>;
-    using QueuedMessage = typename Core::QueuedMessage;
-    friend Publishing<Bus, List, Traits, QueuedMessage>;
-    template <class, std::size_t>
-    friend class detail::BusGroup;
+    static_assert(detail::areChecked<List, Traits>());
+    using Platform = typename Traits::Platform;
+    using Wait = typename Traits::Wait;
     using Observer = typename Traits::Observer;
+    using RoleCheck = sluice::RoleCheck<Platform>;
+    using Handling = HandlerThread<Platform>;
+    using QueuedMessage = detail::QueuedMessage<List, Traits>;
+    /// A number of messages as a type, so that the common publication is compiled for one message.
+    using One = std::integral_constant<std::size_t, 1>;
+    using WaitByPolicy = detail::WaitByPolicy;
+    /// The answer to a publisher, and the number of accepted messages.
+    struct Sent {
+        SendResult result;
+        std::size_t count;
+    };
 
 public:
     using MessageTypes = List;
     using Header = MessageHeader<Traits>;
     using Statistics = BusStatistics<List::count>;
-    using Clock = typename Core::Clock;
+    using Clock = typename Platform::Clock;
 
-    Bus() : core_(nullptr) {}
+    Bus() = default;
     /// The observer must outlive the bus.
-    explicit Bus(Observer& observer) : core_(&observer) {}
+    explicit Bus(Observer& observer) : observer_(&observer) {}
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
-    /// Ends all subscriptions and destroys all messages. The handlers are destroyed first, while
-    /// all parts of the bus exist, because their captures may own subscriptions of the bus.
-    ~Bus() { end(); }
+    /// Ends all subscriptions and destroys all messages. No other thread may be in a call.
+    ~Bus() {
+        close();  // so that no destructor of a handler or message publishes or waits
+        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
+        SLUICE_ASSERT(publishers_.areNone(),
+                      "a bus is destroyed while a thread publishes: join the thread first");
+        forEachRing(rings_, [](auto& ring, Priority) {
+            const auto drop = [](QueuedMessage& queued) noexcept { queued.destroy(); };
+            while (ring.consumeWhile(drop, unlimited, [] { return true; }) != 0) {
+            }
+        });
+    }
 
-    // ---- Publishers: publish, tryPublish, publishFor, emplace, emplaceWith, publishAll, see
-    // Publishing
+    // ---- Publishers. `options` are PublishOptions or a Priority; medium by default.
 
-    /// Allocates the counters of the calling thread, so that its publications allocate nothing.
-    /// Returns false if there is no memory.
-    bool attachThread() noexcept { return core_.counts().attachThread(); }
+    /// Copies or moves a message into the bus. A message that is not accepted is left untouched.
+    template <class T, class Options = PublishOptions>
+    SendResult publish(T&& message, const Options& options = {}) {
+        return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
+    }
+
+    /// Constructs a T in its slot. Uses the arguments only if the message is accepted.
+    template <class T, class... Args>
+    SendResult emplace(Args&&... args) {
+        return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
+    }
+    template <class T, class Options = PublishOptions, class... Args>
+    SendResult emplaceWith(const Options& options, Args&&... args) {
+        return publishOne<T>(detail::optionsOf<Traits>(options), WaitByPolicy(),
+                             std::forward<Args>(args)...);
+    }
+
+    /// Like publish(), but never waits for room.
+    template <class T, class Options = PublishOptions>
+    SendResult tryPublish(T&& message, const Options& options = {}) {
+        return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
+    }
+
+    /// Like publish(), but waits for room for up to `timeout`, with any overflow policy. Does not
+    /// wait on the thread that consumes this bus.
+    template <class T, class Rep, class Period, class Options = PublishOptions>
+    SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
+                          const Options& options = {}) {
+        return publishOne<std::decay_t<T>>(detail::optionsOf<Traits>(options), timeout,
+                                           std::forward<T>(message));
+    }
+
+    /// Publishes copies of as many messages of [first, last) as fit, in as few steps as possible.
+    /// Messages of other threads arrive only between two steps. Returns the number of accepted
+    /// messages. If a constructor throws, the rest of the range is not published either. Needs
+    /// forward iterators.
+    template <class Iterator, class Options = PublishOptions>
+    [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
+                                         const Options& options = {}) {
+        const PublishOptions& all = detail::optionsOf<Traits>(options);
+        using T = typename std::iterator_traits<Iterator>::value_type;
+        static_assert(std::is_base_of_v<std::forward_iterator_tag,
+                                        typename std::iterator_traits<Iterator>::iterator_category>,
+                      "publishAll() counts the range first: it needs forward iterators");
+        bool isFirst = true;
+        const auto build = [&](QueuedMessage& queued) {
+            if (!std::exchange(isFirst, false)) {
+                ++first;  // before the message is built: ++ may throw
+            }
+            queued.template build<T>(*first);
+        };
+        const auto count = static_cast<std::size_t>(std::distance(first, last));
+        std::size_t accepted = 0;
+        while (accepted < count) {
+            const std::size_t n =
+                send(detail::listedIndex<List, T>(), all, count - accepted, WaitByPolicy(), build)
+                    .count;
+            if (n == 0) {
+                break;
+            }
+            accepted += n;
+        }
+        return accepted;
+    }
+
+    /// Counts a message as `full` that the caller did not offer because of its own limit.
+    template <class T>
+    void countAsFull(Priority priority) noexcept {
+        SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
+        counts_.count(detail::listedIndex<List, T>(),
+                      Traits::priorities ? priority : Priority::medium,
+                      detail::PublishOutcome::full, 1);
+    }
 
     // ---- Subscribers
 
-    /// Makes the bus call handler(const T&) or handler(const T&, const Header&) for each T that the
-    /// next process() and later calls serve. Handlers are called in the order of their
-    /// subscription.
+    /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers are called in
+    /// the order of their subscription, perhaps before this call returns.
     ///
-    /// The result is empty if T has Traits::maxHandlers handlers already. A handler that has ended
-    /// itself counts until it returns. An empty handler, such as a null pointer, is misuse: it is
-    /// not subscribed. The consumer may call the handler before this call has returned. So a
-    /// handler that ends its own subscription may run before the program has stored it.
+    /// Returns an empty Subscription if T has Traits::maxHandlers handlers, including those that
+    /// have ended themselves and still run. An empty handler, such as a null pointer, is misuse
+    /// and is not subscribed.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
         constexpr bool isListed = detail::checkListed<List, T>();
-        constexpr bool takesHeader = std::is_invocable_v<H&, const T&, const Header&>;
-        constexpr bool takesIt = takesHeader || std::is_invocable_v<H&, const T&>;
-        constexpr bool isUnconverted = !takesIt || detail::takesUnconverted<H, T>;
-        constexpr bool fits = sizeof(H) <= Traits::handlerSize;
-        static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
-        static_assert(isUnconverted, "the handler takes the message only by converting it: "
-                                     "subscribe it for its own type");
-        static_assert(fits,
-                      "a handler's captures take more than handlerSize of the traits: capture a "
-                      "pointer, or raise it");
-        if constexpr (!isListed || !takesIt || !isUnconverted ||
-                      !fits) {  // avoids follow-up errors
-            return {};
+        if constexpr (!isListed || !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
+            return {};  // avoids follow-up errors
         } else if (detail::isEmptyCallable<H>(handler)) {
-            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which nobody could call");
+            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
             return {};
-        } else if constexpr (takesHeader) {
-            return subscribed<T>(handlersOf<T>().add(std::forward<Handler>(handler)));
+        } else if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {
+            return add<T>(std::forward<Handler>(handler));
         } else {
-            return subscribed<T>(handlersOf<T>().add(
+            return add<T>(
                 [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
                     static_cast<void>(std::invoke(h, message));
-                }));
+                });
         }
     }
 
-    /// The number of subscriptions for T.
     template <class T>
     [[nodiscard]] std::size_t subscriptionCount() const noexcept {
         return std::get<detail::listedIndex<List, T>()>(handlers_).size();
@@ -180,37 +215,28 @@ public:
 
     // ---- The consumer
 
-    /// Hands the queued messages, at most `max`, to their handlers. Returns their number, which is
-    /// never more than capacity(). Messages published during the call may be handled now or by the
-    /// next call.
+    /// Passes up to `max` queued messages to their handlers, but at most capacity(). Returns their
+    /// number. Messages published during the call may be handled now or later.
     std::size_t process(std::size_t max = unlimited) {
-        return core_.harvest(max, [this](auto& delivery) { this->dispatch(delivery); });
+        return consume(max, never, [this](auto& delivery) { this->callHandlers(delivery); });
     }
 
-    /// As process(), but calls visitor(T&, const Header&) or visitor(T&) instead of the handlers.
+    /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) instead of the handlers.
     /// The visitor takes every T of the list, and may move the message out. See overload() and
     /// partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
-        return core_.harvest(max, [&visitor](auto& delivery) { show(delivery, visitor); });
+        return consume(max, never, [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// As processWith(), but asks isOver() before each message. If isOver() is true, the message is
-    /// discarded, and counts as discarded. Returns the number of messages that left the bus.
+    /// Like processWith(), but stops when isOver(), called before each message, returns true. The
+    /// other messages stay queued.
     template <class IsOver, class Visitor>
-    std::size_t processUntil(IsOver isOver, Visitor&& visitor, std::size_t max = unlimited) {
-        return core_.harvest(max, [&](auto& delivery) {
-            delivery.isFailed = true;  // stays true if isOver() throws
-            if (__builtin_expect(isOver(), 0)) {
-                delivery.isDiscarded = true;
-            } else {
-                show(delivery, visitor);
-            }
-        });
+    std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
+        return consume(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// Processes messages, and waits while there are none. Returns when the bus is closed and
-    /// drained.
+    /// Processes and waits for messages until the bus is closed and drained.
     void run() {
         runUntilDrained([this] { return process(); });
     }
@@ -219,127 +245,611 @@ public:
         runUntilDrained([this, &visitor] { return processWith(visitor); });
     }
 
-    /// Waits for a message. Returns false if none came in time, or if the bus is closed and
+    /// Waits for a message. Returns false if none arrived in time, or if the bus is closed and
     /// drained.
     template <class Rep, class Period>
-    bool waitFor(std::chrono::duration<Rep, Period> atMost) {
-        return waitUntil(deadlineAfter<Clock>(atMost));
+    bool waitFor(std::chrono::duration<Rep, Period> timeout) {
+        return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// As waitFor(), with a deadline. isOver() ends the wait, too: make it true, then call
-    /// waiting().notifyAll().
-    bool waitUntil(typename Clock::time_point deadline) {
-        return waitUntil(deadline, [] { return false; });
-    }
+    bool waitUntil(typename Clock::time_point deadline) { return waitUntil(deadline, never); }
+    /// isOver() ends the wait, too: make it true, then call waiting().notifyAll().
     template <class IsOver>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
-        return core_.waitUntil(deadline, isOver);
+        std::optional<typename RoleCheck::Scope> role;
+        if (!consumer_.isHere()) {  // a handler has the role already
+            role.emplace(consumerRole_, oneConsumer);
+        }
+        time_.suspend();
+        bool hasMessage = false;
+        const auto isReady = [&] {
+            hasMessage = anyRing([](const auto& ring) { return ring.hasArrival(); });
+            return hasMessage || isDrained() || isOver();
+        };
+        (void)notEmpty_.waitUntil(isReady, deadline);
+        // Not the present state: a publisher may have dropped the message since, and an event loop
+        // that receives false would go to sleep.
+        return hasMessage;
     }
 
-    /// Counts a message as `full` that the caller has not offered to the bus, because of a limit of
-    /// its own.
-    template <class T>
-    void countAsFull(Priority priority) noexcept {
-        SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
-        core_.counts().count(detail::listedIndex<List, T>(),
-                             Traits::priorities ? priority : Priority::medium,
-                             detail::PublishOutcome::full, 1);
-    }
-    /// Sets whether publishers wait for room before a thread has consumed for the first time. By
-    /// default they wait. One thread calls it, while no thread consumes.
-    void letPublishersWait(bool isOn) noexcept { core_.consumer().letPublishersWait(isOn); }
+    /// The wait strategy of the consumer, which may have functions of its own: see EventFdWait.
+    [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
-    /// The wait strategy of the consumer. It may have functions of its own: see EventFdWait.
-    [[nodiscard]] typename Traits::Wait& waiting() noexcept { return core_.arrived(); }
-
-    /// Destroys all messages in the bus, and counts them as discarded. Returns their number.
+    /// Destroys all queued messages and counts them as discarded. Returns their number.
     std::size_t discard() {
-        return core_.harvest(unlimited, [](auto& delivery) { delivery.isDiscarded = true; });
+        return consume(unlimited, never, [](auto& delivery) { delivery.isDiscarded = true; });
     }
 
-    // ---- Anybody
+    /// Sets whether publishers wait before a thread has ever consumed; not while one consumes.
+    void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
-    /// Refuses later messages, and ends all waiting for room. May be called repeatedly.
-    void close() noexcept { core_.close(); }
+    // ---- Any thread
 
-    [[nodiscard]] bool isClosed() const noexcept { return core_.rings().isClosed(); }
+    /// Refuses later messages, and ends all waits for room. Idempotent.
+    void close() noexcept {
+        forEachRing(rings_, [](auto& ring, Priority) { ring.close(); });
+        notifyEverybody();
+    }
 
-    /// Whether the bus is closed and all accepted messages have left it. Once true, it stays true.
-    [[nodiscard]] bool isDrained() const noexcept { return core_.rings().isDrained(); }
+    [[nodiscard]] bool isClosed() const noexcept {
+        return !anyRing([](const auto& ring) { return !ring.isClosed(); });
+    }
 
-    /// Whether the caller is a handler or visitor of this bus, or was called by one. If such a
-    /// caller waits for the consumer, it waits for itself.
-    [[nodiscard]] bool isConsumedHere() const noexcept { return core_.consumer().isHere(); }
+    /// Returns true if the bus is closed and all accepted messages have left it. Stays true.
+    [[nodiscard]] bool isDrained() const noexcept {
+        return !anyRing([](const auto& ring) { return !ring.isDrained(); });
+    }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
-    /// false if the deadline came first. In a handler it does not wait. If the calling thread is
-    /// the consumer, it calls process() first: while it waits here, no thread consumes.
-    bool drain(typename Clock::time_point deadline) { return core_.drain(deadline); }
+    /// false at the deadline. Does not wait in a handler of this bus. The consumer's own thread
+    /// calls process() first.
+    bool drain(typename Clock::time_point deadline) {
+        close();
+        return consumer_.isHere() ? isDrained()
+                                  : drained_.waitUntil([this] { return isDrained(); }, deadline);
+    }
 
-    /// Whether drain() also waits until the calls that published the handled messages have
-    /// returned. If it is false, join all publishers before the bus is destroyed. Otherwise join:
-    /// - a publisher whose last call was refused or threw;
-    /// - a publisher for whose counters attachThread() finds no memory;
-    /// - a publisher that publishes while the destructors of its thread_local objects run.
-    ///
-    /// Join the consumer in any case. Debug builds notice a bus that is destroyed while a thread
-    /// publishes.
-    static constexpr bool drainAwaitsPublishers =
-        Traits::statistics || !Traits::Platform::hasThreads;
+    /// Returns true in a handler or visitor of this bus, where a wait for the consumer never ends.
+    [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
 
-    /// The level of the highest priority whose room is full. (With dropOldest, a message that is
-    /// being handled counts here, although the next message drops nothing.)
-    [[nodiscard]] Pressure pressure() const noexcept { return core_.rings().pressure(); }
+    /// The level of the highest priority whose quota is in use. Retries if a slot was freed between
+    /// its reads. With dropOldest, a message being handled counts here.
+    [[nodiscard]] Pressure pressure() const noexcept {
+        Pressure pressure = Pressure::normal;
+        forEachRing(rings_, [&](const auto& ring, Priority priority) {
+            if (pressure == Pressure::normal && ring.sizeExact() >= roomOf(priority)) {
+                pressure = detail::pressureOf<Traits>(priority);
+            }
+        });
+        return pressure;
+    }
 
-    /// The number of messages in the bus, never more than capacity(). Messages that are being
-    /// published or handled count.
-    [[nodiscard]] std::size_t sizeApprox() const noexcept { return core_.rings().size(); }
+    /// The messages in the bus, including those being published or handled; at most capacity().
+    /// Retries if a slot was freed between its reads.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        std::size_t sum = 0;
+        forEachRing(rings_, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
+        return sum;
+    }
 
-    /// The largest number of messages in the bus: the sum of all rooms. (With dropOldest, the bus
-    /// may hold one message more, which is being handled; statistics() counts it as queued.)
+    /// The sum of all quotas.
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return detail::allRooms<Traits>();
     }
 
-    /// The room of a priority, in messages. Without priorities, all messages have medium priority.
+    /// The quota of a priority, in messages.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }
 
-    /// The counts so far.
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
         if constexpr (Traits::statistics) {  // avoids follow-up errors
-            return core_.statistics();
+            Statistics statistics = counts_.get([this](Priority priority) {
+                std::uint64_t pushes = 0;
+                forEachRing(rings_, [&](const auto& ring, Priority p) {
+                    pushes = p == priority ? ring.pushCount() : pushes;
+                });
+                return pushes;
+            });
+            statistics.highWater = std::max(statistics.highWater, fullest());
+            return statistics;
         } else {
             return {};
         }
     }
 
 private:
+    // Slots and compile-time types as in D. Liu's MCCC bus. Edges: those of the rings,
+    // HandlerTable, BusCounts and PressureNotifier.
+
+    // ---- The rings: one for each priority, or one for medium alone
+
+    static constexpr std::size_t slots = detail::allRooms<Traits>();
+    static constexpr auto never = [] { return false; };
+
+    template <Priority P>
+    using RingOf = detail::RingFor<QueuedMessage, Traits, P>;
+
+    template <Priority P>
+    RingOf<P>& ring() noexcept {
+        return std::get<detail::indexOf(P)>(rings_);
+    }
+
+    /// Calls f(ring, priority) for each ring, the highest priority first.
+    template <class Rings, class F>
+    static void forEachRing(Rings& rings, const F& f) {
+        if constexpr (Traits::priorities) {
+            f(std::get<2>(rings), Priority::high);
+        }
+        f(std::get<1>(rings), Priority::medium);
+        if constexpr (Traits::priorities) {
+            f(std::get<0>(rings), Priority::low);
+        }
+    }
+
+    template <class Predicate>
+    [[nodiscard]] bool anyRing(const Predicate& holds) const {
+        bool isAny = false;
+        forEachRing(rings_, [&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
+        return isAny;
+    }
+
+    [[nodiscard]] std::size_t fullest() const noexcept {
+        std::size_t most = 0;
+        forEachRing(rings_,
+                    [&](const auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
+        return most;
+    }
+
+    // ---- Publishing
+
+    template <class T, class Waiting, class... Args>
+    [[gnu::always_inline]] SendResult publishOne(const PublishOptions& options,
+                                                 const Waiting& waiting, Args&&... args) {
+        const auto build = [&](QueuedMessage& queued) {
+            queued.template build<T>(std::forward<Args>(args)...);
+        };
+        return send(detail::listedIndex<List, T>(), options, One(), waiting, build).result;
+    }
+
+    /// Publishes up to `count` messages of this type, which build(queued) makes. If none is
+    /// accepted, all count as rejected.
+    template <class Count, class Waiting, class Build>
+    Sent send(std::size_t type, const PublishOptions& options, Count count, const Waiting& waiting,
+              const Build& build) {
+        SLUICE_ASSERT(detail::indexOf(options.priority) < priorityCount,
+                      "there is no such priority: publish with low, medium or high");
+        const detail::OptionFields<Traits> fields(options);
+        if constexpr (Traits::priorities) {
+            if (options.priority == Priority::high) {
+                return sendTo<Priority::high>(type, fields, count, waiting, build);
+            }
+            if (options.priority == Priority::low) {
+                return sendTo<Priority::low>(type, fields, count, waiting, build);
+            }
+        }
+        return sendTo<Priority::medium>(type, fields, count, waiting, build);
+    }
+
+    template <Priority P, class Count, class Waiting, class Build>
+    [[gnu::always_inline]] Sent sendTo(std::size_t type, detail::OptionFields<Traits> fields,
+                                       Count count, const Waiting& waiting, const Build& build) {
+        const auto attempt = [&]() __attribute__((always_inline)) {
+            return trySendTo<P>(fields, count, build);
+        };
+        Sent sent = attempt();
+        if (__builtin_expect(sent.result != SendResult::ok, 0)) {
+            const CallCheck::Scope call(publishers_);
+            if constexpr (detail::dropsOldest<Traits, P> || canBlock ||
+                          !std::is_same_v<Waiting, WaitByPolicy>) {
+                makeRoom<P>(sent, waiting, attempt);
+            }
+            if (sent.result != SendResult::ok) {
+                counts_.rejected(type, P, sent.result, count);
+                return sent;
+            }
+        }
+        if (notifier_.isAbove(detail::pressureOf<Traits>(P)) &&
+            ring<P>().sizeExact() >= roomOf(P)) {
+            const CallCheck::Scope call(publishers_);
+            notifier_.notify(*this, observer_);
+        }
+        return sent;
+    }
+
+    template <Priority P, class Count, class Build>
+    [[gnu::always_inline]] Sent trySendTo(detail::OptionFields<Traits> fields, Count count,
+                                          const Build& build) {
+        RingOf<P>& ring = this->ring<P>();
+        if constexpr (Traits::producers == Producers::one) {
+            SLUICE_ASSERT(!isBuilding_,
+                          "with one producer the constructor of a message must not publish");
+            if (isBuilding_) {
+                return {ring.isClosed() ? SendResult::closed : SendResult::full, 0};
+            }
+        }
+        const CallCheck::Scope call(publishers_);
+        EndOfSend<P> end{*this};
+        // As many slots as are free, in one step if the ring can.
+        auto claim = [&]() __attribute__((always_inline)) {
+            if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
+                return ring.tryReserve(count);
+            } else {
+                return ring.tryReserve();
+            }
+        }
+        ();
+        if (__builtin_expect(!claim, 0)) {
+            const bool isClosed = claim.result() == SendResult::closed;
+            // An attempt keeps an SpscRing undrained while it runs.
+            end.isDue = Traits::producers == Producers::one && isClosed;
+            return {isClosed ? SendResult::closed : SendResult::full, 0};
+        }
+        end.isDue = true;
+        if constexpr (Traits::producers == Producers::many) {
+            end.uncommitted = std::is_same_v<Count, One> ? 1 : claim.size();
+        }
+        do {
+            end.isOfMessage = false;
+            QueuedMessage& queued = claim.emplace();
+            if constexpr (Traits::producers == Producers::one) {
+                isBuilding_ = true;  // a nested publication would claim the same slot
+            }
+            build(queued);
+            if constexpr (Traits::timeStamp != TimeStamp::none) {
+                queued.timeStamp = time_.stamp();
+            }
+            queued.set(fields, P);
+            if constexpr (Traits::ids) {
+                queued.id = claim.number();
+            }
+            claim.commit();
+            end.isOfMessage = true;
+            --end.uncommitted;
+            ++end.committed;
+        } while (!std::is_same_v<Count, One> && claim);
+        return {SendResult::ok, end.committed};
+    }
+
+    /// Ends an attempt: wakes the consumer, also if a constructor threw, because the consumer must
+    /// skip the slot. If the last slot has no message, the bus may be drained: wakes all.
+    template <Priority P>
+    struct EndOfSend {
+        Bus& bus;
+        bool isDue = false;
+        bool isOfMessage = false;
+        std::size_t uncommitted = 0;
+        std::size_t committed = 0;
+
+        [[gnu::always_inline]] ~EndOfSend() {
+            if constexpr (Traits::producers == Producers::one) {
+                bus.isBuilding_ = false;
+            }
+            if (isDue && !isOfMessage && uncommitted != 0) {
+                bus.counts_.thrown(P, uncommitted);
+            }
+            if constexpr (detail::dropsOldest<Traits, P>) {
+                if (committed != 0) {  // only behind a message of its own
+                    bus.template dropExcess<P>();
+                }
+            }
+            if (isOfMessage) {
+                bus.notEmpty_.notifyAll();
+            } else if (isDue) {
+                bus.notifyEverybody();
+            }
+        }
+    };
+
+    /// Follows the overflow policy, or the timeout of the call, when a publication was refused.
+    template <Priority P, class Waiting, class Attempt>
+    [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
+        if constexpr (detail::dropsOldest<Traits, P>) {
+            for (bool isMore = true; isMore && sent.result == SendResult::full; sent = attempt()) {
+                isMore = dropExcess<P>();  // if false, another thread may have made room
+            }
+        }
+        if (sent.result == SendResult::full) {
+            const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
+            // A thread must not wait for itself. A time limit ends a cycle of several buses.
+            const bool hasEnd = deadline != Clock::time_point::max();
+            if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
+                (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
+                const auto isOver = [&] {
+                    sent = attempt();
+                    return sent.result != SendResult::full;
+                };
+                struct Announced {  // also if a constructor throws
+                    Bus& bus;
+                    ~Announced() { bus.waitingForRoom_.fetch_sub(1, std::memory_order_relaxed); }
+                } const mine{*this};
+                waitingForRoom_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
+                (void)notFull_[detail::indexOf(P)].waitUntil(isOver, deadline);
+            }
+        }
+        if (sent.result == SendResult::ok) {
+            counts_.sawUsed(roomOf(P));
+        }
+    }
+
+    /// Drops what exceeds the quota. Returns true if the ring's head has moved.
+    template <Priority P>
+    bool dropExcess() {
+        const auto drop = [&](QueuedMessage& queued) noexcept {
+            counts_.sawUsed(roomOf(P));
+            counts_.count(queued.typeIndex(), P, detail::PublishOutcome::dropped, 1);
+            queued.destroy();
+        };
+        const bool hasPassed = ring<P>().dropExcess(drop);
+        if (hasPassed) {
+            notifyEverybody();  // a slot is free, and the bus may be drained
+        }
+        return hasPassed;
+    }
+
+    // ---- Consuming
+
+    /// The number of messages after which the consumer reads the clock and the pressure.
+    static constexpr std::size_t chunk = 64;
+    static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
+    static constexpr bool hasObserver = !std::is_same_v<Observer, BusObserver>;
+
+    /// One call of the consumer.
+    struct Batch {
+        explicit Batch(Bus& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
+            bus.consumer_.begin();
+        }
+        ~Batch() {
+            bus.endBatch(*this);
+            bus.consumer_.end();
+        }
+
+        Bus& bus;
+        typename RoleCheck::Scope role;
+        const Handling handling;
+        bool hasServed = false;
+        bool hasThrown = false;
+        std::size_t untilChunk = 1;  // messages until the next endChunk()
+    };
+
+    /// A message while it is handled. The destructor counts and destroys it.
+    template <Priority P>
+    struct Delivery {
+        static constexpr Priority priority = P;
+
+        Bus& bus;
+        Batch& batch;
+        QueuedMessage& queued;
+        bool isFailed = false;  // a visitor has thrown
+        bool isDiscarded = false;
+
+        [[gnu::always_inline]] ~Delivery() {
+            const auto count = [&](detail::ConsumeOutcome outcome) {
+                bus.counts_.count(queued.typeIndex(), P, outcome);
+            };
+            if (isDiscarded) {
+                count(detail::ConsumeOutcome::discarded);
+            } else {
+                count(detail::ConsumeOutcome::delivered);
+                if (isFailed) {
+                    count(detail::ConsumeOutcome::failed);
+                    batch.hasThrown = true;
+                }
+                if constexpr (Traits::timeStamp != TimeStamp::none) {
+                    bus.time_.handled(queued.timeStamp, P, bus.counts_);
+                }
+            }
+            queued.destroy();
+            if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
+                          hasObserver) {
+                if (__builtin_expect(--batch.untilChunk == 0, 0)) {
+                    bus.endChunk(batch);  // the slot still counts as used
+                }
+            }
+        }
+    };
+
+    /// Passes up to `max` messages to handle(delivery), until isOver(). Returns their number.
+    template <class IsOver, class Handle>
+    [[gnu::always_inline]] std::size_t consume(std::size_t max, const IsOver& isOver,
+                                               const Handle& handle) {
+        SLUICE_ASSERT(!consumer_.isHere(),
+                      "a handler consumes from its own bus: let it return, and consume then");
+        if (consumer_.isHere() || max == 0) {  // 0 would count as an empty poll
+            return 0;
+        }
+        Batch batch(*this);
+        max = std::min(max, slots);
+        if constexpr (!Traits::priorities) {
+            return isOver()
+                       ? 0
+                       : serve<Priority::medium>(batch, max, handle, [&] { return !isOver(); });
+        } else if constexpr (Traits::service == PriorityOrder::strict) {
+            return serveStrictly(batch, max, isOver, handle);
+        } else {
+            return serveByWeights(batch, max, isOver, handle);
+        }
+    }
+
+    /// Serves the highest priority that has a message. Polls high after each message, and medium
+    /// after `patience` low ones, because each poll may take away a publisher's cache line.
+    template <class IsOver, class Handle>
+    [[gnu::always_inline]] std::size_t serveStrictly(Batch& batch, std::size_t max,
+                                                     const IsOver& isOver, const Handle& handle) {
+        constexpr std::size_t patience = 16;
+        std::size_t left = max;
+        for (std::size_t served = 1; served != 0 && left != 0 && !isOver(); left -= served) {
+            served = serve<Priority::high>(batch, left, handle, [&] { return !isOver(); });
+            const auto untilHigh = [ isHighThere = ring<Priority::high>().arrival(), &isOver ]()
+                __attribute__((always_inline)) {
+                return !isHighThere() && !isOver();
+            };
+            if (served == 0) {
+                served = serve<Priority::medium>(batch, left, handle, untilHigh);
+            }
+            if (served == 0) {
+                served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
+            }
+        }
+        return max - left;
+    }
+
+    /// Serves the highest priority that has a message and credit in this round. The round ends when
+    /// no priority with credit has a message. So the first message of a priority waits for at most
+    /// twice the weights of the others: for their credit in this round and in the next one.
+    template <class IsOver, class Handle>
+    std::size_t serveByWeights(Batch& batch, std::size_t max, const IsOver& isOver,
+                               const Handle& handle) {
+        std::size_t count = 0;
+        for (bool isFreshRound = false; count < max && !isOver();) {
+            if (serveByCredit<Priority::high>(batch, handle) ||
+                serveByCredit<Priority::medium>(batch, handle) ||
+                serveByCredit<Priority::low>(batch, handle)) {
+                ++count;
+                isFreshRound = false;
+            } else if (isFreshRound) {
+                break;
+            } else {
+                isFreshRound = true;
+                credit_ = Traits::weights;
+            }
+        }
+        return count;
+    }
+    template <Priority P, class Handle>
+    bool serveByCredit(Batch& batch, const Handle& handle) {
+        std::size_t& credit = credit_[detail::indexOf(P)];
+        const auto pay = [&](auto& delivery) {
+            --credit;  // first: the handler may throw
+            handle(delivery);
+        };
+        return serve<P>(batch, credit != 0 ? 1 : 0, pay, [] { return true; }) != 0;
+    }
+
+    /// Serves up to `max` messages of one priority, until keepGoing() returns false.
+    template <Priority P, class Handle, class KeepGoing>
+    [[gnu::always_inline]] std::size_t serve(Batch& batch, std::size_t max, const Handle& handle,
+                                             const KeepGoing& keepGoing) {
+        return ring<P>().consumeWhile(
+            [&](QueuedMessage & queued) __attribute__((always_inline)) {
+                Delivery<P> delivery{*this, batch, queued};
+                handle(delivery);
+            },
+            max,
+            [&]() __attribute__((always_inline)) {
+                wakePublisher<P>();
+                return keepGoing();
+            });
+    }
+
+    template <class Delivery>
+    [[gnu::always_inline]] void callHandlers(Delivery& delivery) noexcept {
+        QueuedMessage& queued = delivery.queued;
+        queued.visit([&](auto& message) {
+            using T = std::decay_t<decltype(message)>;
+            // Without a reference to the delivery, which then stays in registers.
+            const auto failed = [this]([[maybe_unused]] const auto& exception) {
+                counts_.count(List::template indexOf<T>, Delivery::priority,
+                              detail::ConsumeOutcome::failed);
+#if defined(__cpp_exceptions)
+                if (observer_ != nullptr) {
+                    observer_->handlerFailed(List::template indexOf<T>, exception);
+                }
+#endif
+            };
+            handlersOf<T>().callAll(consumer_, failed, std::as_const(message), queued.header());
+        });
+    }
+
+    template <class Delivery, class Visitor>
+    [[gnu::always_inline]] static void visit(Delivery& delivery, Visitor& visitor) {
+        QueuedMessage& queued = delivery.queued;
+        delivery.isFailed = true;  // stays true if the visitor throws
+        queued.visit(
+            [&](auto& message) { detail::callVisitor(visitor, message, queued.header()); });
+        delivery.isFailed = false;
+    }
+
+    /// Runs after the first message of a batch, which must not wait for it, then after each chunk.
+    /// If there is no second message, it does not read the line that publishers write.
+    [[gnu::noinline]] void endChunk(Batch& batch) noexcept {
+        if constexpr (Traits::statistics) {
+            const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
+            counts_.sawUsed(hasSecond ? fullest() : 1);
+        }
+        if (batch.hasServed) {
+            time_.settle(chunk, counts_);
+            notifier_.notify(*this, observer_);
+        }
+        batch.untilChunk = batch.hasServed ? chunk : chunk - 1;
+        batch.hasServed = true;
+    }
+
+    void endBatch(const Batch& batch) noexcept {
+        if (batch.hasServed) {
+            emptyBatches_ = 0;
+            time_.settle(chunk - batch.untilChunk, counts_);
+            notifier_.notify(*this, observer_);
+        } else if (++emptyBatches_ % chunk == 0) {
+            // Not after each empty batch: a polling consumer must not slow the publishers down.
+            time_.suspend();
+            notifier_.notify(*this, observer_);
+        }
+        notEmpty_.notifyAll();  // the bus may be drained
+        drained_.notifyAll();
+        if (!canBlock || batch.hasThrown) {
+            notifyPublishers();  // those that wakePublisher() has missed
+        }
+    }
+
+    template <class Process>
+    void runUntilDrained(const Process& process) {
+        const typename Traits::Pacing pacing;
+        while (!isDrained()) {
+            const std::size_t count = process();
+            if (count != 0) {
+                pacing.polled(count);
+            } else {
+                (void)waitUntil(Clock::time_point::max());
+            }
+        }
+    }
+
+    // ---- Events
+
+    /// Wakes a publisher for a free slot. Unless the policy makes publishers wait, it trusts a
+    /// hint, which costs less than a fence. endBatch() wakes a publisher that the hint has missed.
+    template <Priority P>
+    [[gnu::always_inline]] void wakePublisher() noexcept {
+        if (canBlock || __builtin_expect(waitingForRoom_.load(std::memory_order_relaxed) != 0, 0)) {
+            notifyOneOf(notFull_[detail::indexOf(P)]);
+        }
+    }
+    void notifyPublishers() noexcept {
+        for (Wait& each : notFull_) {
+            each.notifyAll();
+        }
+    }
+
+    void notifyEverybody() noexcept {
+        notEmpty_.notifyAll();
+        drained_.notifyAll();
+        notifyPublishers();
+    }
+
+    // ---- Subscriptions
+
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;
-
-    void end() noexcept {
-        core_.close();  // so that no destructor of a handler waits for room
-        std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
-        core_.end();
-    }
-
-    [[nodiscard]] auto stay() noexcept { return typename Core::Counts::Staying(core_.counts()); }
-    template <class Count, class Waiting, class Build>
-    detail::PublishAnswer publishThrough(std::size_t type, const PublishOptions& options,
-                                         Count count, const Waiting& waiting, const Build& build) {
-        return core_.publish(type, options.priority, detail::OptionFields<Traits>(options), count,
-                             waiting, build);
-    }
 
     template <class T>
     HandlersOf<T>& handlersOf() noexcept {
         return std::get<detail::listedIndex<List, T>()>(handlers_);
     }
 
-    template <class T>
-    Subscription subscribed(typename HandlersOf<T>::Id id) noexcept {
+    template <class T, class Handler>
+    Subscription add(Handler&& handler) {
+        const auto id = handlersOf<T>().add(std::forward<Handler>(handler));
         return id.generation == 0
                    ? Subscription()
                    : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.slot),
@@ -352,57 +862,39 @@ private:
                                             detail::UnsubscribeCaller caller) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
         const typename HandlersOf<T>::Id id{slot, static_cast<CounterWord>(generation)};
-        return bus.handlersOf<T>().remove(id, caller, bus.core_.consumer());
+        return bus.handlersOf<T>().remove(id, caller, bus.consumer_);
     }
 
-    template <class Delivery>
-    [[gnu::always_inline]] void dispatch(Delivery& delivery) noexcept {
-        QueuedMessage& queued = delivery.queued;
-        queued.visit([&](auto& message) {
-            using T = std::decay_t<decltype(message)>;
-            const auto failed = [&](const auto& exception) {
-                delivery.countFailure();
-                this->tellFailure(List::template indexOf<T>, exception);
-            };
-            handlersOf<T>().callAll(core_.consumer(), failed, std::as_const(message),
-                                    queued.header());
-        });
-    }
-
-    template <class Delivery, class Visitor>
-    [[gnu::always_inline]] static void show(Delivery& delivery, Visitor& visitor) {
-        QueuedMessage& queued = delivery.queued;
-        delivery.isFailed = true;  // stays true if the visitor throws
-        queued.visit(
-            [&](auto& message) { detail::callVisitor(visitor, message, queued.header()); });
-        delivery.isFailed = false;
-    }
-
-    template <class Exception>
-    void tellFailure([[maybe_unused]] std::size_t type,
-                     [[maybe_unused]] const Exception& exception) noexcept {
-#if defined(__cpp_exceptions)
-        if (core_.observer() != nullptr) {
-            core_.observer()->handlerFailed(type, exception);
-        }
-#endif
-    }
-
-    template <class Harvest>
-    void runUntilDrained(Harvest harvest) {
-        const typename Traits::Pacing pacing;
-        while (!isDrained()) {
-            const std::size_t count = harvest();
-            if (count != 0) {
-                pacing.polled(count);
-            } else {
-                (void)waitUntil(Clock::time_point::max());
-            }
-        }
-    }
+    using Counts = std::conditional_t<Traits::statistics, detail::BusCounts<Traits, List::count>,
+                                      detail::NoBusCounts>;
+    static constexpr std::size_t line = Traits::cacheLineSize;
 
     std::tuple<HandlersOf<Ts>...> handlers_;
-    Core core_;
+
+    // Read by all threads, seldom written.
+    alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
+    detail::PressureNotifier<Platform, Observer> notifier_;
+    CallCheck publishers_;
+    typename Platform::template Atomic<unsigned> waitingForRoom_{0};
+    Wait notEmpty_;                            // the consumer waits for a message, or the end
+    Wait drained_;                             // for drain()
+    std::array<Wait, priorityCount> notFull_;  // publishers wait for room
+
+    Counts counts_;
+    std::conditional_t<Traits::timeStamp == TimeStamp::none, detail::NoTimeKeeper,
+                       detail::TimeKeeper<Traits, Counts>>
+        time_;
+    std::tuple<RingOf<Priority::low>, RingOf<Priority::medium>, RingOf<Priority::high>> rings_;
+
+    // Written by the consumer.
+    alignas(line) alignas(
+        detail::ConsumerState<Platform>) detail::ConsumerState<Platform> consumer_;
+    std::array<std::size_t, priorityCount> credit_ = Traits::weights;
+    std::size_t emptyBatches_ = 0;
+    RoleCheck consumerRole_;
+
+    // Whether a message is being built; written by the producer, with Producers::one.
+    alignas(line) bool isBuilding_ = false;
 };
 
 }  // namespace sluice

@@ -1,84 +1,82 @@
 #pragma once
 
-#include <sluice/bus/overflow_policy.hpp>
-#include <sluice/bus/pressure.hpp>
+#include <sluice/base/overflow.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <type_traits>
+#include <utility>
 
 namespace sluice {
 
-/// Where the time stamp of a message comes from.
+/// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
-    none,    ///< there is none, and it takes no room
-    cached,  ///< while messages flow, the time of the consumer's last look for messages, at the
-             ///< cost of one load; otherwise the time of the publication. Messages flow from a
-             ///< harvest of 8 messages on, until the consumer waits, finds nothing 64 times, or
-             ///< finds fewer than 8 after 100 us. If the consumer stops looking, the stamp gets old
-    exact,   ///< the time of the publication; costs a reading of the clock
+    none,    ///< the header has no time stamp
+    cached,  ///< one load: the consumer's last clock reading while messages flow, that is, from a
+             ///< batch of 8 messages on until the consumer waits, finds nothing 64 times, or finds
+             ///< fewer than 8 after 100 us. Otherwise the time of the publication. The stamp gets
+             ///< old if the consumer stops polling
+    exact,   ///< the time of the publication; costs a clock reading
 };
 
 /// The order in which the consumer serves the priorities.
 enum class PriorityOrder : unsigned char {
-    strict,    ///< a message waits for all messages of a higher priority
-    weighted,  ///< each priority gets its weight in every round, so that no priority waits for ever
+    strict,    ///< higher priorities first
+    weighted,  ///< each priority has a share of every round, so none starves
 };
 
-using Service [[deprecated("renamed: PriorityOrder")]] = PriorityOrder;
-
+/// The number of threads that may publish simultaneously.
 enum class Producers : unsigned char { one, many };
 
-/// Hears the events of a bus. Its members do nothing. Derive from it, and redeclare the members for
-/// the events that you want to hear:
+/// Receives events of a bus. Derive from it and redeclare the members of interest:
 ///
 ///     struct Watcher : sluice::BusObserver {
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
 ///     };
 ///
-/// The bus calls them on the thread that noticed the event, never under a lock. Calls of several
-/// threads may overlap, and may come in another order than the changes: pressure() returns the
-/// present level. The members must not throw: an exception ends the program.
+/// The bus calls them on the thread that noticed the event, without a lock. Calls of several
+/// threads may overlap and may be out of order: pressure() returns the present level. The members
+/// must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
 };
 
-/// The settings of a bus, besides those of QueueTraits. Derive from them, and redeclare the members
+/// The settings of a bus, besides those of QueueTraits. Derive from them and redeclare the members
 /// that change. Buses with different traits are different types.
 struct FullBusTraits : QueueTraits {
-    /// How publishers wait for room and consumers for messages.
+    /// How the consumer waits for messages, and publishers for room.
     using Wait = Park;
-    /// Whether the calling thread may wait for room, with any overflow policy. The bus asks only if
-    /// there is no room.
+    /// Returns false if the calling thread must not wait for room. Called only if there is none.
     static bool mayWait() noexcept { return true; }
-    /// How run() spaces its harvests.
+    /// How run() paces its batches.
     using Pacing = BatchPacing;
-
-    /// The class of the observer, which hears of failed handlers and of changes of the pressure.
     using Observer = BusObserver;
 
-    /// The number of messages that the bus has room for; at least 2. They lie in the bus itself.
+    /// The number of messages that the bus holds; at least 2. They are stored in the bus itself.
     static constexpr std::size_t depth = 4096;
 
-    /// Whether the bus has priorities. If so, each priority has a room of its own and overtakes
-    /// lower ones. Otherwise the bus is one ring.
+    /// Without priorities, the bus is one ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The rooms of low, medium and high priority, in messages. 0 means a share of the depth: a
-    /// quarter for low and for high, and the rest for medium. The storage of a room is rounded up
-    /// to a power of two. With dropOldest, it is the storage of twice the room.
+    /// The quotas of low, medium and high priority, in messages. 0 means a share of the depth: a
+    /// quarter for low and for high, the rest for medium. The storage of a quota is rounded up to a
+    /// power of two; dropOldest stores twice the quota.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// The policy of each priority when its room is full.
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::reject, BusOverflow::reject, BusOverflow::reject};
-    static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
+    /// What each priority does when its quota is in use.
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::reject, Overflow::reject, Overflow::reject};
+    /// The longest wait of Overflow::block; in publishAll(), of each step.
+    static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;
     /// Messages of low, medium and high priority in a round of PriorityOrder::weighted.
@@ -86,37 +84,129 @@ struct FullBusTraits : QueueTraits {
 
     static constexpr bool statistics = true;
 
-    // The fields of the header of each message. A field that is off takes no room.
+    // The fields of each message's header. A field that is off takes no space.
     static constexpr bool ids = true;
     static constexpr TimeStamp timeStamp = TimeStamp::cached;
     static constexpr bool senders = true;
     static constexpr bool origins = false;
     static constexpr bool traces = false;
 
-    /// The size of the largest message that the list of types may contain, in bytes.
+    /// The largest message that the list of types may contain, in bytes.
     static constexpr std::size_t maxMessageSize = 4096;
 
-    /// The number of subscriptions for each type of message, and the bytes for the captures of
-    /// each.
+    /// The subscriptions for each message type, and the bytes for the captures of each.
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 56;
 
-    /// How many threads may publish at the same time. With `one`, a publisher needs no atomic
-    /// read-modify-write, and debug builds notice a second publisher.
+    /// With `one`, a publication needs no atomic read-modify-write. Debug builds detect a second
+    /// publisher.
     static constexpr Producers producers = Producers::many;
 };
 
-/// A bus without counts.
+/// A bus without statistics.
 struct NoStatsBusTraits : FullBusTraits {
     static constexpr bool statistics = false;
 };
 
-/// A bus that is one ring: without priorities, counts and header.
+/// A bus without priorities, statistics and header.
 struct BareBusTraits : NoStatsBusTraits {
     static constexpr bool priorities = false;
     static constexpr bool ids = false;
     static constexpr TimeStamp timeStamp = TimeStamp::none;
     static constexpr bool senders = false;
 };
+
+namespace detail {
+
+template <class Traits>
+constexpr bool hasPolicy(Overflow policy) noexcept {
+    return Traits::overflow[0] == policy || Traits::overflow[1] == policy ||
+           Traits::overflow[2] == policy;
+}
+
+/// The quota of a priority, in messages.
+template <class Traits>
+constexpr std::size_t roomOf(Priority priority) noexcept {
+    if (!Traits::priorities) {
+        return priority == Priority::medium ? Traits::depth : 0;
+    }
+    if (Traits::rooms[indexOf(priority)] != 0) {
+        return Traits::rooms[indexOf(priority)];
+    }
+    const std::size_t quarter = std::max<std::size_t>(Traits::depth / 4, 1);
+    return priority != Priority::medium  ? quarter
+           : Traits::depth > 2 * quarter ? Traits::depth - 2 * quarter
+                                         : 1;
+}
+
+template <class Traits>
+constexpr std::size_t allRooms() noexcept {
+    return roomOf<Traits>(Priority::low) + roomOf<Traits>(Priority::medium) +
+           roomOf<Traits>(Priority::high);
+}
+
+/// The pressure if this is the highest priority whose quota is in use.
+template <class Traits>
+constexpr Pressure pressureOf(Priority fullRoom) noexcept {
+    return !Traits::priorities || fullRoom == Priority::high ? Pressure::full
+           : fullRoom == Priority::medium                    ? Pressure::critical
+                                                             : Pressure::warning;
+}
+
+/// In place of a timeout: the overflow policy decides.
+struct WaitByPolicy {};
+
+/// The end of a publisher's wait for room; time_point::min() if it does not wait.
+template <class Traits, class Clock>
+typename Clock::time_point roomDeadline(WaitByPolicy, Priority priority) {
+    return Traits::overflow[indexOf(priority)] == Overflow::block
+               ? deadlineAfter<Clock>(Traits::blockLimit)
+               : Clock::time_point::min();
+}
+template <class Traits, class Clock, class Rep, class Period>
+typename Clock::time_point roomDeadline(std::chrono::duration<Rep, Period> timeout, Priority) {
+    return timeout > timeout.zero() ? deadlineAfter<Clock>(timeout) : Clock::time_point::min();
+}
+
+template <class Observer, class = void>
+inline constexpr bool canObserve = false;
+template <class Observer>
+inline constexpr bool
+    canObserve<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
+                                         std::size_t{}, std::declval<std::exception_ptr>())),
+                                     decltype(std::declval<Observer&>().pressureChanged(
+                                         Pressure::normal, Pressure::normal))>> = true;
+
+/// Rejects traits that cannot work. A function, because compilers report each missing member of a
+/// class that fails an assertion.
+template <class MessageList, class Traits>
+constexpr bool areChecked() noexcept {
+    static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");
+    static_assert(MessageList::maxSize <= Traits::maxMessageSize,
+                  "a message is larger than maxMessageSize of the traits: carry large contents "
+                  "through a BufferPool, or raise the limit");
+    static_assert(Traits::weights[0] != 0 && Traits::weights[1] != 0 && Traits::weights[2] != 0,
+                  "weights of the traits must be at least 1");
+    static_assert(Traits::maxHandlers != 0, "maxHandlers of the traits must be at least 1");
+    static_assert(Traits::blockLimit > std::chrono::nanoseconds(0),
+                  "blockLimit of the traits must be positive: Overflow::reject does not wait");
+    constexpr bool isDropping = hasPolicy<Traits>(Overflow::dropOldest);
+    static_assert(Traits::priorities || !isDropping,
+                  "a bus without priorities is a bare ring, which cannot drop messages");
+    static_assert(!isDropping || Traits::producers == Producers::many,
+                  "dropOldest needs Producers::many: a publisher that drops is a second consumer");
+    static_assert(!isDropping || MessageList::areNothrowMovable,
+                  "dropOldest moves a message out of the bus before its handler runs: the "
+                  "messages must have a move constructor that is noexcept");
+    using Observer = typename Traits::Observer;
+    static_assert(std::is_base_of_v<BusObserver, Observer>,
+                  "the Observer of the traits must derive from BusObserver");
+    static_assert(!std::is_base_of_v<BusObserver, Observer> || canObserve<Observer>,
+                  "the Observer of the traits hides a member of BusObserver behind one with other "
+                  "parameters");
+    return true;
+}
+
+}  // namespace detail
 
 }  // namespace sluice

@@ -1,10 +1,14 @@
 #pragma once
 
+#include <sluice/base/cell.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/priority.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -59,8 +63,11 @@ struct TimeField {
 template <class Traits>
 struct TimeField<Traits, true> {
     static constexpr bool hasTimeStamp = true;
-    /// The time of the publication, as exact as Traits::timeStamp.
-    typename Traits::Platform::Clock::time_point timeStamp;
+    TimeField() noexcept {}  // initialises nothing: publishing sets it
+    union {
+        /// The time of the publication, as exact as Traits::timeStamp.
+        typename Traits::Platform::Clock::time_point timeStamp;
+    };
 };
 
 template <bool On>
@@ -141,5 +148,89 @@ struct MessageHeader : detail::IdField<Traits::ids>,
         }
     }
 };
+
+namespace detail {
+
+/// Storage for any message of the list.
+template <class MessageList>
+struct MessageStorage {
+    alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
+};
+
+/// Whether T{args...} compiles.
+template <class T, class Void, class... Args>
+inline constexpr bool canBeBraced = false;
+template <class T, class... Args>
+inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()...})>, Args...> =
+    true;
+
+/// Whether a message can be made from these arguments.
+template <class T, class... Args>
+inline constexpr bool isBuildable =
+    std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
+
+/// A message in its slot, its header, and the index of its type. The message stands first, so that
+/// it spans as few cache lines as possible. The owner calls destroy(); the destructor does nothing.
+template <class MessageList, class Traits>
+class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
+public:
+    QueuedMessage() noexcept {}  // initialises nothing
+    QueuedMessage(const QueuedMessage&) = delete;
+    QueuedMessage& operator=(const QueuedMessage&) = delete;
+
+    [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
+
+    const MessageHeader<Traits>& header() const noexcept { return *this; }
+
+    template <class T, class... Args>
+    void build(Args&&... args) {
+        static_assert(isBuildable<T, Args&&...>,
+                      "the message cannot be made from these arguments: does it have "
+                      "such a constructor, or was it to be moved?");
+        if constexpr (isBuildable<T, Args&&...>) {  // avoids follow-up errors
+            buildAt<T>(this->storage, std::forward<Args>(args)...);
+        }
+        typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
+    }
+
+    template <class T>
+    T& get() noexcept {
+        return *std::launder(reinterpret_cast<T*>(this->storage));
+    }
+
+    /// Calls f(message) with the message in its own type.
+    template <class F>
+    void visit(F&& f) {
+        MessageList::visit(typeIndex_,
+                           [&](auto type) { f(get<typename decltype(type)::Message>()); });
+    }
+
+    /// Moves message and header out of `other`, which needs no destroy() any more.
+    void moveFrom(QueuedMessage& other) noexcept {
+        static_cast<MessageHeader<Traits>&>(*this) = other;
+        typeIndex_ = other.typeIndex_;
+        other.visit([this](auto& message) noexcept {
+            using Message = std::decay_t<decltype(message)>;
+            if constexpr (MessageList::areNothrowMovable) {  // avoids follow-up errors
+                ::new (static_cast<void*>(this->storage)) Message(std::move(message));
+            }
+        });
+        other.destroy();
+    }
+
+    void destroy() noexcept {
+        if constexpr (!MessageList::areTriviallyDestructible) {
+            visit([](auto& message) noexcept {
+                using Message = std::decay_t<decltype(message)>;
+                message.~Message();
+            });
+        }
+    }
+
+private:
+    std::uint8_t typeIndex_;
+};
+
+}  // namespace detail
 
 }  // namespace sluice

@@ -60,7 +60,7 @@ struct Messages {
     /// turn into a jump. Each branch is inlined.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
-        (void)((index == indexOf<Ts> ? (f(Type<Ts>{}), true) : false) || ...);
+        (void)((__builtin_expect(index == indexOf<Ts>, 1) ? (f(Type<Ts>{}), true) : false) || ...);
     }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -67,6 +68,21 @@ inline constexpr bool takesUnconverted<F, Message, std::void_t<decltype(&F::oper
 template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
+
+/// Rejects what cannot be subscribed for Message. Returns true if it can.
+template <class Handler, class Message, class Header, std::size_t HandlerSize>
+constexpr bool checkHandler() noexcept {
+    constexpr bool takesIt = std::is_invocable_v<Handler&, const Message&, const Header&> ||
+                             std::is_invocable_v<Handler&, const Message&>;
+    constexpr bool isUnconverted = !takesIt || takesUnconverted<Handler, Message>;
+    constexpr bool fits = sizeof(Handler) <= HandlerSize;
+    static_assert(takesIt, "a handler takes (const T&) or (const T&, const Header&)");
+    static_assert(isUnconverted, "the handler takes the message only by converting it: "
+                                 "subscribe it for its own type");
+    static_assert(fits, "a handler's captures take more than handlerSize of the traits: capture a "
+                        "pointer, or raise it");
+    return takesIt && isUnconverted && fits;
+}
 
 /// Calls visitor(message, header) if the visitor takes the header, otherwise visitor(message).
 template <class Visitor, class Message, class Header>

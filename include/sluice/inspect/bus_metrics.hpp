@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string_view>
 
@@ -22,6 +23,7 @@ public:
           types_(types),
           typeCount_(TypeCount),
           counts_(statistics.counts.data()),
+          queued_(statistics.queued),
           times_(statistics.times),
           highWater_(statistics.highWater) {}
     /// Refused: temporary counts.
@@ -43,6 +45,9 @@ public:
     [[nodiscard]] const MessageCounts& counts(std::size_t type, Priority priority) const noexcept {
         return counts_[type][static_cast<std::size_t>(priority)];
     }
+    [[nodiscard]] std::uint64_t queued(Priority priority) const noexcept {
+        return queued_[static_cast<std::size_t>(priority)];
+    }
     [[nodiscard]] const QueueTimes& times(Priority priority) const noexcept {
         return times_[static_cast<std::size_t>(priority)];
     }
@@ -53,6 +58,7 @@ private:
     const std::string_view* types_;
     std::size_t typeCount_;
     const std::array<MessageCounts, priorityCount>* counts_;
+    const std::array<std::uint64_t, priorityCount>& queued_;
     const std::array<QueueTimes, priorityCount>& times_;
     std::size_t highWater_;
 };

@@ -122,7 +122,7 @@ public:
     /// Adds a bus under this name, with these names for its types, in the order of its Messages.
     /// The names of the types must differ from each other, see BusMetrics. The texts of these names
     /// must outlive the collector, like literals. It takes each object whose statistics() are
-    /// BusStatistics: a Bus, a PartitionedBus, a group of a BroadcastBus. Returns false, and adds
+    /// BusStatistics: a Bus. Returns false, and adds
     /// nothing, if there is a bus of this name.
     template <class Bus, std::size_t TypeCount>
     [[nodiscard]] bool add(std::string name, const Bus& bus,

@@ -35,7 +35,6 @@ TEST(ActiveObjectTest, HandlesInOrderOnItsOwnThread) {
 TEST(ActiveObjectTest, EveryWayToPostAndPrioritiesArriveWithTheirHeader) {
     const Watchdog watchdog([](std::FILE*) {});
     Keeper<> keeper;
-    ASSERT_TRUE(keeper.attachThread());
     ASSERT_EQ(keeper.post(Note{"a"}, Priority::low), SendResult::ok);
     ASSERT_EQ(keeper.emplace<Note>(Note{"b"}), SendResult::ok);
     ASSERT_EQ(keeper.emplaceWith<Note>(Priority::low, Note{"c"}), SendResult::ok);
@@ -66,8 +65,8 @@ TEST(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
 }
 
 struct DropsOldest : Holds<8> {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest};
 };
 
 TEST(ActiveObjectTest, DropsTheOldestWhereTheTraitsSaySo) {
@@ -85,8 +84,8 @@ TEST(ActiveObjectTest, DropsTheOldestWhereTheTraitsSaySo) {
 
 struct Blocks : Holds<2> {
     static constexpr bool priorities = false;
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
 };
 
 /// Posts to itself until there is no room.

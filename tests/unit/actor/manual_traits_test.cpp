@@ -31,8 +31,8 @@ TEST(ManualTraitsTest, ClocksStandStillAndEachTagHasItsOwn) {
 }
 
 struct Blocks : Holds<8> {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
 };
 using ByHand = Keeper<ManualTraits<Blocks>>;
 

@@ -26,8 +26,8 @@ using namespace test;
 
 struct Blocks : ActorTraits {
     static constexpr std::size_t depth = 4;
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
 };
 
 /// Fills the mailbox of another object until it has no room.

@@ -40,6 +40,7 @@ TEST(AsymmetricFenceTest, ChoiceOfStaticInitialisationStays) {
 }
 
 // ---- store-load litmus: at least one of two threads sees the other's store
+// -----------------------------
 
 struct alignas(128) Flag {
     std::atomic<int> value{0};
@@ -111,6 +112,7 @@ TYPED_TEST(FenceLitmusTest, OneOfTwoSeesTheOther) {
 }
 
 // ---- scripted kernels
+// ------------------------------------------------------------------------------------
 
 // Each test has a kernel type of its own, since the choice of a BasicAsymmetricFence is made once
 // per type.
@@ -227,6 +229,7 @@ TEST(ScriptedKernelTest, ThreadThatLosesTheRaceForTheChoiceAdoptsIt) {
 }
 
 // ---- the real kernel
+// -------------------------------------------------------------------------------------
 
 TEST(MembarrierTest, RefusedCommandLeavesErrnoAlone) {
     constexpr int noSuchCommand = 1 << 30;

@@ -39,6 +39,16 @@ protected:
 using Platforms = testing::Types<StdPlatform, PortablePlatform>;
 TYPED_TEST_SUITE(ReaderRegistryTest, Platforms);
 
+TYPED_TEST(ReaderRegistryTest, KnowsWhatThisThreadReads) {
+    EXPECT_FALSE(this->registry.isInside(&this->objects[0]));
+    {
+        const auto guard = this->registry.enter(&this->objects[0]);
+        EXPECT_TRUE(this->registry.isInside(&this->objects[0]));
+        EXPECT_FALSE(this->registry.isInside(&this->objects[1]));
+    }
+    EXPECT_FALSE(this->registry.isInside(&this->objects[0]));
+}
+
 TYPED_TEST(ReaderRegistryTest, GuardsNestDeeply) {
     const auto nest = [this](const auto& again, std::size_t depth) -> void {
         if (depth == this->objects.size()) {

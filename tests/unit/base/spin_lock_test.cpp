@@ -121,6 +121,44 @@ TEST(SpinLockTest, SectionsOfSeveralThreadsNeverOverlap) {
     EXPECT_EQ(counter, threads * rounds);
 }
 
+// Another thread takes the lock just after it was seen free, and unlocks when the loser yields.
+struct OvertakingPlatform : StdPlatform {
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        constexpr Atomic(T value) noexcept : std::atomic<T>(value) {}
+
+        T load(std::memory_order order) const noexcept {
+            const T seen = std::atomic<T>::load(order);
+            if (!seen && overtakes > 0) {
+                --overtakes;
+                const_cast<Atomic*>(this)->store(true, std::memory_order_relaxed);
+            }
+            return seen;
+        }
+    };
+    static void pause() noexcept {}
+    static void yield() noexcept { held->unlock(); }
+
+    inline static BasicSpinLock<OvertakingPlatform>* held = nullptr;
+    inline static int overtakes = 0;
+};
+
+TEST(SpinLockTest, LosesToAThreadThatArrivesBetweenLoadAndExchange) {
+    BasicSpinLock<OvertakingPlatform> lock;
+    OvertakingPlatform::held = &lock;
+
+    OvertakingPlatform::overtakes = 1;
+    EXPECT_FALSE(lock.try_lock());
+    lock.unlock();
+
+    lock.lock();
+    OvertakingPlatform::overtakes = 3;
+    lock.lock();
+    EXPECT_EQ(OvertakingPlatform::overtakes, 0);
+    EXPECT_FALSE(lock.try_lock());
+    lock.unlock();
+}
+
 #if defined(__linux__)
 bool stayOnFirstProcessor() {
     cpu_set_t first;

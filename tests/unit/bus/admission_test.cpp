@@ -83,7 +83,7 @@ TEST(BusAdmissionTest, BusMayBeFullToTheLastSlot) {
 }
 
 struct OddDepth
-    : OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject, 3> {
+    : OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject, 3> {
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 3, 1};
 };
 

@@ -72,9 +72,9 @@ struct WitnessedTraits : DeepTraits<10> {
     using Observer = PressureWitness;
 };
 
-template <BusOverflow Low, BusOverflow Medium, BusOverflow High, std::size_t Depth = 10>
+template <Overflow Low, Overflow Medium, Overflow High, std::size_t Depth = 10>
 struct OverflowTraits : DeepTraits<Depth> {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
 };
 
 template <std::size_t Depth, class Base = FullBusTraits>

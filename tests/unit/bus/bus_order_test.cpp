@@ -175,19 +175,19 @@ private:
     std::uint64_t delivered_ = 0;
 };
 
-template <std::size_t Depth, class IndexType, PriorityOrder Served, BusOverflow... Overflow>
+template <std::size_t Depth, class IndexType, PriorityOrder Served, Overflow... Policies>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
     static constexpr PriorityOrder service = Served;
-    static constexpr std::array<BusOverflow, priorityCount> overflow{Overflow...};
+    static constexpr std::array<Overflow, priorityCount> overflow{Policies...};
 };
 
 template <class Traits>
 class BusOrderTest : public testing::Test {};
-constexpr auto reject = BusOverflow::reject;
-constexpr auto drop = BusOverflow::dropOldest;
+constexpr auto reject = Overflow::reject;
+constexpr auto drop = Overflow::dropOldest;
 constexpr auto strict = PriorityOrder::strict;
 constexpr auto weighted = PriorityOrder::weighted;
 using Shapes = testing::Types<Shape<2, std::uint8_t, strict, reject, reject, reject>,

@@ -15,15 +15,15 @@ namespace {
 using namespace test;
 
 template <std::size_t Depth, class IndexType, PriorityOrder Served,
-          BusOverflow Low = BusOverflow::reject, BusOverflow Medium = BusOverflow::reject,
-          BusOverflow High = BusOverflow::reject>
+          Overflow Low = Overflow::reject, Overflow Medium = Overflow::reject,
+          Overflow High = Overflow::reject>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// The index soon wraps around.
     static constexpr std::uint64_t firstPosition = static_cast<IndexType>(-10);
     static constexpr PriorityOrder service = Served;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};
-    static constexpr std::array<BusOverflow, priorityCount> overflow{Low, Medium, High};
+    static constexpr std::array<Overflow, priorityCount> overflow{Low, Medium, High};
 };
 template <class Base>
 struct FromOne : Base {
@@ -34,8 +34,8 @@ template <class Traits>
 class BusRandomTest : public testing::Test {};
 constexpr auto strict = PriorityOrder::strict;
 constexpr auto weighted = PriorityOrder::weighted;
-constexpr auto reject = BusOverflow::reject;
-constexpr auto oldest = BusOverflow::dropOldest;
+constexpr auto reject = Overflow::reject;
+constexpr auto oldest = Overflow::dropOldest;
 using Shapes =
     testing::Types<Shape<2, std::uint8_t, strict>, Shape<3, std::uint8_t, strict>,
                    Shape<5, std::uint8_t, weighted>, Shape<9, std::uint8_t, strict>,

@@ -121,7 +121,7 @@ TEST(BusTest, RunTellsItsPacingOfEachHarvest) {
 }
 
 template <class Strategy>
-struct Waiting : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block, 3> {
+struct Waiting : OverflowTraits<Overflow::block, Overflow::block, Overflow::block, 3> {
     using Wait = Strategy;
 };
 

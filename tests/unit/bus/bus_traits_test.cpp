@@ -21,11 +21,6 @@ struct Weighted : FullBusTraits {
     static constexpr PriorityOrder service = PriorityOrder::weighted;
 };
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static_assert(std::is_same_v<Service, PriorityOrder>, "the old name still compiles");
-#pragma GCC diagnostic pop
-
 struct Small : FullBusTraits {
     using Index = std::uint32_t;
     static constexpr std::size_t cacheLineSize = 4;

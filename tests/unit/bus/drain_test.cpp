@@ -22,34 +22,6 @@ namespace {
 
 using namespace test;
 
-/// Atomics that stop before a pressure is read.
-template <class T>
-struct StoppingRead : std::atomic<T> {
-    using std::atomic<T>::atomic;
-    T load(std::memory_order order) const noexcept {
-        if constexpr (std::is_same_v<T, Pressure>) {
-            Stop::pass();
-        }
-        return std::atomic<T>::load(order);
-    }
-};
-struct StopsAtThePressure : StdPlatform {
-    template <class T>
-    using Atomic = StoppingRead<T>;
-};
-
-/// A message that publishes when a publisher drops it.
-struct Dropped {
-    explicit Dropped(const std::function<void()>* t) noexcept : tell(t) {}
-    Dropped(Dropped&& other) noexcept : tell(std::exchange(other.tell, nullptr)) {}
-    ~Dropped() {
-        if (tell != nullptr && isDropping) {
-            (*tell)();
-        }
-    }
-    const std::function<void()>* tell;
-    inline static thread_local bool isDropping = false;
-};
 struct Watcher : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept {
         if (isFull && now == Pressure::full) {
@@ -58,36 +30,6 @@ struct Watcher : BusObserver {
     }
     std::function<void()> isFull;
 };
-struct WatchedDrops : FullBusTraits {
-    using Platform = StopsAtThePressure;
-    using Wait = BasicPark<StopsAtThePressure>;
-    using Observer = Watcher;
-    static constexpr std::array<std::size_t, priorityCount> rooms{1, 8, 4};
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
-};
-
-TEST(BusDrainToldTest, WaitsForAPublisherThatHasDroppedAMessageWhichPublished) {
-    Watcher watcher;
-    Bus<Messages<Dropped, int>, WatchedDrops> bus(watcher);
-    const std::function<void()> publish = [&] {
-        EXPECT_EQ(bus.publish(1), SendResult::ok);
-        Stop::isToStop = true;
-    };
-    ASSERT_EQ(bus.emplaceWith<Dropped>({Priority::low}, &publish), SendResult::ok);
-    Crew crew;
-    Stop::await(crew, [&] {
-        Stop::isToStop = false;
-        Dropped::isDropping = true;
-        EXPECT_EQ(bus.emplaceWith<Dropped>({Priority::low}, nullptr), SendResult::ok);
-    });
-    EXPECT_EQ(bus.process(), 2U);
-    EXPECT_FALSE(bus.drain(decltype(bus)::Clock::now())) << "the publisher is still inside";
-    EXPECT_TRUE(bus.isDrained());
-    Stop::mayGoOn = true;
-    EXPECT_TRUE(bus.drain(decltype(bus)::Clock::time_point::max()));
-}
-
 struct Watched : DeepTraits<12> {
     using Observer = Watcher;
 };
@@ -244,8 +186,8 @@ struct SleepyDrops : NoStatsBusTraits {
     using Platform = StopsBeforeTheCount;
     using Wait = CountedSleep;
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 8, 4};
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::dropOldest, Overflow::reject, Overflow::reject};
 };
 
 // A constructor that threw left a slot behind. The publisher that passes the slot ends the wait.

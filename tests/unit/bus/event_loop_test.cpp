@@ -159,7 +159,7 @@ struct InterruptedWait : EventFdWait {
     std::function<void()> interruption;
 };
 struct OneSlot
-    : OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest, 2> {
+    : OverflowTraits<Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest, 2> {
     using Wait = InterruptedWait;
 };
 

@@ -54,7 +54,7 @@ protected:
 
 using Policies = testing::Types<
     OneCore<DeepTraits<10>>,
-    OneCore<OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::reject>>>;
+    OneCore<OverflowTraits<Overflow::dropOldest, Overflow::dropOldest, Overflow::reject>>>;
 TYPED_TEST_SUITE(BusInterruptTest, Policies);
 
 TYPED_TEST(BusInterruptTest, MayPublishAtAnyPoint) {

@@ -15,7 +15,7 @@ using namespace test;
 
 TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
     Bus<TestMessages,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
         bus;
     ASSERT_EQ(bus.publish(Sample{100}, Priority::low), SendResult::ok);
     for (int i = 0; i < 20; ++i) {
@@ -31,7 +31,7 @@ TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
 
 TEST(BusOverflowTest, NothingIsDroppedBeforeTheRoomIsFull) {
     Bus<TestMessages,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
         bus;
     SendResult inside = SendResult::ok;
     for (int i = 0; i < 6; ++i) {
@@ -51,7 +51,7 @@ TEST(BusOverflowTest, NothingIsDroppedBeforeTheRoomIsFull) {
     EXPECT_EQ(bus.statistics().total().dropped, 1U);
 }
 
-struct OneLow : OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject> {
+struct OneLow : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject> {
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
 };
 
@@ -76,7 +76,7 @@ TEST(BusOverflowTest, RoomForOneKeepsTheNewestWhileAHandlerRuns) {
 // New messages of low priority replace old ones, however full the other rooms are.
 TEST(BusOverflowTest, OtherPrioritiesDoNotKeepTheOldOnesIn) {
     Bus<TestMessages,
-        OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject>>
+        OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject>>
         bus;
     SendResult result = SendResult::ok;
     ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
@@ -90,7 +90,7 @@ TEST(BusOverflowTest, OtherPrioritiesDoNotKeepTheOldOnesIn) {
 TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
     {
         Bus<TestMessages,
-            OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+            OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
             bus;
         for (int i = 0; i < 30; ++i) {
             ASSERT_EQ(bus.publish(Counted(i)), SendResult::ok);
@@ -114,7 +114,7 @@ TEST(BusOverflowTest, RangeMakesRoomToo) {
         EXPECT_TRUE(areBalanced(bus, 21));
     };
     Bus<TestMessages,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
         dropping;
     check(dropping);
 }
@@ -133,7 +133,7 @@ struct Copied {
 
 using CopyingBus =
     Bus<Messages<Copied, int>,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>;
+        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>;
 
 TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
     CopyingBus bus;
@@ -166,7 +166,7 @@ TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
 #endif
 
 TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
         bus;
     const std::vector<Sample> samples(100);
     std::size_t accepted = 0;
@@ -191,7 +191,7 @@ TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
 
 #if defined(__cpp_exceptions)
 TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
         bus;
     constexpr int count = 500;
     Crew crew;
@@ -219,7 +219,7 @@ TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
 // The consumer may be in the middle of a message when others are dropped.
 TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
     Bus<TestMessages,
-        OverflowTraits<BusOverflow::reject, BusOverflow::dropOldest, BusOverflow::reject>>
+        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
         bus;
     for (int i = 0; i < 6; ++i) {
         ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
@@ -237,7 +237,7 @@ TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
 }
 
 TEST(BusOverflowTest, PublisherWaitsForRoom) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
         bus;
     Crew crew;
     crew.add([&] {
@@ -254,20 +254,22 @@ TEST(BusOverflowTest, PublisherWaitsForRoom) {
     EXPECT_TRUE(areBalanced(bus, 1000));
 }
 
+struct BlockForAWhile : OverflowTraits<Overflow::block, Overflow::reject, Overflow::reject> {
+    static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
+};
+
 TEST(BusOverflowTest, WaitEndsWithItsLimit) {
-    Bus<TestMessages,
-        OverflowTraits<BusOverflow::blockFor, BusOverflow::reject, BusOverflow::reject>>
-        bus;
+    Bus<TestMessages, BlockForAWhile> bus;
     SendResult result = SendResult::ok;
     const auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(fillUp(bus, Priority::low, result), 2U);
     EXPECT_EQ(result, SendResult::full);
     EXPECT_GE(std::chrono::steady_clock::now() - start,
-              decltype(bus)::Clock::duration(FullBusTraits::blockLimit));
+              decltype(bus)::Clock::duration(BlockForAWhile::blockLimit));
 }
 
 TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::reject, BusOverflow::block, BusOverflow::reject>>
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
         bus;
     std::atomic<int> accepted{0};
     Crew crew;
@@ -287,7 +289,7 @@ TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
 }
 
 TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
+    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>>
         bus;
     SendResult inside = SendResult::ok;
     for (int i = 0; i < 2; ++i) {
@@ -297,7 +299,7 @@ TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
     EXPECT_EQ(inside, SendResult::full);
 }
 
-using Blocking = OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>;
+using Blocking = OverflowTraits<Overflow::block, Overflow::block, Overflow::block>;
 
 // One thread consumes two buses. In a handler of the first it publishes into the second, which no
 // thread has consumed yet.

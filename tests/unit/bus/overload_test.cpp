@@ -43,7 +43,7 @@ TEST(BusOverloadTest, OnlyLowIsLost) {
     const Outcome outcome = flood(*bus, 150000);
     EXPECT_EQ(outcome.sent, (Counts{75000, 45000, 30000}));
     EXPECT_EQ(outcome.accepted, (Counts{32768, 45000, 30000})) << "lost: 56.3, 0 and 0 %";
-    EXPECT_EQ(bus->statistics().ofPriority(Priority::low).refused, 75000U - 32768U);
+    EXPECT_EQ(bus->statistics().ofPriority(Priority::low).full, 75000U - 32768U);
     EXPECT_EQ(bus->statistics().ofPriority(Priority::medium).rejected(), 0U);
     EXPECT_EQ(bus->statistics().ofPriority(Priority::high).rejected(), 0U);
     EXPECT_EQ(bus->pressure(), Pressure::warning);

@@ -143,7 +143,7 @@ struct Meddler : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept;
     std::function<void(Pressure)> meddle;
 };
-struct Meddled : OverflowTraits<BusOverflow::dropOldest, BusOverflow::reject, BusOverflow::reject> {
+struct Meddled : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject> {
     using Observer = Meddler;
 };
 void Meddler::pressureChanged(Pressure, Pressure now) noexcept {

@@ -1,8 +1,6 @@
 #include "support/crew.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/bus/publishing.hpp>
-
 #include <gtest/gtest.h>
 
 #include <array>
@@ -42,7 +40,7 @@ TEST(BusPublishingTest, CopiesOrMovesOnce) {
 }
 
 TEST(BusPublishingTest, TryPublishNeverWaits) {
-    Bus<TestMessages, OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block>>
+    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>>
         bus;
     for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
         ASSERT_EQ(bus.tryPublish(Sample{}), SendResult::ok);
@@ -182,8 +180,8 @@ TEST(OneProducerTest, ConstructorThatPublishesLearnsThatTheBusIsClosed) {
 }
 
 struct OneBlockingProducer : OneProducer {
-    static constexpr std::array<BusOverflow, priorityCount> overflow{
-        BusOverflow::block, BusOverflow::block, BusOverflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
 };
 TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
     Bus<Messages<Chained>, OneBlockingProducer> bus;

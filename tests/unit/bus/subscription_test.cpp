@@ -270,52 +270,13 @@ TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
     mayLeave = true;
 }
 
-/// Counts the threads that it has been asked to hold up.
-struct CountingPark : Park {
-    template <class Ready>
-    void wait(Ready&& ready) {
-        ++waits;
-        Park::wait(ready);
-    }
-    inline static std::atomic<int> waits{0};
-};
-struct CountingWaits : DeepTraits<10> {
-    using Wait = CountingPark;
-};
-
-// It waits as the traits say, instead of spinning for as long as the handler runs.
-TEST(BusSubscriptionTest, UnsubscribingThreadWaitsByTheStrategyOfTheTraits) {
-    CountingPark::waits = 0;
-    Bus<TestMessages, CountingWaits> bus;
-    std::atomic<bool> isInside{false};
-    std::atomic<bool> mayLeave{false};
-    std::atomic<bool> hasLeft{false};
-    auto subscription = bus.subscribe<Sample>([&](const Sample&) {
-        isInside = true;
-        awaitThat([&] { return mayLeave.load(); });
-        hasLeft = true;
-    });
-    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    Crew crew;
-    crew.add([&] { EXPECT_EQ(bus.process(), 1U); });
-    crew.add([&] {
-        awaitThat([&] { return isInside.load(); });
-        EXPECT_TRUE(subscription.unsubscribe());
-        EXPECT_TRUE(hasLeft);
-    });
-    crew.start();
-    awaitThat([&] { return CountingPark::waits != 0; });
-    mayLeave = true;
-    crew.join();
-}
-
 // Other threads find everything free while a handler runs. Under a lock they would wait for each
 // other.
 template <class Traits>
 class BusHandlerTest : public testing::Test {};
 using Ways = testing::Types<
     DeepTraits<10>, DeepTraits<10, NoStatsBusTraits>, DeepTraits<10, BareBusTraits>,
-    OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest>>;
+    OverflowTraits<Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest>>;
 TYPED_TEST_SUITE(BusHandlerTest, Ways);
 
 TYPED_TEST(BusHandlerTest, RunsUnderNoLock) {

@@ -40,7 +40,7 @@ struct CountingPlatform : StdPlatform {
     }
     inline static std::atomic<int> waits{0};
 };
-struct CountedWaits : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+struct CountedWaits : OverflowTraits<Overflow::block, Overflow::block, Overflow::block> {
     using Platform = CountingPlatform;
     using Wait = BasicPark<CountingPlatform>;
 };
@@ -129,7 +129,7 @@ TEST(BusWaitingTest, PublisherThatIsStoppedWhileItWakesDelaysNobody) {
     EXPECT_EQ(handled + bus.process(), 2U);
 }
 
-struct CountedWakes : OverflowTraits<BusOverflow::block, BusOverflow::block, BusOverflow::block> {
+struct CountedWakes : OverflowTraits<Overflow::block, Overflow::block, Overflow::block> {
     using Wait = CountedSleep;
 };
 
@@ -214,7 +214,7 @@ struct Slow {
     inline static std::atomic<bool> isStopped{false};
 };
 struct CountedDrops
-    : OverflowTraits<BusOverflow::dropOldest, BusOverflow::dropOldest, BusOverflow::dropOldest> {
+    : OverflowTraits<Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest> {
     using Wait = CountedSleep;
 };
 

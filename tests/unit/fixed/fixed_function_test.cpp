@@ -178,9 +178,23 @@ TEST(FixedFunctionTest, MovesByBytesOrByMoveConstructor) {
     EXPECT_EQ(movedText(), "short");
 }
 
-TEST(FixedFunctionTest, NullAndMovesToItselfLeaveNoTargetBehind) {
+TEST(FixedFunctionTest, OneObjectLivesAsLongAsItIsHeld) {
+    ASSERT_EQ(Tracked::living, 0);
     {
-        Unary function = Tracked(3);
+        Unary function = Tracked(1);
+        EXPECT_EQ(Tracked::living, 1);
+        Unary other = std::move(function);
+        EXPECT_EQ(Tracked::living, 1);
+        function = Tracked(2);
+        EXPECT_EQ(Tracked::living, 2);
+        function = std::move(other);
+        EXPECT_EQ(Tracked::living, 1);
+        EXPECT_EQ(function(10), 11);
+        function.reset();
+        EXPECT_FALSE(function);
+        EXPECT_EQ(Tracked::living, 0);
+        function.reset();
+        function = Tracked(3);
         function = nullptr;
         EXPECT_EQ(Tracked::living, 0);
         function = Tracked(4);

@@ -116,6 +116,18 @@ static_assert(!std::is_move_assignable_v<Four<Immovable>>);
 static_assert(alignof(Four<Wide>) == 64 && sizeof(FixedVector<char, 7>) == 8);
 static_assert(Four<int>::capacity() == 4);
 
+Four<std::string> readyFromTheStart;
+
+TEST_F(FixedVectorTest, StartsEmpty) {
+    const Four<Tracked> items;
+    EXPECT_TRUE(items.empty());
+    EXPECT_FALSE(items.full());
+    EXPECT_EQ(items.size(), 0U);
+    EXPECT_EQ(items.begin(), items.end());
+    EXPECT_EQ(Tracked::living, 0);
+    EXPECT_TRUE(readyFromTheStart.empty());
+}
+
 TEST_F(FixedVectorTest, EmplaceBuildsAggregatesAndImmovables) {
     Four<Point> points;
     EXPECT_TRUE(points.emplaceBack(1, 2));
@@ -146,6 +158,21 @@ TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&odd.items.back()) % 64, 0U);
     }
     EXPECT_EQ(odd.items[3].number, 3);
+}
+
+TEST_F(FixedVectorTest, EraseOrderedTakesRanges) {
+    FixedVector<Tracked, 6> items{1, 2, 3, 4, 5, 6};
+    auto next = items.eraseOrdered(items.begin() + 1, items.begin() + 3);
+    EXPECT_EQ(next->number_, 4);
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4, 5, 6}));
+    next = items.eraseOrdered(items.begin() + 2, items.begin() + 2);
+    EXPECT_EQ(next->number_, 5);
+    EXPECT_EQ(items.size(), 4U);
+    items.eraseOrdered(items.begin() + 2, items.end());
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 4}));
+    items.eraseOrdered(items.begin(), items.end());
+    EXPECT_TRUE(items.empty());
+    EXPECT_EQ(items.eraseOrdered(items.begin(), items.end()), items.end());
 }
 
 TEST_F(FixedVectorTest, EraseUnorderedFillsTheHoleWithTheLast) {
@@ -180,6 +207,21 @@ TEST_F(FixedVectorTest, ResizeGrowsShrinksAndRefuses) {
     EXPECT_EQ(numbers, (Four<int>{7}));
     EXPECT_TRUE(numbers.resize(0));
     EXPECT_TRUE(numbers.empty());
+}
+
+TEST_F(FixedVectorTest, CopiesAreIndependent) {
+    Four<Tracked> items{1, 2, 3};
+    Four<Tracked> copy = items;
+    copy[0].number_ = 9;
+    copy.popBack();
+    EXPECT_EQ(numbersOf(items), (Numbers{1, 2, 3}));
+    EXPECT_EQ(numbersOf(copy), (Numbers{9, 2}));
+    items = copy;
+    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
+    EXPECT_EQ(Tracked::living, 4);
+    const Four<Tracked>& same = items;
+    items = same;
+    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
 }
 
 TEST_F(FixedVectorTest, CopyAssignmentOfWhatCannotThrow) {

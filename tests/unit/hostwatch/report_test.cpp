@@ -24,8 +24,9 @@ protected:
         const std::size_t priority = indexOf(priorityOf<Message>);
         attempts_[type][priority] += attempted;
         sluice::MessageCounts& counts = statistics_.counts[type][priority];
-        counts.published += accepted;
-        counts.refused += refused_;
+        counts.published += delivered;
+        statistics_.queued[priority] += accepted - delivered;
+        counts.full += refused_;
         counts.delivered += delivered;
         for (std::uint64_t i = 0; i < arrived; ++i) {
             const Clock::time_point then = Clock::now() - 10h;

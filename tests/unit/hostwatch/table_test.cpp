@@ -140,7 +140,7 @@ TEST_F(TableTest, SeparatesTheSectionsWhenThereIsRoom) {
 
 TEST_F(TableTest, ShowsTheAccounts) {
     statistics_.counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)].published = 617;
-    statistics_.counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)].refused = 617;
+    statistics_.counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)].full = 617;
     statistics_.counts[MessageTypes::indexOf<CpuSample>][indexOf(Priority::low)].delivered = 616;
     EXPECT_EQ(lineWith(table(), "1,234"),
               "low              1,234          617          617          616        -        -");
@@ -173,7 +173,7 @@ TEST_F(TableTest, SummaryShowsTheBusiestDevicesAndTheAlarms) {
     add(Aggregate{{}, 22.1, 22.1}, Source::memory);
     add(Aggregate{"sdb", 40, 97}, Source::disk);
     add(Aggregate{"eth0", 500, 1024}, Source::network);
-    statistics_.counts[0][0].refused = 1;
+    statistics_.counts[0][0].full = 1;
     const std::string line = "    3 s | cpu  12.3 % | mem  22.1 % | sdb      97.0 % | "
                              "eth0   1.00 KiB/s | rejected 1";
     EXPECT_EQ(summaryLine(view()), line);

@@ -32,8 +32,7 @@ TEST(BusMetricsTextTest, IsThisText) {
     std::uint64_t next = 1;
     for (MessageCounts& counts : statistics.counts[0]) {
         counts.published = 100 * next;
-        counts.full = next;
-        counts.refused = 10 * next;
+        counts.full = 10 * next;
         counts.closed = 0;
         counts.dropped = 2 * next;
         counts.delivered = 90 * next;
@@ -41,25 +40,23 @@ TEST(BusMetricsTextTest, IsThisText) {
         counts.failed = 4;
         ++next;
     }
+    statistics.queued = {5, 10, 15};
     statistics.times[0] = {7, 1500ms, 1s};
     statistics.times[2] = {90, 42ns, 7us};
     statistics.highWater = 12;
     EXPECT_EQ(textOf({{"vehicle", statistics, oneType}}),
               R"(# TYPE sluice_bus_published counter
-# HELP sluice_bus_published Messages that were accepted.
+# HELP sluice_bus_published Messages that were accepted and have left the bus.
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="low"} 100
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="medium"} 200
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="high"} 300
 # TYPE sluice_bus_rejected counter
 # HELP sluice_bus_rejected Messages that were not accepted.
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="full"} 1
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="refused"} 10
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="full"} 10
 sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="low",reason="closed"} 0
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="full"} 2
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="refused"} 20
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="full"} 20
 sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="medium",reason="closed"} 0
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="full"} 3
-sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="refused"} 30
+sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="full"} 30
 sluice_bus_rejected_total{bus="vehicle",type="Sample",priority="high",reason="closed"} 0
 # TYPE sluice_bus_dropped counter
 # HELP sluice_bus_dropped Accepted messages that made room for later ones.
@@ -83,9 +80,9 @@ sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="medium"}
 sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="high"} 4
 # TYPE sluice_bus_queued gauge
 # HELP sluice_bus_queued Messages in the bus.
-sluice_bus_queued{bus="vehicle",type="Sample",priority="low"} 5
-sluice_bus_queued{bus="vehicle",type="Sample",priority="medium"} 10
-sluice_bus_queued{bus="vehicle",type="Sample",priority="high"} 15
+sluice_bus_queued{bus="vehicle",priority="low"} 5
+sluice_bus_queued{bus="vehicle",priority="medium"} 10
+sluice_bus_queued{bus="vehicle",priority="high"} 15
 # TYPE sluice_bus_high_water gauge
 # HELP sluice_bus_high_water The most messages that were in the bus at once.
 sluice_bus_high_water{bus="vehicle"} 12
@@ -167,11 +164,11 @@ TEST(BusMetricsTextTest, ShowsTheAccountsOfABus) {
     const std::string text = textOf({{"b", statistics, testTypes}});
     const std::string sample = R"({bus="b",type="Sample",priority="low")";
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total" + sample),
-              (Lines{"sluice_bus_published_total" + sample + "} 6"}));
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_rejected_total" + sample + ",reason=\"refused"),
-              (Lines{"sluice_bus_rejected_total" + sample + ",reason=\"refused\"} 1"}));
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_queued" + sample),
-              (Lines{"sluice_bus_queued" + sample + "} 4"}));
+              (Lines{"sluice_bus_published_total" + sample + "} 2"}));
+    EXPECT_EQ(linesThatBegin(text, "sluice_bus_rejected_total" + sample + ",reason=\"full"),
+              (Lines{"sluice_bus_rejected_total" + sample + ",reason=\"full\"} 1"}));
+    EXPECT_EQ(linesThatBegin(text, R"(sluice_bus_queued{bus="b",priority="low")"),
+              (Lines{R"(sluice_bus_queued{bus="b",priority="low"} 4)"}));
     EXPECT_EQ(
         linesThatBegin(text, R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="h)"),
         (Lines{R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="high"} 1)"}));

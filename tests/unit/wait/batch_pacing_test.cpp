@@ -68,10 +68,23 @@ TEST_F(BatchPacingTest, PauseEndsWithTheFirstReadingThatReachesItsLength) {
     EXPECT_EQ(script.clockReadings, 5) << "one to start with and one per step";
 }
 
+TEST_F(BatchPacingTest, PauseIsNeverShorterThanAsked) {
+    script.step = 300ns;
+    pacing(16, 400ns).polled(1);
+    EXPECT_EQ(script.pauses, 2);
+    EXPECT_EQ(script.clockReadings, 3);
+}
+
 TEST_F(BatchPacingTest, FullPausesOnce) {
     pacing(16, 400ns).full();
     EXPECT_EQ(script.pauses, 4);
     EXPECT_EQ(script.clockReadings, 5);
+}
+
+TEST_F(BatchPacingTest, PauseOfNoLengthIsASingleStep) {
+    pacing(16, 0ns).polled(1);
+    pacing(16, 0ns).full();
+    EXPECT_EQ(script.pauses, 2);
 }
 
 TEST_F(BatchPacingTest, AnyHarvestMayBeEnough) {

@@ -86,6 +86,15 @@ TEST_F(EventCountTest, NotifyingNobodyCallsNoKernel) {
     EXPECT_EQ(script.heavyFences, 0);
 }
 
+TEST_F(EventCountTest, NotificationsUntilTheWaiterRunsCallNoKernel) {
+    const Events::Key key = events.prepareWait();
+    EXPECT_EQ(unparksOfOneNotification(), 1);
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    events.wait(key);
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+}
+
 TEST_F(EventCountTest, EachSideHasExactlyOneFence) {
     const Events::Key key = events.prepareWait();
     EXPECT_EQ(script.heavyFences, 1);
@@ -137,6 +146,29 @@ TEST_F(EventCountTest, SleepsOnThroughSpuriousReturns) {
 TEST_F(EventCountTest, CancelledWaiterIsNotWokenUp) {
     events.cancelWait(events.prepareWait());
     EXPECT_EQ(unparksOfOneNotification(), 0);
+}
+
+TEST_F(EventCountTest, CancelTakesBackOneAnnouncementOnly) {
+    failWhenAsleep();
+    const Events::Key stays = events.prepareWait();
+    const Events::Key goes = events.prepareWait();
+    events.cancelWait(goes);
+    EXPECT_EQ(unparksOfOneNotification(), 1);
+    events.wait(stays);
+}
+
+TEST_F(EventCountTest, CancelDoesNotDisturbOthersWhoWait) {
+    const Events::Key sleeper = events.prepareWait();
+    int sleeps = 0;
+    script.onPark = [&] {
+        if (++sleeps == 1) {
+            events.cancelWait(events.prepareWait());
+        } else {
+            events.notifyAll();
+        }
+    };
+    events.wait(sleeper);
+    EXPECT_EQ(sleeps, 2) << "a cancellation is no notification";
 }
 
 TEST_F(EventCountTest, CancelAfterTheNotificationLeavesLaterWaitersAlone) {
@@ -282,6 +314,15 @@ TEST_F(EventCountAwaitTest, ThrowingConditionTakesItsAnnouncementBack) {
     EXPECT_TRUE(nobodyIsAnnounced());
 }
 
+TEST_F(EventCountAwaitTest, ConditionThatThrowsAfterASleepTakesItsAnnouncementBack) {
+    script.onPark = [this] { events.notifyAll(); };
+    const auto throwingLater = [this]() -> bool {
+        return ++looks == 2 ? throw std::runtime_error("from ready") : false;
+    };
+    EXPECT_THROW(events.await(throwingLater), std::runtime_error);
+    EXPECT_EQ(script.parks, 1);
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
 #endif
 
 // ---- notifyOne
@@ -328,6 +369,14 @@ TEST_F(NotifyOneTest, NotificationDoesNotLastUntilTheNextAnnouncement) {
     events.notifyOne();
     EXPECT_TRUE(isNotified(key));
     EXPECT_FALSE(isNotified(events.prepareWait()));
+}
+
+TEST_F(NotifyOneTest, WaiterThatGoesAwayLeavesTheWakeUpToAnother) {
+    const Events::Key first = events.prepareWait();
+    const Events::Key second = events.prepareWait();
+    events.notifyOne();
+    EXPECT_FALSE(events.cancelWait(first));
+    EXPECT_TRUE(isNotified(second));
 }
 
 TEST_F(NotifyOneTest, LastWaiterThatGoesAwayLearnsThatItWasNotified) {

@@ -95,6 +95,23 @@ TEST_F(EventFdWaitTest, WaitThatSucceedsDoesNotArm) {
 
 using Scripted = BasicEventFdWait<test::ScriptedPlatform, test::ScriptedParker>;
 
+TEST(EventFdWaitScriptTest, ChangeThatComesWhileArmingIsSeenByTheCheckOrReadable) {
+    Script script;
+    Scripted strategy;
+    const int descriptor = strategy.descriptor();
+    bool isReady = false;
+    script.onHeavyFence = [&] {
+        isReady = true;
+        strategy.notifyAll();
+    };
+    EXPECT_TRUE(strategy.waitUntil([&] { return isReady; }, at(0)));
+    EXPECT_TRUE(isReadable(descriptor)) << "it was armed: one wake-up for nothing";
+    isReady = false;
+    script.onHeavyFence = nullptr;
+    EXPECT_FALSE(strategy.waitUntil([&] { return isReady; }, at(0)));
+    EXPECT_FALSE(isReadable(descriptor));
+}
+
 TEST(EventFdWaitScriptTest, WithoutADescriptorItIsAPark) {
     Script script;
     Scripted strategy;

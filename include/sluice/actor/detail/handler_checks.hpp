@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/bus/messages.hpp>
-#include <sluice/bus/static_component.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -11,6 +10,18 @@
 #endif
 
 namespace sluice::detail {
+
+/// Whether a public `Derived::handle` is exactly such a member function.
+template <class Derived, class Function, class = void>
+inline constexpr bool hasHandle = false;
+template <class Derived, class Function>
+inline constexpr bool
+    hasHandle<Derived, Function, std::void_t<decltype(static_cast<Function>(&Derived::handle))>> =
+        true;
+
+template <class Derived, class... Args>
+inline constexpr bool handles = hasHandle<Derived, void (Derived::*)(Args...)> ||
+                                hasHandle<Derived, void (Derived::*)(Args...) const>;
 
 /// Whether Derived has a public function `handle` for each message.
 template <class Derived, class Header, class MessageList>

@@ -58,9 +58,6 @@ public:
         });
     }
 
-    /// See Bus::attachThread().
-    bool attachThread() noexcept { return mailbox_.attachThread(); }
-
     // ---- Any thread
 
     /// Whether the caller is the object's thread.

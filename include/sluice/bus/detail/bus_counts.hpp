@@ -1,90 +1,70 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
 #include <sluice/base/counter.hpp>
-#include <sluice/base/per_thread_counters.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/bus_statistics.hpp>
-#include <sluice/bus/detail/rooms.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/bus/bus_traits.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace sluice::detail {
 
-/// How a publication ended: the index of a counter.
-enum class PublishOutcome : std::size_t { published, full, refused, closed, dropped };
-inline constexpr std::size_t publishOutcomeCount = 5;
+/// How a message ended without reaching the consumer: the index of a counter.
+enum class PublishOutcome : std::size_t { full, closed, dropped };
+inline constexpr std::size_t publishOutcomeCount = 3;
 
 /// How the consumer ended a message: the index of a counter.
 enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t consumeOutcomeCount = 3;
 
-/// The counts of a bus. Publishers write counters of their own thread, the consumer writes its own.
-/// So no counter has two writers.
-template <class Platform, std::size_t TypeCount>
+/// The counts of a bus. The positions of the rings count accepted messages, so publishing counts
+/// nothing. The consumer counts the messages that leave. Publishers count refusals and drops.
+///
+/// E1 counted: slot claimed -> message handed to the consumer or dropper -> its count release ..
+/// acquire -> ring position read: so no message leaves before it counts as published. E2 thrown:
+/// slot claimed -> its constructor threw, count release .. acquire -> ring position read.
+template <class Traits, std::size_t TypeCount>
 class BusCounts {
+    using Platform = typename Traits::Platform;
     using Count = SingleWriterCounter<Platform>;
-    using Tally = CountersOf<Platform, TypeCount * priorityCount * publishOutcomeCount>;
+    using SharedCount = typename Platform::template Atomic<CounterWord>;
 
 public:
     using Statistics = BusStatistics<TypeCount>;
 
     // ---- Publishers
 
-    /// Marks a publisher as inside, from its first message until its call ends.
-    using Inside = typename Tally::Inside;
-
-    bool attachThread() noexcept { return tally_.attach(); }
-    /// Marks its thread as inside while it exists.
-    struct Staying : Tally::Staying {
-        explicit Staying(BusCounts& counts) noexcept : Tally::Staying(counts.tally_) {}
-    };
-
-    [[gnu::always_inline]] void published(std::size_t type, Priority priority,
-                                          Inside& inside) noexcept {
-        tally_.add(counter(type, priority, PublishOutcome::published), 1, inside);
+    /// Out of line, so that the common publication has more registers.
+    [[gnu::noinline]] void count(std::size_t type, Priority priority, PublishOutcome which,
+                                 std::uint64_t n) noexcept {
+        add(stripe().outcomes[type][indexOf(priority)][static_cast<std::size_t>(which)], n);
     }
-
-    void count(std::size_t type, Priority priority, PublishOutcome which,
-               std::uint64_t n) noexcept {
-        tally_.add(counter(type, priority, which), n);
+    void rejected(std::size_t type, Priority priority, SendResult result,
+                  std::uint64_t n) noexcept {
+        if (result == SendResult::full) {
+            sawUsed(roomOf<Traits>(priority));
+            count(type, priority, PublishOutcome::full, n);
+        } else {
+            count(type, priority, PublishOutcome::closed, n);
+        }
     }
-    /// Counts messages that were not accepted. The room was full, unless the bus was closed.
-    [[gnu::always_inline]] void rejected(std::size_t type, Priority priority, SendResult result,
-                                         std::uint64_t n, std::size_t room) noexcept {
-        const PublishOutcome which =
-            result == SendResult::full ? PublishOutcome::full : PublishOutcome::closed;
-        add(counter(type, priority, which), n, which == PublishOutcome::closed ? 0 : room);
+    /// Counts `n` claimed slots without a message, because a constructor threw.
+    [[gnu::noinline]] void thrown(Priority priority, std::uint64_t n) noexcept {
+        add(stripe().thrown[indexOf(priority)], n);
     }
-
     /// `used` is the number of messages of one priority in the bus.
     void sawUsed(std::size_t used) noexcept { storeMax(highWater_, used); }
-
-    /// Waits until no other publisher is inside. Returns false if the deadline came first. A caller
-    /// that is inside does not wait, because another thread inside may wait for the caller. It
-    /// polls, because a leaving publisher must not touch the bus any more.
-    template <class Wait, class Point>
-    bool awaitPublishers(Wait& wait, Point deadline) const {
-        using Clock = typename Platform::Clock;
-        while (!tally_.isInside() && tally_.isAnotherInside()) {
-            if (Clock::now() >= deadline) {
-                return false;
-            }
-            const Point next = deadlineAfter<Clock>(std::chrono::microseconds(100));
-            (void)wait.waitUntil([] { return false; }, std::min(deadline, next));
-        }
-        return true;
-    }
 
     // ---- The consumer
 
     void count(std::size_t type, Priority priority, ConsumeOutcome which) noexcept {
-        own_[type][indexOf(priority)][static_cast<std::size_t>(which)].add(1);
+        consumed_[static_cast<std::size_t>(which)][indexOf(priority)][type].add(1);
     }
     template <class Duration>
     void waited(Priority priority, std::uint64_t count, Duration sum, Duration max) noexcept {
@@ -96,43 +76,59 @@ public:
         }
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
-    [[nodiscard]] Statistics get() const {
+    /// pushCount(priority) returns the pushes of a ring, modulo half the range of Index.
+    template <class PushCount>
+    [[nodiscard]] Statistics get(const PushCount& pushCount) const {
+        constexpr std::uint64_t range = std::numeric_limits<typename Traits::Index>::max() / 2;
         Statistics statistics;
-        // Messages that left are read first. Otherwise more could seem to leave than came.
-        forEachCounts(statistics,
-                      [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
-                          const Own& own = own_[type][priority];
-                          counts.delivered = own[0].get();
-                          counts.failed = own[1].get();
-                          counts.discarded = own[2].get();
-                      });
-        addUp<PublishOutcome::dropped>(statistics, &MessageCounts::dropped);
-        addUp<PublishOutcome::published>(statistics, &MessageCounts::published);
-        addUp<PublishOutcome::full>(statistics, &MessageCounts::full);
-        addUp<PublishOutcome::refused>(statistics, &MessageCounts::refused);
-        addUp<PublishOutcome::closed>(statistics, &MessageCounts::closed);
         for (std::size_t i = 0; i < priorityCount; ++i) {
+            std::uint64_t left = 0;
+            for (const Stripe& each : stripes_) {
+                left += each.thrown[i].load(std::memory_order_acquire);  // E2 thrown
+            }
+            for (std::size_t type = 0; type < TypeCount; ++type) {
+                MessageCounts& counts = statistics.counts[type][i];
+                counts.delivered = consumed_[0][i][type].get();  // E1 counted
+                counts.failed = consumed_[1][i][type].get();
+                counts.discarded = consumed_[2][i][type].get();
+                for (const Stripe& each : stripes_) {
+                    const Outcomes& outcomes = each.outcomes[type][i];
+                    counts.full += outcomes[0].load(std::memory_order_relaxed);  // orders nothing
+                    counts.closed += outcomes[1].load(std::memory_order_relaxed);
+                    counts.dropped += outcomes[2].load(std::memory_order_acquire);  // E1 counted
+                }
+                counts.published = counts.delivered + counts.discarded + counts.dropped;
+                left += counts.published;
+            }
+            statistics.queued[i] = (pushCount(static_cast<Priority>(i)) - left) & range;
             statistics.times[i] = {times_[i].count.get(),
                                    std::chrono::nanoseconds(times_[i].sum.get()),
                                    std::chrono::nanoseconds(times_[i].max.get())};
         }
-        statistics.highWater = highWater_.load(std::memory_order_relaxed);  // as storeMax()
+        statistics.highWater = highWater_.load(std::memory_order_relaxed);  // orders nothing
         return statistics;
     }
 
 private:
-    using Own = std::array<Count, consumeOutcomeCount>;
+    using Outcomes = std::array<SharedCount, publishOutcomeCount>;
     struct Times {
         Count count;
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
+    /// Threads share a stripe only if their numbers are equal modulo `stripeCount`. With a single
+    /// one, two publishers that are refused would wait for each other's cache line.
+    struct alignas(Traits::cacheLineSize) alignas(SharedCount) Stripe {
+        std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
+        std::array<SharedCount, priorityCount> thrown{};
+    };
+    static constexpr std::size_t stripeCount = Platform::hasThreads ? 4 : 1;
 
-    [[gnu::noinline]] void add(std::size_t counter, std::uint64_t n, std::size_t used) noexcept {
-        sawUsed(used);
-        tally_.add(counter, n);
+    Stripe& stripe() noexcept { return stripes_[Platform::threadNumber() % stripeCount]; }
+    static void add(SharedCount& count, std::uint64_t n) noexcept {
+        count.fetch_add(static_cast<CounterWord>(n), std::memory_order_release);  // E1, E2
     }
 
     /// A time is negative if another thread took the stamp after this thread read the clock.
@@ -142,64 +138,151 @@ private:
         return static_cast<std::uint64_t>(count < 0 ? 0 : count);
     }
 
-    static constexpr std::size_t counter(std::size_t type, Priority priority,
-                                         PublishOutcome which) noexcept {
-        return (type * priorityCount + indexOf(priority)) * publishOutcomeCount +
-               static_cast<std::size_t>(which);
-    }
-
-    template <class F>
-    static void forEachCounts(Statistics& statistics, F&& f) {
-        for (std::size_t type = 0; type < TypeCount; ++type) {
-            for (std::size_t priority = 0; priority < priorityCount; ++priority) {
-                f(statistics.counts[type][priority], type, priority);
-            }
-        }
-    }
-
-    /// Adds the counts of all publishers. One after the other: each has its counters in a row.
-    template <PublishOutcome What>
-    void addUp(Statistics& statistics, std::uint64_t MessageCounts::*sum) const {
-        tally_.forEach([&](const auto& counters) {
-            forEachCounts(statistics,
-                          [&](MessageCounts& counts, std::size_t type, std::size_t priority) {
-                              const auto which = static_cast<Priority>(priority);
-                              counts.*sum += counters[counter(type, which, What)].get();
-                          });
-        });
-    }
-
-    // Read by all threads, written once.
-    Tally tally_;
-
     // Seldom written, by publishers and the consumer.
-    typename Platform::template Atomic<std::size_t> highWater_{0};
+    using Size = typename Platform::template Atomic<std::size_t>;
+    alignas(Traits::cacheLineSize) alignas(Size) Size highWater_{0};
 
-    // Written by the consumer.
-    alignas(cacheLineSize) std::array<std::array<Own, priorityCount>, TypeCount> own_;
+    std::array<Stripe, stripeCount> stripes_;
+
+    // Written by the consumer. The type is the last index, so that a count takes no multiplication.
+    using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
+    alignas(Traits::cacheLineSize) alignas(
+        Count) std::array<OfPriority, consumeOutcomeCount> consumed_;
     std::array<Times, priorityCount> times_;
 };
 
-/// Without statistics there are no counts.
+/// The counts of a bus without statistics.
 class NoBusCounts {
 public:
-    struct Inside {};
-    struct Staying {
-        template <class AnyCounts>
-        explicit Staying(AnyCounts&) noexcept {}
-    };
-    void published(std::size_t, Priority, Inside&) noexcept {}
-    template <class Wait, class Point>
-    static bool awaitPublishers(Wait&, Point) noexcept {
-        return true;
-    }
-    static bool attachThread() noexcept { return true; }
     void count(std::size_t, Priority, PublishOutcome, std::uint64_t) noexcept {}
-    void rejected(std::size_t, Priority, SendResult, std::uint64_t, std::size_t) noexcept {}
+    void rejected(std::size_t, Priority, SendResult, std::uint64_t) noexcept {}
+    void thrown(Priority, std::uint64_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void count(std::size_t, Priority, ConsumeOutcome) noexcept {}
     template <class Duration>
     void waited(Priority, std::uint64_t, Duration, Duration) noexcept {}
+};
+
+/// Time stamps for publishers, and the times that messages have waited, for the counts.
+///
+/// With TimeStamp::cached, the consumer reads the clock once for many messages and leaves the time
+/// for publishers to copy. It sums up the stamps of the messages until the next reading. While it
+/// sleeps or finds few messages, it leaves none, and publishers read the clock. Otherwise a single
+/// message would wait for the cache line that the consumer has just written.
+template <class Traits, class Counts>
+class TimeKeeper {
+    using Clock = typename Traits::Platform::Clock;
+    using Point = typename Clock::time_point;
+    using Rep = typename Clock::rep;
+    using Atomic = typename Traits::Platform::template Atomic<Rep>;
+
+    static constexpr bool isCached = Traits::timeStamp == TimeStamp::cached;
+    static constexpr Rep none = 0;  // publishers read the clock
+
+public:
+    /// The time stamp for a message. Publishers call it.
+    [[nodiscard]] Point stamp() const noexcept {
+        if constexpr (isCached) {
+            const Rep cached = cached_.load(std::memory_order_relaxed);  // no data follows it
+            if (cached != none) {
+                return Point(typename Clock::duration(cached));
+            }
+        }
+        return Clock::now();
+    }
+
+    /// Counts the waiting time of a handled message.
+    void handled(Point stamp, Priority priority, Counts& counts) noexcept {
+        if constexpr (isCached && Traits::statistics) {
+            Pending& pending = pending_[indexOf(priority)];
+            if (__builtin_expect(stamp != pending.stamp, 0)) {
+                endRun(pending);
+                pending.stamp = stamp;
+            }
+            ++pending.run;
+        } else if constexpr (Traits::statistics) {
+            const auto wait = Clock::now() - stamp;
+            counts.waited(priority, 1, wait, wait);
+        }
+    }
+
+    /// Reads the clock once for the `served` messages that were handled since the last call.
+    void settle(std::size_t served, Counts& counts) noexcept {
+        if constexpr (isCached) {
+            const Point now = Clock::now();
+            const Rep cached = cached_.load(std::memory_order_relaxed);
+            const bool isRecent =
+                cached != none && now - Point(typename Clock::duration(cached)) <= recent;
+            offer(served >= batch || isRecent ? now.time_since_epoch().count() : none);
+            for (std::size_t i = 0; i < priorityCount; ++i) {
+                Pending& pending = pending_[i];
+                if (pending.run != 0) {
+                    endRun(pending);
+                    const std::uint64_t all = ticks(now) * pending.count - pending.stamps;
+                    counts.waited(static_cast<Priority>(i), pending.count,
+                                  typename Clock::duration(static_cast<Rep>(all)),
+                                  now - pending.oldest);
+                    pending = Pending{};
+                }
+            }
+        }
+    }
+
+    /// Withdraws the time when the consumer sleeps or finds nothing.
+    void suspend() noexcept {
+        if constexpr (isCached) {
+            offer(none);
+        }
+    }
+
+private:
+    /// The consumer leaves the time after this many messages ...
+    static constexpr std::size_t batch = 8;
+    /// ... or after fewer, if the last time is at most this old.
+    static constexpr std::chrono::microseconds recent{100};
+
+    struct Pending {
+        Point stamp = Point::max();   ///< the stamp of the current run of messages
+        std::uint64_t run = 0;        ///< messages of the run, not yet in the members below
+        std::uint64_t count = 0;      ///< messages since the last clock reading
+        std::uint64_t stamps = 0;     ///< the sum of their stamps, modulo 2^64, as `count * now` is
+        Point oldest = Point::max();  ///< the oldest of these stamps
+    };
+
+    static std::uint64_t ticks(Point point) noexcept {
+        return static_cast<std::uint64_t>(point.time_since_epoch().count());
+    }
+
+    /// Adds the current run of messages. Mostly one run lies between two clock readings.
+    [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
+        pending.count += pending.run;
+        pending.stamps += ticks(pending.stamp) * pending.run;
+        pending.oldest = std::min(pending.oldest, pending.stamp);
+        pending.run = 0;
+    }
+
+    void offer(Rep cached) noexcept {
+        if (cached_.load(std::memory_order_relaxed) != cached) {
+            cached_.store(cached, std::memory_order_relaxed);
+        }
+    }
+
+    // Two lines apart, because processors fetch lines in pairs. Otherwise publishers would also
+    // fetch the line that the consumer writes for each message. Measured.
+    static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
+
+    // Written by the consumer, read by publishers.
+    alignas(distance) alignas(Atomic) Atomic cached_{none};
+
+    // The consumer's own.
+    alignas(distance) alignas(Pending) std::array<Pending, priorityCount> pending_;
+};
+
+/// Without time stamps.
+struct NoTimeKeeper {
+    template <class Counts>
+    void settle(std::size_t, Counts&) noexcept {}
+    void suspend() noexcept {}
 };
 
 }  // namespace sluice::detail

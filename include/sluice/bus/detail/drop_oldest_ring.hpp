@@ -1,38 +1,39 @@
 #pragma once
 
 #include <sluice/base/ring_positions.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
+#include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/spsc_ring.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <type_traits>
 
 namespace sluice::detail {
 
-/// The ring of a priority whose publishers make room by dropping the oldest message: they consume
-/// it. It has the functions of MpscRing that the bus uses.
+/// The ring of a priority whose publishers make room by dropping the oldest message, that is, by
+/// consuming it. It has the functions of MpscRing that the bus uses.
 ///
-/// A publisher drops after its own message is there, so a newer message follows each dropped one. A
-/// publisher that finds no slot drops only messages that other publishers have yet to drop.
+/// A publisher drops after its own message is committed, so a newer message follows each dropped
+/// one. A publisher that finds no slot drops only messages that others have yet to drop.
 ///
-/// The consumer moves each message out before its handler runs. So a slow handler keeps no slot,
-/// and publishers go on dropping. T has moveFrom(T&), which also destroys the source.
+/// The consumer moves each message out before its handler runs, so a slow handler occupies no slot.
+/// T has moveFrom(T&), which also destroys the source.
 ///
-/// Threads: publishing and consume() by any thread; consumeWhile() by one thread.
+/// The ring has twice as many slots as the quota. A thread preempted while it takes a message out
+/// costs the others one slot. Publishers that reach its slot again receive `full`.
 ///
-/// Progress: as MpmcRing. A thread that is stopped while it takes a message out costs the others
-/// the room of one message. The ring has twice as many slots as the room. When publishers reach the
-/// slot of that thread again, they get `full`. Messages beyond the room are those whose publishers
-/// have not dropped others yet.
-///
-/// Edges: those of MpmcRing. E1 taken: message taken -> passed release .. passed acquire -> taken
-/// read: so isDrained() misses no message between ring and handler. E2 gone: handler returned ->
-/// taken release .. taken acquire -> a thread that sees the message gone.
-///
-/// Tests: tests/unit/bus/drop_oldest_ring_test.cpp, tests/model/bus_model_test.cpp.
+/// Thread safety: any thread publishes and drops; one thread calls consumeWhile().
 template <class T, std::size_t Room, class Traits>
 class DropOldestRing : public MpmcRing<T, 2 * Room, Traits> {
     using Ring = MpmcRing<T, 2 * Room, Traits>;
+
+    // Edges: those of MpmcRing. E1 taken: message taken -> passed release .. passed acquire ->
+    // taken read: so isDrained() misses no message between ring and handler. E2 gone: handler
+    // returned -> taken release .. taken acquire -> a thread that sees the message gone.
 
 public:
     // ---- Publishers
@@ -42,8 +43,8 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Hands the oldest messages to drop(T&) while the ring holds more than the room. Returns
-    /// whether the head has moved, also if only past skipped slots.
+    /// Passes the oldest messages to drop(T&) while the ring exceeds the quota. Returns true if the
+    /// head has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
         // Stays true until the message is taken, because the tail only grows.
@@ -57,7 +58,7 @@ public:
 
     // ---- The consumer
 
-    /// As MpscRing::consumeWhile().
+    /// Like MpscRing::consumeWhile().
     template <class Handler, class GoOn>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, GoOn&& goOn) {
         T message;
@@ -78,7 +79,7 @@ public:
         return count;
     }
 
-    /// As in MpscRing. The oldest message has been taken out, so the next one is the second.
+    /// Called while a message is handled, which has been taken out: the next one is the second.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
@@ -89,7 +90,7 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// The message that is being handled counts.
+    /// Includes the message being handled.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         const std::size_t queued = Ring::sizeExact();
         const std::size_t taken = isTaken_.load(std::memory_order_acquire) ? 1 : 0;  // E2 gone
@@ -102,8 +103,22 @@ private:
         ~Handling() { isTaken.store(false, std::memory_order_release); }  // E2 gone
     };
 
-    /// Whether the consumer holds a message that it has taken out; written by the consumer.
+    /// The consumer holds a message that it has taken out. Written by the consumer.
     typename Traits::Platform::template Atomic<bool> isTaken_{false};
 };
+
+template <class Traits, Priority P>
+inline constexpr bool dropsOldest =
+    Traits::priorities && Traits::overflow[indexOf(P)] == Overflow::dropOldest;
+
+struct NoRing {};
+
+/// The ring of one priority. Without priorities, only medium has one.
+template <class T, class Traits, Priority P, std::size_t Room = roomOf<Traits>(P)>
+using RingFor = std::conditional_t<
+    !Traits::priorities && P != Priority::medium, NoRing,
+    std::conditional_t<dropsOldest<Traits, P>, DropOldestRing<T, Room, Traits>,
+                       std::conditional_t<Traits::producers == Producers::one,
+                                          SpscRing<T, Room, Traits>, MpscRing<T, Room, Traits>>>>;
 
 }  // namespace sluice::detail

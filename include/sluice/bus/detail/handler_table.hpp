@@ -2,7 +2,6 @@
 
 #include <sluice/base/counter.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/bus/detail/consumer_state.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
@@ -19,30 +18,45 @@
 
 namespace sluice::detail {
 
-/// The handlers of one type of message, in a table of fixed size, called in the order in which they
-/// were added.
-///
-/// The consumer calls from a copy of the list, and renews the copy when the table has changed. So
-/// no handler runs under a lock. If a handler adds or removes handlers, only later messages see the
-/// change.
-///
-/// A slot that is being filled counts as ending, until its callable is there.
-///
-/// Invariants: each subscription has a generation of its own, so no subscription is mistaken for an
-/// earlier one in its slot. A free slot is reserved under the lock, and then filled. A callable is
-/// destroyed when its slot is ending and no call of it runs or can begin.
-///
-/// Edges: E1 change: table and callable written, lock released .. lock taken -> the consumer copies
-/// the list. The version only tells the consumer when to do that. The change happens before each
-/// message that is published after it, so the consumer finds the new version. E2 end: state
-/// written, heavy fence, running read -- against -- running written, light fence, state read:
-/// either the consumer sees that the handler has ended, or the remover sees that it runs. E3 done:
-/// handler's last act -> running release .. running acquire -> callable destroyed. E4 over: handler
-/// that has ended itself has returned and is destroyed -> generation release .. generation acquire
-/// -> another thread that ends it too goes on.
-///
-/// Tests: tests/unit/bus/subscription_test.cpp, tests/stress/bus_stress_test.cpp,
-/// tests/model/handler_table_model_test.cpp.
+/// The thread that consumes a bus, and the handler that it calls.
+template <class Platform>
+class ConsumerState {
+public:
+    /// Returns true if the calling thread is consuming. Relaxed: equal only if it wrote the value.
+    [[nodiscard]] bool isHere() const noexcept {
+        return thread_.load(std::memory_order_relaxed) == Platform::thisThread();
+    }
+    /// Returns true if the calling thread consumes or was the last to do so, because it would wait
+    /// for itself. Also true if no thread has consumed and publishers were told not to wait.
+    [[nodiscard]] bool isMine() const noexcept {
+        const std::size_t last = lastNumber_.load(std::memory_order_relaxed);
+        return last == Platform::threadNumber() || last == nobody;
+    }
+    void letPublishersWait(bool isOn) noexcept {
+        lastNumber_.store(isOn ? 0 : nobody, std::memory_order_relaxed);
+    }
+    void begin() noexcept {
+        thread_.store(Platform::thisThread(), std::memory_order_relaxed);
+        lastNumber_.store(Platform::threadNumber(), std::memory_order_relaxed);
+    }
+    void end() noexcept { thread_.store(nullptr, std::memory_order_relaxed); }
+
+    /// The hazard: the handler that is about to run or runs; null otherwise. The consumer writes
+    /// it.
+    typename Platform::template Atomic<const void*> handler{nullptr};
+
+private:
+    static constexpr std::size_t nobody = ~std::size_t{0};
+
+    /// Null while no thread consumes.
+    typename Platform::template Atomic<const void*> thread_{nullptr};
+    /// The number of the thread that consumed last; 0 or `nobody` if none has.
+    typename Platform::template Atomic<std::size_t> lastNumber_{0};
+};
+
+/// The handlers of one message type, called in the order in which they were added. The consumer
+/// calls from its own copy of the list, without a lock, and renews the copy when the table has
+/// changed. A change affects only later messages.
 template <class Signature, class Traits>
 class HandlerTable;
 
@@ -50,7 +64,7 @@ template <class... Args, class Traits>
 class HandlerTable<void(Args...), Traits> {
     using Platform = typename Traits::Platform;
     using Lock = BasicSpinLock<Platform>;
-    using Consumer = ConsumerState<Platform, typename Traits::Wait>;
+    using Consumer = ConsumerState<Platform>;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -79,9 +93,9 @@ public:
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription. When it returns, the handler does not run and will not run again. One
-    /// exception: if the handler calls it, directly or not, the subscription ends when the handler
-    /// returns. With `ownHandler`, the calls of others change nothing.
+    /// Ends a subscription. When it returns, the handler does not run and will not run again,
+    /// unless that handler is the caller: then the subscription ends when it returns. With
+    /// `ownHandler`, the calls of others change nothing.
     UnsubscribeResult remove(Id id, UnsubscribeCaller caller, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
         // Relaxed: this thread stored it.
@@ -95,7 +109,7 @@ public:
             if (isItself && !isOver()) {
                 return UnsubscribeResult::atReturn;
             }
-            consumer.await(isOver);  // the handler may have ended itself and still run
+            await(isOver);  // the handler may have ended itself and still run
             return UnsubscribeResult::alreadyOver;
         }
         if (isItself) {
@@ -104,17 +118,15 @@ public:
         }
         if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
-            consumer.await([&] {
+            await([&] {
                 return consumer.handler.load(std::memory_order_acquire) != &slot;  // E3
             });
         }
         finish(slot);
-        Platform::Fence::light();
-        consumer.tellIfAwaited();
         return UnsubscribeResult::done;
     }
 
-    /// Ends all subscriptions and refuses new ones. The destructor of the bus calls it.
+    /// Ends all subscriptions and refuses new ones, in the destructor of the bus.
     void endAll() noexcept {
         isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -134,35 +146,40 @@ public:
         return order_.size();
     }
 
-    /// Calls each handler. If one throws, calls failed(exception) and goes on with the next. For
-    /// the consumer.
+    /// Calls each handler. If one throws, calls failed(exception), then the next one. For the
+    /// consumer.
     template <class Failed>
-    void callAll(Consumer& consumer, const Failed& failed, Args... args) noexcept {
+    [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed,
+                                        Args... args) noexcept {
         if (version_.get() != seenVersion_) {
             renew();
         }
-        const Entry* entry = mine_.begin();
-        for (std::size_t left = mine_.size(); left != 0; --left, ++entry) {
-            Slot& slot = *entry->slot;
-            // Release: a thread that waits for the previous handler acquires this store.
-            consumer.handler.store(&slot, std::memory_order_release);  // E3
-            Platform::Fence::light();                                  // E2
-            consumer.tellIfAwaited();  // the previous handler has ended
-            // Relaxed: E1 has brought the callable, and E2's fence orders this load.
-            if (slot.generation.load(std::memory_order_relaxed) == entry->generation) {
-                call(slot.callable, failed, args...);
-                if (__builtin_expect(slot.endsWithCall, 0)) {
-                    slot.endsWithCall = false;
-                    finish(slot);
-                }
+        if (!mine_.empty()) {
+            callOne(mine_[0], consumer, failed, args...);
+            if (__builtin_expect(mine_.size() != 1, 0)) {
+                callOthers(consumer, failed, args...);
             }
+            consumer.handler.store(nullptr, std::memory_order_release);  // E3
         }
-        consumer.handler.store(nullptr, std::memory_order_release);  // E3
     }
 
 private:
-    // The generation of a slot is `free`, the number of its subscription, or that number with the
-    // mark `ending`. While the slot is being filled, it is `ending` without a number.
+    // How unsubscribing waits for a running handler: the consumer announces the handler's slot (a
+    // hazard pointer), makes a light fence, and calls the handler only if the slot still has its
+    // generation. The remover marks the generation as ending, makes a heavy fence, and polls until
+    // the announcement has changed.
+    //
+    // E1 change: table and callable written, lock released .. lock taken -> copied by the consumer.
+    // The version only triggers the copy; it is seen because the change happens before each message
+    // that is published after it. E2 end: generation marked, heavy fence, announcement read --
+    // against -- announcement written, light fence, generation read: the consumer skips the
+    // handler, or the remover waits. E3 done: handler returned -> announcement release .. acquire
+    // -> callable destroyed. E4 over: a handler that ended itself returned, callable destroyed ->
+    // generation release .. acquire -> another remover of the same subscription returns.
+    //
+    // The states of a slot, by its generation: `free` -> `ending` while it is filled, outside the
+    // lock -> number of its subscription -> number | ending -> `free`. No two subscriptions have
+    // the same number.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
@@ -199,16 +216,45 @@ private:
     }
 
     template <class Failed>
-    static void call(Callable& callable, [[maybe_unused]] const Failed& failed, Args... args) {
+    [[gnu::always_inline]] void callOne(const Entry& entry, Consumer& consumer,
+                                        [[maybe_unused]] const Failed& failed, Args... args) {
+        Slot& slot = *entry.slot;
+        // Release: a thread that awaits the end of the previous handler acquires it.
+        consumer.handler.store(&slot, std::memory_order_release);  // E3
+        Platform::Fence::light();                                  // E2
+        // Relaxed: E1 has brought the callable, and E2's fence orders this load.
+        if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
 #if defined(__cpp_exceptions)
-        try {
-            callable(args...);
-        } catch (...) {
-            failed(std::current_exception());
-        }
+            try {
+                slot.callable(args...);
+            } catch (...) {
+                failed(std::current_exception());
+            }
 #else
-        callable(args...);
+            slot.callable(args...);
 #endif
+            if (__builtin_expect(slot.endsWithCall, 0)) {
+                slot.endsWithCall = false;
+                finish(slot);
+            }
+        }
+    }
+
+    /// Out of line, so that the common case, one handler, is compiled without a loop.
+    template <class Failed>
+    [[gnu::noinline]] void callOthers(Consumer& consumer, const Failed& failed, Args... args) {
+        for (std::size_t i = 1; i < mine_.size(); ++i) {
+            callOne(mine_[i], consumer, failed, args...);
+        }
+    }
+
+    /// Polls, because a handler seldom runs when it is removed, and the consumer then need not
+    /// notify after each handler. Napping lets a thread of lower priority run.
+    template <class IsTrue>
+    static void await(const IsTrue& isTrue) {
+        for (BasicBackoff<Platform> backoff; !isTrue();) {
+            backoff.wait();
+        }
     }
 
     bool beginEnd(Slot& slot, Id id) {
@@ -226,7 +272,7 @@ private:
         return true;
     }
 
-    /// Whether the subscription's end has begun and its callable still exists.
+    /// Returns true if the subscription's end has begun and its callable still exists.
     static bool isEnding(const Slot& slot, Id id) noexcept {
         return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
     }

@@ -36,7 +36,8 @@ public:
     BusFamilies(const Buses& buses, Backend& backend) noexcept : buses_(buses), out_(backend) {}
 
     void tell() {
-        counter("sluice_bus_published", "Messages that were accepted.", &MessageCounts::published);
+        counter("sluice_bus_published", "Messages that were accepted and have left the bus.",
+                &MessageCounts::published);
         rejected();
         counter("sluice_bus_dropped", "Accepted messages that made room for later ones.",
                 &MessageCounts::dropped);
@@ -83,7 +84,6 @@ private:
                           std::string_view priority) {
             for (const auto& [reason, count] :
                  {std::pair<std::string_view, std::uint64_t>{"full", counts.full},
-                  {"refused", counts.refused},
                   {"closed", counts.closed}}) {
                 out_.value(
                     {{"bus", bus}, {"type", type}, {"priority", priority}, {"reason", reason}},
@@ -94,10 +94,12 @@ private:
 
     void queued() {
         out_.family("sluice_bus_queued", MetricKind::gauge, "", "Messages in the bus.");
-        forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
-                          std::string_view priority) {
-            out_.value({{"bus", bus}, {"type", type}, {"priority", priority}}, counts.queued());
-        });
+        for (const BusMetrics& bus : buses_) {
+            for (const Priority priority : priorities) {
+                out_.value({{"bus", bus.bus()}, {"priority", toString(priority)}},
+                           bus.queued(priority));
+            }
+        }
     }
 
     void highWater() {

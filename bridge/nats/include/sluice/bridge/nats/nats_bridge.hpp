@@ -98,7 +98,7 @@ private:
 /// - The bus' consumer encodes exported messages, in a handler. An outlet encodes on the caller's
 ///   thread.
 /// - Each import and priority has a thread of its own, which publishes the imported messages.
-/// - A durable import waits for room in the bus. With BusOverflow::block each import waits for
+/// - A durable import waits for room in the bus. With Overflow::block each import waits for
 ///   room, and close() waits for the import. So another thread must consume the bus meanwhile.
 ///
 /// Loops: the bus needs Traits::origins. An imported message has an origin, and no bridge exports
@@ -295,7 +295,7 @@ private:
         if (route.untilHandled && detail::isDropping<Header>) {
             throw std::runtime_error("nats: " + route.subject +
                                      ": untilHandled needs a bus that drops no message, and this "
-                                     "one has BusOverflow::dropOldest");
+                                     "one has Overflow::dropOldest");
         }
         if (route.untilHandled && !isTellingImports) {
             throw std::runtime_error("nats: " + route.subject +

@@ -45,9 +45,9 @@ template <class Header>
 inline constexpr bool isDropping = false;
 template <class Traits>
 inline constexpr bool isDropping<MessageHeader<Traits>> =
-    Traits::overflow[0] == BusOverflow::dropOldest ||
-    Traits::overflow[1] == BusOverflow::dropOldest ||
-    Traits::overflow[2] == BusOverflow::dropOldest;
+    Traits::overflow[0] == Overflow::dropOldest ||
+    Traits::overflow[1] == Overflow::dropOldest ||
+    Traits::overflow[2] == Overflow::dropOldest;
 
 /// The number of an importer with untilHandled. The bus carries it with each message of the
 /// importer, as the upper part of `sender`. The lower part is the number of the message. So the

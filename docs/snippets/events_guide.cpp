@@ -95,7 +95,11 @@ bool lifetimes() {
     auto display = std::make_shared<Display>();
 
     // Does nothing once the display has gone.
-    onChange.append(sluice::memberListener(std::weak_ptr<Display>(display), &Display::show));
+    onChange.append([weak = std::weak_ptr<Display>(display)](int value) {
+        if (const auto alive = weak.lock()) {
+            alive->show(value);
+        }
+    });
 
     {
         // Removed at the end of the scope.

@@ -7,6 +7,5 @@
 #include <sluice/event/event_policies.hpp>
 #include <sluice/event/event_queue.hpp>
 #include <sluice/event/event_queue_options.hpp>
-#include <sluice/event/member_listener.hpp>
 #include <sluice/event/scoped_connection.hpp>
 #include <sluice/event/type_dispatcher.hpp>

@@ -212,7 +212,6 @@ using sluice::format_as;
 using sluice::hasAnyListener;
 using sluice::hasListener;
 using sluice::maxSizeOf;
-using sluice::memberListener;
 using sluice::metricsContentType;
 using sluice::notifyOneOf;
 using sluice::operator!=;

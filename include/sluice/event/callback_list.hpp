@@ -49,16 +49,16 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// EventQueue if callbacks run later or on another thread.
 ///
 /// Order: a call visits the callbacks that are in the list when it begins, except those that are
-/// removed before their turn. It calls none that is added during the call. If another thread adds or
-/// removes a callback during a call, the call may or may not see the change.
+/// removed before their turn. It calls none that is added during the call. If another thread adds
+/// or removes a callback during a call, the call may or may not see the change.
 ///
 /// Thread safety: any thread may call any member at any time, also from a callback. No other thread
-/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock and write
-/// no shared memory; adding and removing take a lock for a few instructions.
+/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock and
+/// write no shared memory; adding and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. Then
-/// the last of these calls destroys it. Calls of other lists delay nothing. A callback may destroy
-/// its own list: the call ends after it, and destroys the callbacks.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
+/// Then the last of these calls destroys it. Calls of other lists delay nothing. A callback may
+/// destroy its own list: the call ends after it, and destroys the callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -243,8 +243,8 @@ private:
     //
     // Invariants, under the core's lock: `next` from first_ to last_ links exactly the nodes whose
     // serial is not `removed` and whose owner is this core; `previous` is the inverse; serials are
-    // at most currentCounter. A removed node keeps its `next`, so a call that stands on it gets back
-    // to the list through nodes that were removed later. It skips no older node of the list.
+    // at most currentCounter. A removed node keeps its `next`, so a call that stands on it gets
+    // back to the list through nodes that were removed later. It skips no older node of the list.
     //
     // Happens-before edges:
     //   E1 link    node written -> `next` or first_ release .. acquire -> node read

@@ -25,8 +25,8 @@ class DispatcherBase;
 /// Order, thread safety, lifetime and errors: like CallbackList. A mixin must not destroy the
 /// dispatcher in its hook.
 ///
-/// Performance: finding the list takes no lock, so threads dispatch in parallel. Only events without
-/// std::hash, or with a comparison of their own, are found in a std::map under a lock.
+/// Performance: finding the list takes no lock, so threads dispatch in parallel. Only events
+/// without std::hash, or with a comparison of their own, are found in a std::map under a lock.
 ///
 /// An event that has lost its last listener keeps about 200 bytes until trimEvents().
 ///

@@ -36,8 +36,7 @@ struct TagHeterEventQueue : TagHeter {};
 /// A Threading may also name `Wait`, the strategy by which threads wait for a queue. The default is
 /// Park.
 ///
-/// The critical sections of this module are a few instructions long and call no code of the user.
-/// Its locks are SpinLocks, so a real-time thread may wait for milliseconds. If that is too long,
+/// The locks are SpinLocks, so a real-time thread may wait for milliseconds. If that is too long,
 /// use GeneralThreading with a mutex that has priority inheritance.
 struct MultipleThreading {
     using Mutex = std::mutex;
@@ -47,7 +46,7 @@ struct MultipleThreading {
     using ConditionVariable = std::condition_variable;
 };
 
-/// As MultipleThreading, with a lock of the user's choice: any type with lock() and unlock().
+/// Like MultipleThreading, with a lock of the user's choice: any type with lock() and unlock().
 /// Programs written for eventpp pass the other parameters, which do not change how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,

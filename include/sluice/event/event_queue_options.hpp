@@ -23,8 +23,8 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An attempt whose constructor of an argument throws does not count. The events of a batch count as
-/// processed when the consumer has finished the batch.
+/// An attempt whose constructor of an argument throws does not count. The events of a batch count
+/// as processed when the consumer has finished the batch.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed

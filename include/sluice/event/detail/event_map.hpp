@@ -110,9 +110,9 @@ public:
     }
 
 private:
-    // Open addressing with linear probing; a table is at most half full. A full table is replaced by
-    // one that is four times as large. Searches may still use replaced tables, so they stay until
-    // removeIf() or the end; together they are a third of the newest.
+    // Open addressing with linear probing; a table is at most half full. A full table is replaced
+    // by one that is four times as large. Searches may still use replaced tables, so they stay
+    // until removeIf() or the end; together they are a third of the newest.
     //
     // Invariants: the newest table has all entries. Each table has an empty slot, so searches end.
     // count_ is the number of entries; it changes under the lock with each new entry.
@@ -193,8 +193,8 @@ private:
             Table* const table = table_.load(std::memory_order_acquire);  // E2
             std::unique_ptr<Table> larger;
             if (table == nullptr || count >= (table->mask + 1) / 2) {
-                larger = std::make_unique<Table>(
-                    table, table == nullptr ? FirstCapacity : 4 * (table->mask + 1));
+                larger = std::make_unique<Table>(table, table == nullptr ? FirstCapacity
+                                                                         : 4 * (table->mask + 1));
                 if (table != nullptr) {
                     table->forEach([&larger](Entry& each) { larger->insert(each); });
                 }
@@ -311,11 +311,11 @@ inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
 /// Returns true if std::hash and == can stand in for the comparison of the policies' Map.
 template <class Key, class Less>
 inline constexpr bool isNatural =
-    (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>) && isHashable<Key> &&
+    (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&
     (std::is_same_v<Less, std::less<Key>> || std::is_same_v<Less, std::less<>>);
 
-/// Selects a HashMap with the hash of the policies' Map or std::hash. Only keys with a comparison of
-/// their own, or without a hash, need an OrderedMap.
+/// Selects a HashMap with the hash of the policies' Map or std::hash. Only keys with a comparison
+/// of their own, or without a hash, need an OrderedMap.
 template <class Key, class Value, class Map, class Threading>
 auto selectMap() {
     using StdHashMap = HashMap<Key, Value, std::hash<Key>, std::equal_to<Key>, Threading>;

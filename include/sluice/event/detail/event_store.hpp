@@ -27,10 +27,11 @@ public:
     template <class Ready>
     void wait(Ready ready) {
         if (!ready()) {
-            failAssertion({"",
-                           "this wait on an EventQueue with SingleThreading never ends: nobody "
-                           "else can add or process events. Use MultipleThreading, or waitFor()",
-                           __FILE__, __LINE__});
+            failAssertion(
+                {"",
+                 "this wait on an EventQueue with SingleThreading never ends: no "
+                 "other thread can add or process events. Use MultipleThreading, or waitFor()",
+                 __FILE__, __LINE__});
         }
     }
     template <class Ready>
@@ -49,17 +50,17 @@ using WaitMember = typename T::Wait;
 
 /// The wait strategy of a queue's threads.
 template <class Threading>
-using EventWaiters =
-    std::conditional_t<isSingleThreading<Threading>, SingleThreadWait,
-                       typename PolicyOr<BasicPark<PlatformOf<Threading>>, WaitMember,
-                                         Threading>::Type>;
+using EventWaiters = std::conditional_t<
+    isSingleThreading<Threading>, SingleThreadWait,
+    typename PolicyOr<BasicPark<PlatformOf<Threading>>, WaitMember, Threading>::Type>;
 
 /// The events of a queue: a list under one lock, between any number of producers and consumers.
 ///
 /// Producers append one event at a time. A consumer takes the first event or all of them out in
 /// constant time, handles them without the lock, and puts the kept ones back to the front. No
 /// foreign code runs under the lock, except a list type of the policies. If such a list throws when
-/// an event is added, the event is refused; if it throws when events are put back, the program ends.
+/// an event is added, the event is refused; if it throws when events are put back, the program
+/// ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -534,7 +535,8 @@ struct EventStore<Event, EventList, Threading>::Peek {
 };
 
 /// Events that a consumer has taken out. Each one is dropped or kept. The destructor puts the kept
-/// and the remaining ones back to the front. If a handler has destroyed the store, it destroys them.
+/// and the remaining ones back to the front. If a handler has destroyed the store, it destroys
+/// them.
 template <class Event, class EventList, class Threading>
 class EventStore<Event, EventList, Threading>::Batch {
 public:
@@ -650,8 +652,8 @@ private:
         return true;
     }
 
-    /// Puts the remaining and the kept events back, and leaves the store. Another thread may destroy
-    /// the store after the unlock.
+    /// Puts the remaining and the kept events back, and leaves the store. Another thread may
+    /// destroy the store after the unlock.
     void giveBack() noexcept {
         EventStore& store = *store_;
         const Guard guard(store.lock_);

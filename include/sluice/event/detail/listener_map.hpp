@@ -25,8 +25,8 @@ template <class Mixin, class... Args>
 using TemplateHook =
     typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
 
-/// Returns true if the mixin has a hook of its own or from another base. The hook of the class below
-/// does not count, because it would be called twice.
+/// Returns true if the mixin has a hook of its own or from another base. The hook of the class
+/// below does not count, because it would be called twice.
 template <class Mixin, class Below, class... Args>
 constexpr bool hasOwnHook() noexcept {
     if constexpr (!isDetected<HookResult, Mixin, Args...>) {

@@ -18,7 +18,7 @@ struct IsDetected : std::false_type {};
 template <template <class...> class Query, class... Args>
 struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type {};
 
-/// Whether Query<Args...> is a type.
+/// True if Query<Args...> is a type.
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 

@@ -28,8 +28,7 @@ template <class Event, class Policies>
 auto selectEventList() {
     if constexpr (isDetected<QueueListMember, Policies, EventStorage<Event>>) {
         using List = QueueListMember<Policies, EventStorage<Event>>;
-        using EventList =
-            std::conditional_t<isPlainList<List>, NodeList<Event>, PolicyList<List>>;
+        using EventList = std::conditional_t<isPlainList<List>, NodeList<Event>, PolicyList<List>>;
         return static_cast<EventList*>(nullptr);
     } else {
         return static_cast<NodeList<Event>*>(nullptr);
@@ -129,8 +128,8 @@ public:
         store_.arrived().wait([this] { return store_.isReady() || isClosed(); });
     }
 
-    /// As wait(), with a limit. Returns true if there is an event or one is still being processed,
-    /// and notification is not disabled.
+    /// Like wait(), with a limit. Returns true if there is an event or one is still being
+    /// processed, and notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
         // An event that this thread has found counts, even if another consumer takes it then.
@@ -196,7 +195,7 @@ protected:
 
     struct Outcome {
         std::size_t count;  ///< the events of the batch
-        bool isQueueGone;   ///< whether a handler has destroyed the queue
+        bool isQueueGone;   ///< a handler has destroyed the queue
     };
 
     // Inlined with useUp(), so that the variables of a visitor can stay in registers.
@@ -207,7 +206,7 @@ protected:
         return {events.size(), events.isOrphaned()};
     }
 
-    /// Dispatches the events that pass the test and keeps the others. Returns whether any passed.
+    /// Dispatches the events that pass the test and keeps the others. Returns true if any passed.
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;
@@ -240,8 +239,9 @@ protected:
 private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
-    /// Whether std::forward<From>(value) makes a To without foreign code. A trivially copyable type
-    /// may have other constructors that are not trivial, so the test asks for this one.
+    /// Returns true if std::forward<From>(value) makes a To without foreign code. A trivially
+    /// copyable type may have other constructors that are not trivial, so the test asks for this
+    /// one.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;

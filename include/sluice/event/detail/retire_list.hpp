@@ -10,7 +10,8 @@
 #include <utility>
 
 // Calls read a list without a lock while other threads change it. Removed elements are retired:
-// they are freed when no call can use them. docs/algorithms/reader-registry.md explains the protocol.
+// they are freed when no call can use them. docs/algorithms/reader-registry.md explains the
+// protocol.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
@@ -34,8 +35,7 @@ public:
     /// The time in which the calling thread reads the list.
     class ReadGuard {
     public:
-        explicit ReadGuard(const Readers& readers)
-            : section_(readers.registry_.enter(&readers)) {}
+        explicit ReadGuard(const Readers& readers) : section_(readers.registry_.enter(&readers)) {}
 
     private:
         typename Registry::ReadGuard section_;
@@ -210,7 +210,8 @@ public:
 private:
     // Invariants, under the lock: first_ to last_ link all elements, oldest first, and size_ is
     // their number. taken_ elements have been taken out before. If batch_.last is not null, the
-    // elements up to it were retired before period_ began. hasAny_ is true while there are elements.
+    // elements up to it were retired before period_ began. hasAny_ is true while there are
+    // elements.
     //
     // Happens-before edges:
     //   E1 begin  element unlinked, hasAny_ stored, heavy() | guard ended, light(), hasAny_ loaded.
@@ -226,8 +227,8 @@ private:
         std::size_t number = 0;
     };
 
-    /// Moves the elements whose period has passed to `end`. Returns true if the caller shall begin a
-    /// period for the elements up to `next.last`, and call it again.
+    /// Moves the elements whose period has passed to `end`. Returns true if the caller shall begin
+    /// a period for the elements up to `next.last`, and call it again.
     bool takePassed(Retired**& end, Batch& next, const GracePeriod& begun) noexcept {
         const Guard guard(lock);
         // Another thread may have taken these elements since, or started a batch.
@@ -264,7 +265,7 @@ private:
         batch_ = {};
     }
 
-    Atomic<bool> hasAny_{false};  // whether a call must collect() at its end
+    Atomic<bool> hasAny_{false};  // a call must collect() at its end
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;
     Retired* last_ = nullptr;

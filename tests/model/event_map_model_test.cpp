@@ -106,7 +106,7 @@ TEST(EventMapModelTest, KeysAreThereOnceAndStay) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(EventMapModelTest, EveryOrderIsNeededButOne) {
     const Scenarios hashed{eachKeyIsThereOnce<HashMap>, whatWasAddedBeforeIsFound<HashMap>,
-                           eachIsVisited<HashMap>, eachIsVisited<RoomyHashMap>,
+                           eachIsVisited<HashMap>,      eachIsVisited<RoomyHashMap>,
                            whatIsAddedIsFound<HashMap>, whatIsAddedIsFound<RoomyHashMap>};
     // The checker does not see the plain members of a table, which add() reads.
     EXPECT_TRUE(survive({"add: load acquire -> relaxed"},

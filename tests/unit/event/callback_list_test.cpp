@@ -223,17 +223,6 @@ TYPED_TEST(CallbackListTest, TakesCallablesThatCanOnlyBeMoved) {
     EXPECT_EQ(sum, 444);
 }
 
-// Can be stored and called, and nothing else: not even compared with null.
-struct PlainCallback {
-    PlainCallback(int* ownSum) : sum(ownSum) {}
-    void operator()(int n) const { *sum += n; }
-    int* sum;
-};
-template <class Policies>
-struct PlainCallbacks : Policies {
-    using Callback = PlainCallback;
-};
-
 struct alignas(64) AlignedCallback {
     AlignedCallback(bool* answer) : isAligned(answer) {}
     void operator()() const {
@@ -274,16 +263,6 @@ TEST(CallbackPriorityTest, HigherOnesComeFirstAndEqualOnesInOrder) {
     EXPECT_EQ(order, "abcefd") << "append() puts a callback behind lower ones, too";
 }
 
-TEST(CallbackPriorityTest, OfListeners) {
-    EventDispatcher<int, void()> dispatcher;
-    std::string order;
-    dispatcher.appendListener(1, [&order] { order += 'n'; });
-    dispatcher.insertListenerByPriority(
-        1, [&order] { order += 'h'; }, 1);
-    dispatcher.dispatch(1);
-    EXPECT_EQ(order, "hn");
-}
-
 TEST(CallbackHandleTest, IsEnoughToRemove) {
     List list;
     const auto handle = list.append([] {});
@@ -308,18 +287,6 @@ TEST(CallbackHandleTest, IsToldToACallbackThatAsksForIt) {
     list(4);
     EXPECT_EQ(sum, 3);
     EXPECT_EQ(captured.use_count(), 1) << "the callback does not keep itself alive";
-}
-
-TEST(CallbackHandleTest, IsToldToListeners) {
-    EventDispatcher<int, void()> dispatcher;
-    int calls = 0;
-    dispatcher.appendListenerWithHandle(1, [&calls](const auto& own) {
-        ++calls;
-        own.remove();
-    });
-    dispatcher.dispatch(1);
-    dispatcher.dispatch(1);
-    EXPECT_EQ(calls, 1);
 }
 
 // ---- Lists as values: copied, moved, swapped, assigned.
@@ -466,7 +433,6 @@ TYPED_TEST(CallbackListValueTest, ListMayBeMovedAwayByItsOwnCallback) {
     EXPECT_TRUE(list.empty());
     EXPECT_EQ(this->handlesOf(other).size(), 2U);
 }
-
 
 template <class Policies>
 class CallbackListHandleTest : public testing::Test {

@@ -93,14 +93,6 @@ TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueInEveryWayOfProcess
     EXPECT_EQ(this->census.alive(), 0U);
 }
 
-TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueAfterSomeWereKept) {
-    this->destroyAt(3);
-    this->enqueue(6);
-    EXPECT_TRUE(this->queue->processIf([](const Counted& item) { return item.value() % 3 == 0; }));
-    EXPECT_EQ(this->calls, 2);
-    EXPECT_EQ(this->census.alive(), 0U);
-}
-
 TYPED_TEST(EventQueueLifetimeTest, PredicateMayDestroyTheQueue) {
     for (const bool answer : {false, true}) {
         const auto destroy = [this, answer](const Counted&) {

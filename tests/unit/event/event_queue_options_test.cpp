@@ -280,7 +280,6 @@ TYPED_TEST(BlockingEventQueueTest, ProducerGoesOnWhenAnotherOnesArgumentCannotBe
 }
 #endif
 
-
 using namespace test;
 
 template <class Policies>

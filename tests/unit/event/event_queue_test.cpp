@@ -187,19 +187,6 @@ TYPED_TEST(EventQueueTest, MoveTakesTheListenersAndLeavesTheEvents) {
     EXPECT_EQ(this->takeSeen(), (Numbers{5}));
 }
 
-TYPED_TEST(EventQueueTest, SwapExchangesTheListenersOnly) {
-    typename TestFixture::Queue other;
-    this->enqueue({1});
-    this->queue.swap(other);
-    EXPECT_TRUE(other.enqueue(2));
-    EXPECT_TRUE(other.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{2}));
-    EXPECT_EQ(this->queue.sizeApprox(), 1U);
-    std::swap(this->queue, other);
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{1}));
-}
-
 TYPED_TEST(EventQueueTest, CopyOfAClosedQueueIsOpenAndHasItsLimit) {
     typename TestFixture::Queue bounded(EventQueueOptions{1});
     bounded.close();
@@ -265,18 +252,6 @@ TYPED_TEST(EventQueueSelectTest, PredicateMayHaveStateAndNoArgumentsWithAnyProto
     EXPECT_EQ(order, (Numbers{6, 5}));
 }
 
-TYPED_TEST(EventQueueSelectTest, PredicateSeesAllArguments) {
-    EventQueue<int, void(int, const std::string&), TypeParam> own;
-    std::string joined;
-    own.appendListener(1, [&](int, const std::string& text) { joined += text; });
-    EXPECT_TRUE(own.enqueue(1, 1, "a"));
-    EXPECT_TRUE(own.enqueue(1, 2, "b"));
-    EXPECT_TRUE(own.enqueue(1, 3, "c"));
-    EXPECT_TRUE(own.processIf(
-        [](int number, const std::string& text) { return number == 1 || text == "c"; }));
-    EXPECT_EQ(joined, "ac");
-}
-
 // ---- processUntil
 
 TYPED_TEST(EventQueueSelectTest, ProcessUntilStopsInFrontOfWhatThePredicateNames) {
@@ -329,11 +304,6 @@ TYPED_TEST(EventQueueSelectTest, VisitorGetsEventsInsteadOfListeners) {
     EXPECT_TRUE(this->queue.emptyQueue());
 }
 
-struct Point {
-    int x;
-    int y;
-};
-
 TYPED_TEST(EventQueueSelectTest, VisitorMayQueueProcessAndClear) {
     Numbers visited;
     this->enqueue({1, 2});
@@ -349,25 +319,8 @@ TYPED_TEST(EventQueueSelectTest, VisitorMayQueueProcessAndClear) {
     EXPECT_EQ(this->takeSeen(), (Numbers{7, 9})) << "the 9 of the first round came before the 7";
 }
 
-struct StopAtTwo {
-    static bool canContinueInvoking(int number) { return number != 2; }
-};
-
-TEST(EventQueueVisitorTest, IsNotAskedWhetherToContinue) {
-    EventQueue<int, void(int), StopAtTwo> queue;
-    int calls = 0;
-    queue.appendListener(2, [&](int) { ++calls; });
-    queue.appendListener(2, [&](int) { ++calls; });
-    EXPECT_TRUE(queue.enqueue(2));
-    EXPECT_TRUE(queue.enqueue(2));
-    EXPECT_TRUE(queue.processOne());
-    EXPECT_EQ(calls, 1);
-    EXPECT_TRUE(queue.processQueueWith([&](int, int) { calls += 10; }));
-    EXPECT_EQ(calls, 11);
-}
-
-// ---- The place of the event among the arguments, the fate of the arguments, and the number of their
-// copies.
+// ---- The place of the event among the arguments, the fate of the arguments, and the number of
+// their copies.
 
 using namespace test;
 
@@ -376,30 +329,6 @@ class EventQueueArgumentsTest : public testing::Test {};
 TYPED_TEST_SUITE(EventQueueArgumentsTest, CommonQueuePolicies, QueuePolicyNames);
 
 // ---- the event
-
-/// Converts from everything.
-struct MyInt {
-    template <class T>
-    MyInt(T number) : value(static_cast<int>(number)) {}
-    MyInt() = default;
-    int value = 0;
-    friend bool operator<(const MyInt& a, const MyInt& b) { return a.value < b.value; }
-};
-
-TYPED_TEST(EventQueueArgumentsTest, NumberOfArgumentsDecidesWhichFormIsMeant) {
-    EventQueue<MyInt, void(const MyInt&), TypeParam> queue;
-    std::vector<int> seen;
-    for (const int event : {5, 7}) {
-        queue.appendListener(event, [&, event](const MyInt& argument) {
-            seen.push_back(event);
-            seen.push_back(argument.value);
-        });
-    }
-    EXPECT_TRUE(queue.enqueue(5));
-    EXPECT_TRUE(queue.enqueue(7, 2));
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, (std::vector<int>{5, 5, 7, 2}));
-}
 
 struct Message {
     int type;
@@ -421,11 +350,6 @@ TYPED_TEST(EventQueueArgumentsTest, GetEventFindsTheEventInTheArguments) {
     EXPECT_TRUE(queue.process());
     EXPECT_EQ(seen, "three!");
 }
-
-template <class Base>
-struct SumOfArguments : Base {
-    static int getEvent(int a, int b) { return a + b; }
-};
 
 template <class Base>
 struct FirstLetter : Base {
@@ -484,13 +408,6 @@ TYPED_TEST(EventQueueArgumentsTest, ReferencesBecomeCopiesWhenTheEventIsQueued) 
     EXPECT_TRUE(queue.process());
     EXPECT_EQ(seen, "before3");
 }
-
-struct Base {
-    int number = 1;
-};
-struct Derived : Base {
-    int more = 2;
-};
 
 TYPED_TEST(EventQueueArgumentsTest, ArgumentsThatCannotBeCopiedAreProcessedAndTaken) {
     using Pointer = std::unique_ptr<int>;

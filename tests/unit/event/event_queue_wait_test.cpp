@@ -362,21 +362,6 @@ TYPED_TEST(EventQueueEndTest, RunTellsThePacingTheSizeOfEachBatch) {
     EXPECT_EQ(harvests, (std::vector<std::size_t>{2, 1}));
 }
 
-TYPED_TEST(EventQueueEndTest, RunWithGivesEventsToAVisitor) {
-    typename TestFixture::Queue queue;
-    std::vector<int> visited;
-    EXPECT_TRUE(queue.enqueue(1, 5));
-    EXPECT_TRUE(queue.enqueue(2, 6));
-    queue.runWith(
-        [&](int event, int number) {
-            visited.push_back(event);
-            visited.push_back(number);
-            queue.close();
-        },
-        NoPacing());
-    EXPECT_EQ(visited, (std::vector<int>{1, 5, 2, 6}));
-}
-
 // ---- with other threads
 
 template <class Policies>
@@ -552,17 +537,6 @@ TEST(EventQueueSingleThreadDeathTest, WaitThatWouldNeverEndSaysSo) {
     EXPECT_DEATH((void)bounded.enqueue(1), "SingleThreading never ends");
     EXPECT_DEATH(bounded.drain(), "SingleThreading never ends");
     bounded.wait();
-}
-
-TEST(EventQueueSingleThreadTest, TimesPass) {
-    const auto begin = std::chrono::steady_clock::now();
-    EventQueue<int, void(int), SingleThreadPolicies> queue;
-    EXPECT_FALSE(queue.waitFor(1ms));
-    EXPECT_GE(std::chrono::steady_clock::now() - begin, 1ms);
-    EXPECT_TRUE(queue.enqueue(1));
-    EXPECT_FALSE(queue.drainFor(1ms));
-    EXPECT_GE(std::chrono::steady_clock::now() - begin, 2ms);
-    EXPECT_TRUE(queue.waitFor(1h));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ public:
         Scope& operator=(const Scope&) = delete;
 
     private:
-        CallCheck& check_;
+        [[maybe_unused]] CallCheck& check_;  // only with assertions
     };
 
     /// Returns true if no call is under way. For assertions only.

@@ -15,9 +15,8 @@
 
 namespace sluice {
 
-/// Holds the subscriptions of one owner, and ends them before any other member of the owner is
-/// destroyed. So the owner may be destroyed at any time, on any thread, also by one of its
-/// handlers, and no handler uses a member that is gone.
+/// The subscriptions of one owner, which end before any other member of the owner is destroyed. So
+/// the owner may be destroyed at any time and on any thread, even by one of its handlers.
 ///
 ///     class Brake final {
 ///     public:
@@ -28,28 +27,21 @@ namespace sluice {
 ///         sluice::Component<Brake, 1> component_{*this};  // the last member
 ///     };
 ///
-/// The last member of a class is destroyed first, and a final class has no derived part that would
-/// be destroyed before. So the owner must be final, which the compiler checks. The Component must
-/// be the last member. The constructor checks this, in release builds too. (If the owner has a
-/// larger alignment than a pointer, the check misses a small member in the padding behind the
-/// Component.)
+/// Use it for handlers that belong to an object, Subscription for a single handler.
 ///
-/// Use it for handlers that belong to an object. Use Subscription for a single handler. Use
-/// StaticComponent if the handled types are known when the program is compiled.
+/// The Component must be the last member of a final class: then it is destroyed first. The compiler
+/// and, in release builds too, the constructor check this. (If the owner has a larger alignment
+/// than a pointer, the check misses a small member in the padding behind the Component.)
 ///
-/// Threads: one thread at a time calls the members. A handler of the owner counts as such a thread.
-/// The destructor may run on any thread, also inside a handler of the owner.
+/// When the destructor has returned, no handler of the owner runs or will run, except the one that
+/// called the destructor. Handlers may still run on other threads while the body of the owner's
+/// destructor runs: begin it with unsubscribeAll() if it uses members. Do not destroy the owner
+/// while holding a lock that one of its handlers takes.
 ///
-/// End: when the destructor has returned, no handler of the owner runs or will run. One exception:
-/// the handler that called the destructor may go on, without its owner. The destructor also waits
-/// for a handler that has ended its own subscription. Handlers may still run on other threads while
-/// the body of the owner's destructor runs. If this body uses members, begin it with
-/// unsubscribeAll(). Do not destroy the owner while holding a lock that one of its handlers takes.
+/// Thread safety: one thread at a time calls the members, also in a handler of the owner.
 ///
-/// Capacity: MaxSubscriptions, in the object itself; nothing is allocated. A subscription that has
-/// ended in its own handler counts until the handler returns. The buses must outlive the Component.
-///
-/// Tests: tests/unit/bus/component_test.cpp, tests/compile_fail/bus_components.cpp.
+/// Performance: it allocates nothing. A subscription that has ended in its own handler counts
+/// until the handler returns. The buses must outlive the Component.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -66,12 +58,11 @@ public:
     }
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
-    /// Ends all subscriptions, like unsubscribeAll().
     ~Component() = default;
 
-    /// Subscribes for T. The handler is a handler for Bus::subscribe(), or a member function of the
-    /// owner with the same parameters. Returns false, and adds nothing, if this component or the
-    /// table of the bus is full. If the component is full, the caller keeps the handler.
+    /// Subscribes a handler for Bus::subscribe(), or a member function of the owner with the same
+    /// parameters. Returns false if this component or the table of the bus is full. If the
+    /// component is full, the caller keeps the handler.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -83,7 +74,7 @@ public:
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
-    /// As trySubscribe(), but missing room is a set-up error.
+    /// Like trySubscribe(), but missing room is a set-up error.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         const bool hasRoom = !isFull();
@@ -96,7 +87,7 @@ public:
     }
 
     /// Ends all subscriptions. When it has returned, no handler of the owner runs or will run,
-    /// except the handler that called it.
+    /// except its caller.
     void unsubscribeAll() noexcept {
         // Takes the subscriptions out first: the captures of a handler may own the owner.
         auto ending = std::move(subscriptions_);
@@ -118,15 +109,15 @@ public:
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return MaxSubscriptions; }
 
 private:
-    /// Whether only padding lies between the end of this object and the end of its owner.
+    /// Returns true if only padding lies between the end of this object and that of its owner.
     [[nodiscard]] bool isLastMember() const noexcept {
         const auto end = reinterpret_cast<std::uintptr_t>(std::addressof(owner_) + 1);
         const auto endOfThis = reinterpret_cast<std::uintptr_t>(this + 1);
         return end - endOfThis < alignof(Owner);
     }
 
-    /// Whether there is no room. First it forgets the subscriptions that have ended, except one
-    /// whose handler calls this.
+    /// Returns true if there is no room, after it has removed the subscriptions that have ended,
+    /// except one whose handler calls this.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];

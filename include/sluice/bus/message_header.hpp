@@ -12,19 +12,17 @@
 
 namespace sluice {
 
-/// The fields of the header that a publisher may set. The bus ignores the fields that its traits
-/// switch off.
+/// The header fields that a publisher may set. The bus ignores fields that its traits switch off.
 struct PublishOptions {
     Priority priority = Priority::medium;
-    std::uint32_t sender = 0;  ///< the publisher; the program chooses the number
-    std::uint32_t origin = 0;  ///< the origin of a message that a bridge received; 0: this process
-    std::uint64_t trace = 0;   ///< a number that follows a message across processes
+    std::uint32_t sender = 0;  ///< chosen by the program
+    std::uint32_t origin = 0;  ///< of a message that a bridge received; 0: this process
+    std::uint64_t trace = 0;   ///< follows a message across processes
 };
 
 namespace detail {
 
-/// The options of a publication, made from PublishOptions or from a Priority alone. PublishOptions
-/// pass by reference, all others by value.
+/// PublishOptions, by reference if they are given, otherwise made from a Priority.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (std::is_base_of_v<PublishOptions, Options>) {
@@ -50,9 +48,8 @@ struct IdField {
 template <>
 struct IdField<true> {
     static constexpr bool hasId = true;
-    /// The number of messages of the same priority that the bus accepted before this one. It starts
-    /// again at 0 after half the range of the traits' Index. A message whose constructor threw may
-    /// have used a number, too.
+    /// The number of messages of this priority accepted before, modulo half the range of
+    /// Traits::Index. A message whose constructor threw may have used a number, too.
     std::uint64_t id;
 };
 
@@ -110,8 +107,8 @@ struct PriorityField<true> {
     Priority priority;
 };
 
-/// The options that a header keeps, without the priority. They pass by value, in registers, because
-/// the atomic operation of a publication waits for the publisher's earlier writes to memory.
+/// The options that a header keeps, without the priority. Passed in registers, because the atomic
+/// operation of a publication waits for the publisher's earlier writes to memory.
 template <class Traits>
 struct OptionFields : TraceField<Traits::traces>,
                       SenderField<Traits::senders>,
@@ -132,9 +129,8 @@ struct OptionFields : TraceField<Traits::traces>,
 
 }  // namespace detail
 
-/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`.
-/// Each is a member if the traits ask for it. The constants `hasId`, `hasTimeStamp` and so on tell
-/// which ones there are.
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
+/// each only if the traits ask for it. The constants `hasId`, `hasTimeStamp` ... say which exist.
 template <class Traits>
 struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
@@ -151,20 +147,17 @@ struct MessageHeader : detail::IdField<Traits::ids>,
 
 namespace detail {
 
-/// Storage for any message of the list.
 template <class MessageList>
 struct MessageStorage {
     alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
 };
 
-/// Whether T{args...} compiles.
 template <class T, class Void, class... Args>
 inline constexpr bool canBeBraced = false;
 template <class T, class... Args>
 inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()...})>, Args...> =
     true;
 
-/// Whether a message can be made from these arguments.
 template <class T, class... Args>
 inline constexpr bool isBuildable =
     std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;

@@ -22,8 +22,7 @@ constexpr std::size_t indexOf() noexcept {
 
 }  // namespace detail
 
-/// The list of the types that a bus carries. The place of a type in the list is its index, also in
-/// the statistics.
+/// The types that a bus carries. The position of a type is its index, also in the statistics.
 template <class... Ts>
 struct Messages {
     static_assert(sizeof...(Ts) != 0, "a bus needs at least one type of message");
@@ -56,8 +55,8 @@ struct Messages {
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
-    /// Calls f(Type<T>) for the type with this index. It is a chain of comparisons, which compilers
-    /// turn into a jump. Each branch is inlined.
+    /// Calls f(Type<T>) for the type with this index. Each branch is inlined, and the first types
+    /// are compiled as the likely ones.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((__builtin_expect(index == indexOf<Ts>, 1) ? (f(Type<Ts>{}), true) : false) || ...);
@@ -71,7 +70,6 @@ inline constexpr bool isMessageList = false;
 template <class... Ts>
 inline constexpr bool isMessageList<Messages<Ts...>> = true;
 
-/// Whether T is in the list. If not, the program does not compile.
 template <class List, class T>
 constexpr bool checkListed() noexcept {
     static_assert(List::template contains<T>,
@@ -79,8 +77,7 @@ constexpr bool checkListed() noexcept {
     return List::template contains<T>;
 }
 
-/// The index of T in the list. If T is not in the list, the program does not compile; the index is
-/// then 0, so that the compiler reports no other errors.
+/// The index of T in the list. If T is not listed, an assertion fails; 0 avoids further errors.
 template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;

@@ -9,37 +9,34 @@ namespace sluice {
 
 namespace detail {
 
-/// How a request to end a subscription came out.
+/// The result of a request to end a subscription.
 enum class UnsubscribeResult : unsigned char {
     alreadyOver,  ///< it had ended before, and its handler does not run
     done,         ///< it has ended, and its handler does not run
     atReturn,     ///< it ends when its handler, which made the request, returns
-    refused,      ///< its handler did not make the request: nothing has happened
+    refused,      ///< its handler did not make the request, so nothing has happened
 };
 
-/// Which callers may end a subscription.
 enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
 
 }  // namespace detail
 
-/// Keeps a handler subscribed. The handler is unsubscribed when this object is destroyed.
+/// Keeps a handler subscribed until this object is destroyed.
 ///
 ///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// Threads: one thread at a time uses it. Its own handler may end it at the same time.
+/// When unsubscribe() or the destructor has returned, the handler does not run and will not run
+/// again, and its captures have been destroyed. A handler that ends its own subscription ends when
+/// it returns. Another thread waits for a running handler, perhaps until the next handler begins or
+/// the consumer's call returns. So do not end a subscription
 ///
-/// End: when unsubscribe() or the destructor has returned, the handler does not run and will never
-/// run again, and its captures have been destroyed. One exception: a handler that ends its own
-/// subscription, directly or through a function that it calls, ends when it returns. Another thread
-/// that calls unsubscribe() or destroys this object waits for the handler. It may wait until the
-/// next handler begins or the consumer's call returns. So do not end a subscription in these two
-/// situations:
+/// - while holding a lock that the handler, its message's destructor or the observer takes;
+/// - in a handler that the other handler may be ending.
 ///
-/// - The caller holds a lock that the handler, the destructor of its message or the observer takes.
-/// - The caller is a handler, and the other handler ends the subscription of the caller.
+/// An empty Subscription belongs to no bus. The bus must outlive its subscriptions, also those that
+/// have ended themselves.
 ///
-/// An empty Subscription belongs to no bus; subscribe() returns it if there is no room. The bus
-/// must outlive its subscriptions, also those that have ended themselves.
+/// Thread safety: one thread at a time uses it, and its own handler may end it simultaneously.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
@@ -87,8 +84,8 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler itself and one other thread may run this at once. The other thread waits for the
-    /// handler, so the handler writes nothing but hasEnded_.
+    /// The handler and one other thread may run this simultaneously. The other thread waits for the
+    /// handler, which writes only hasEnded_.
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
         using detail::UnsubscribeCaller;
         using detail::UnsubscribeResult;

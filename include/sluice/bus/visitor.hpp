@@ -11,8 +11,8 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// The callables are of class type. A callable that takes the header has precedence, even if it is
-/// generic and another one names the type.
+/// The callables are of class type. One that takes the header has precedence, even if it is generic
+/// and another one names the type.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -23,8 +23,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that takes only some of the types. Messages of other types are skipped, also messages
-/// that the visitor would have to convert.
+/// A visitor that skips the messages that it does not take, or would have to convert.
 template <class Visitor>
 struct Partial {
     Visitor visitor;
@@ -42,8 +41,8 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// Whether a callable's first parameter is the Message or a base of it, and no type that a Message
-/// converts to. For templates and overloaded operators this is not known: they count as true.
+/// True if a callable's first parameter is the Message or a base of it, not a type that a Message
+/// converts to. Unknown for templates and overloaded operators, which count as true.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>

@@ -96,8 +96,7 @@ Bus<Messages<ThrowingDestructor>> bus;
 // EXPECT ONLY: a bus without priorities is a bare ring, which cannot drop messages
 struct DroppingRing : sluice::BareBusTraits {
     static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
-        sluice::Overflow::dropOldest, sluice::Overflow::dropOldest,
-        sluice::Overflow::dropOldest};
+        sluice::Overflow::dropOldest, sluice::Overflow::dropOldest, sluice::Overflow::dropOldest};
 };
 Bus<Messages<Small>, DroppingRing> bus;
 #elif CASE == 11

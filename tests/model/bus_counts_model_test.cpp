@@ -102,10 +102,14 @@ void thrownIsNotPublished() {
 #endif
 
 Scenarios all() {
-    return {{deliveredWasPublished, {1, 1}},
-            {droppedWasPublished, {1, 1}},
+    return {
+        {deliveredWasPublished, {1, 1}}, {droppedWasPublished, {1, 1}},
 #if defined(__cpp_exceptions)
-            {thrownIsNotPublished, {1, 1}}
+        {
+            thrownIsNotPublished, {
+                1, 1
+            }
+        }
 #endif
     };
 }

@@ -116,11 +116,10 @@ std::uint64_t publishMany(AnyBus& bus, std::uint32_t publisher, std::uint32_t co
 
 template <class Traits>
 class BusStressTest : public testing::Test {};
-using Modes =
-    testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>, Weighted,
-                   PowersOfTwo,
-                   Policies<Overflow::dropOldest, Overflow::dropOldest, Overflow::block>,
-                   Policies<Overflow::block, Overflow::block, Overflow::block>>;
+using Modes = testing::Types<Narrow<FullBusTraits>, Narrow<NoStatsBusTraits>, Narrow<BareBusTraits>,
+                             Weighted, PowersOfTwo,
+                             Policies<Overflow::dropOldest, Overflow::dropOldest, Overflow::block>,
+                             Policies<Overflow::block, Overflow::block, Overflow::block>>;
 TYPED_TEST_SUITE(BusStressTest, Modes);
 
 TYPED_TEST(BusStressTest, EverythingThatIsAcceptedIsSeenOnceAndInOrder) {

@@ -14,9 +14,8 @@ namespace {
 
 using namespace test;
 
-template <std::size_t Depth, class IndexType, PriorityOrder Served,
-          Overflow Low = Overflow::reject, Overflow Medium = Overflow::reject,
-          Overflow High = Overflow::reject>
+template <std::size_t Depth, class IndexType, PriorityOrder Served, Overflow Low = Overflow::reject,
+          Overflow Medium = Overflow::reject, Overflow High = Overflow::reject>
 struct Shape : DeepTraits<Depth> {
     using Index = IndexType;
     /// The index soon wraps around.

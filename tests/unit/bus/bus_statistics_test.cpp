@@ -74,22 +74,6 @@ TEST(BusStatisticsTest, WithoutPrioritiesAllIsMedium) {
     EXPECT_EQ(bus.statistics().ofPriority(Priority::high).published, 0U);
 }
 
-TEST(BusStatisticsTest, HighWaterIsTheMostOfOnePriorityAtOnce) {
-    TestBus<100> bus;
-    EXPECT_EQ(bus.statistics().highWater, 0U);
-    const auto publish = [&](int count) {
-        for (int i = 0; i < count; ++i) {
-            ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-        }
-    };
-    publish(5);
-    bus.process();
-    publish(7);
-    bus.process(3);
-    publish(2);
-    EXPECT_EQ(bus.statistics().highWater, 7U);
-}
-
 // For each priority, each batch size of the consumer, and each depth of the bus.
 TEST(BusStatisticsTest, HighWaterIsExactAtRest) {
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {

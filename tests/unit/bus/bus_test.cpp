@@ -26,24 +26,6 @@ using namespace test;
 static_assert(!std::is_copy_constructible_v<TestBus<8>> && !std::is_copy_assignable_v<TestBus<8>>);
 static_assert(std::is_same_v<TestBus<8>::MessageTypes, TestMessages>);
 
-TEST(BusTest, MayHaveStaticStorage) {
-    static TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{1}));
-}
-
-TEST(BusTest, ProcessKeepsToItsLimit) {
-    TestBus<200> bus;
-    for (int i = 0; i < 70; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    EXPECT_EQ(bus.process(0), 0U);
-    EXPECT_EQ(bus.process(3), 3U);
-    EXPECT_EQ(bus.process(66), 66U);
-    EXPECT_EQ(bus.process(), 1U);
-    EXPECT_EQ(bus.process(), 0U);
-}
-
 TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
     TestBus<8> bus;
     auto subscription = bus.subscribe<Sample>([&](const Sample& sample) {
@@ -52,13 +34,6 @@ TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
     ASSERT_EQ(bus.publish(Sample{0}), SendResult::ok);
     EXPECT_EQ(bus.process(), bus.capacity());
     EXPECT_EQ(bus.process(), bus.capacity());
-}
-
-TEST(BusTest, MessageOfNobodyIsDeliveredToNobody) {
-    TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Alarm{"unheard"}), SendResult::ok);
-    EXPECT_EQ(bus.process(), 1U);
-    EXPECT_EQ(bus.statistics().of(1, Priority::medium).delivered, 1U);
 }
 
 struct AllFields : DeepTraits<10> {

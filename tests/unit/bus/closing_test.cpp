@@ -246,8 +246,7 @@ struct Last {
 struct Sleep : Park {
     Sleep() : Park(Options{0, 0}) {}
 };
-struct RoomForOne
-    : OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject> {
+struct RoomForOne : OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject> {
     using Wait = ObservedWait<Sleep>;
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
 };

@@ -13,44 +13,6 @@ namespace {
 
 using namespace test;
 
-TEST(BusOverflowTest, OldestOfThePriorityMakesRoom) {
-    Bus<TestMessages,
-        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
-        bus;
-    ASSERT_EQ(bus.publish(Sample{100}, Priority::low), SendResult::ok);
-    for (int i = 0; i < 20; ++i) {
-        EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{14, 15, 16, 17, 18, 19, 100}));
-    const MessageCounts counts = bus.statistics().of(0, Priority::medium);
-    EXPECT_EQ(counts.published, 20U);
-    EXPECT_EQ(counts.dropped, 14U);
-    EXPECT_EQ(counts.delivered, 6U);
-    EXPECT_TRUE(areBalanced(bus, 21));
-}
-
-TEST(BusOverflowTest, NothingIsDroppedBeforeTheRoomIsFull) {
-    Bus<TestMessages,
-        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
-        bus;
-    SendResult inside = SendResult::ok;
-    for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    bus.processWith(partial([](Sample&) {}), 5);
-    // The message that is handled has left the room.
-    bus.processWith(partial([&](Sample&) {
-                        for (int i = 0; i < 6; ++i) {
-                            EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
-                        }
-                        EXPECT_EQ(bus.statistics().total().dropped, 0U);
-                        inside = bus.publish(Sample{6});
-                    }),
-                    1);
-    EXPECT_EQ(inside, SendResult::ok);
-    EXPECT_EQ(bus.statistics().total().dropped, 1U);
-}
-
 struct OneLow : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject> {
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
 };
@@ -73,24 +35,9 @@ TEST(BusOverflowTest, RoomForOneKeepsTheNewestWhileAHandlerRuns) {
     EXPECT_TRUE(areBalanced(bus, 4));
 }
 
-// New messages of low priority replace old ones, however full the other rooms are.
-TEST(BusOverflowTest, OtherPrioritiesDoNotKeepTheOldOnesIn) {
-    Bus<TestMessages,
-        OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject>>
-        bus;
-    SendResult result = SendResult::ok;
-    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
-    ASSERT_EQ(bus.publish(Sample{1}, Priority::low), SendResult::ok);
-    EXPECT_EQ(fillUp(bus, Priority::medium, result), 6U);
-    EXPECT_EQ(fillUp(bus, Priority::high, result), 2U);
-    EXPECT_EQ(bus.publish(Sample{2}, Priority::low), SendResult::ok);
-    EXPECT_EQ(bus.statistics().of(0, Priority::low).dropped, 1U);
-}
-
 TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
     {
-        Bus<TestMessages,
-            OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
+        Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
             bus;
         for (int i = 0; i < 30; ++i) {
             ASSERT_EQ(bus.publish(Counted(i)), SendResult::ok);
@@ -98,25 +45,6 @@ TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
         EXPECT_EQ(Counted::alive, 6);
     }
     EXPECT_EQ(Counted::alive, 0);
-}
-
-// The bus accepts a range exactly as it would accept its messages one by one.
-TEST(BusOverflowTest, RangeMakesRoomToo) {
-    std::vector<Sample> samples;
-    for (int i = 0; i < 20; ++i) {
-        samples.push_back(Sample{i});
-    }
-    const auto check = [&](auto& bus) {
-        ASSERT_EQ(bus.publish(Sample{100}, Priority::low), SendResult::ok);
-        EXPECT_EQ(bus.publishAll(samples.begin(), samples.end()), 20U);
-        EXPECT_EQ(takeSamples(bus), (std::vector<int>{14, 15, 16, 17, 18, 19, 100}));
-        EXPECT_EQ(bus.statistics().total().dropped, 14U);
-        EXPECT_TRUE(areBalanced(bus, 21));
-    };
-    Bus<TestMessages,
-        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
-        dropping;
-    check(dropping);
 }
 
 #if defined(__cpp_exceptions)
@@ -131,9 +59,8 @@ struct Copied {
     bool isBad;
 };
 
-using CopyingBus =
-    Bus<Messages<Copied, int>,
-        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>;
+using CopyingBus = Bus<Messages<Copied, int>,
+                       OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>;
 
 TEST(BusOverflowTest, ConstructorThatThrowsDropsNothing) {
     CopyingBus bus;
@@ -166,8 +93,7 @@ TEST(BusOverflowTest, RangeThatEndsWithAnExceptionLeavesNoMoreThanTheRoom) {
 #endif
 
 TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
     const std::vector<Sample> samples(100);
     std::size_t accepted = 0;
     Crew crew;
@@ -191,8 +117,7 @@ TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
 
 #if defined(__cpp_exceptions)
 TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
     constexpr int count = 500;
     Crew crew;
     crew.add([&] {
@@ -216,29 +141,8 @@ TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
 }
 #endif
 
-// The consumer may be in the middle of a message when others are dropped.
-TEST(BusOverflowTest, MessageInTheHandsOfAHandlerIsNotDropped) {
-    Bus<TestMessages,
-        OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
-        bus;
-    for (int i = 0; i < 6; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    std::vector<int> seen;
-    bus.processWith(partial([&](Sample& sample) {
-                        for (int i = 0; i < 20; ++i) {
-                            ASSERT_EQ(bus.publish(Sample{100 + i}), SendResult::ok);
-                        }
-                        seen.push_back(sample.value);
-                    }),
-                    1);
-    EXPECT_EQ(seen, (std::vector<int>{0}));
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{114, 115, 116, 117, 118, 119}));
-}
-
 TEST(BusOverflowTest, PublisherWaitsForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
     Crew crew;
     crew.add([&] {
         for (int i = 0; i < 1000; ++i) {
@@ -269,8 +173,7 @@ TEST(BusOverflowTest, WaitEndsWithItsLimit) {
 }
 
 TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
     std::atomic<int> accepted{0};
     Crew crew;
     crew.add([&] {
@@ -289,8 +192,7 @@ TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
 }
 
 TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
-    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
     SendResult inside = SendResult::ok;
     for (int i = 0; i < 2; ++i) {
         ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);

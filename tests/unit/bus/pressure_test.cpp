@@ -26,23 +26,6 @@ struct Watched : DeepTraits<10> {
     using Observer = Watcher;
 };
 
-TEST(BusPressureTest, LevelIsThatOfTheHighestFullRoom) {
-    TestBus<10> bus;
-    SendResult result = SendResult::ok;
-    ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
-    EXPECT_EQ(bus.pressure(), Pressure::normal);
-    fillUp(bus, Priority::low, result);
-    EXPECT_EQ(bus.pressure(), Pressure::warning);
-    fillUp(bus, Priority::high, result);
-    EXPECT_EQ(bus.pressure(), Pressure::full);
-    bus.process(1);
-    EXPECT_EQ(bus.pressure(), Pressure::warning);
-    fillUp(bus, Priority::medium, result);
-    EXPECT_EQ(bus.pressure(), Pressure::critical);
-    bus.process();
-    EXPECT_EQ(bus.pressure(), Pressure::normal);
-}
-
 TEST(BusPressureTest, BusWithoutPrioritiesLetsEverybodyInUntilItIsFull) {
     TestBus<10, BareBusTraits> bus;
     for (int i = 0; i < 9; ++i) {
@@ -173,16 +156,6 @@ TEST(BusPressureTest, ObserverMayUseTheBus) {
     bus.process();
     EXPECT_FALSE(meddler.meddle) << "the consumer has told it";
     EXPECT_EQ(bus.sizeApprox(), 1U);
-}
-
-TEST(BusPressureTest, NamesAreReadable) {
-    EXPECT_STREQ(toString(Pressure::normal), "normal");
-    EXPECT_STREQ(toString(Pressure::warning), "warning");
-    EXPECT_STREQ(toString(Pressure::critical), "critical");
-    EXPECT_STREQ(toString(Pressure::full), "full");
-    EXPECT_STREQ(toString(Priority::low), "low");
-    EXPECT_STREQ(toString(Priority::medium), "medium");
-    EXPECT_STREQ(toString(Priority::high), "high");
 }
 
 }  // namespace

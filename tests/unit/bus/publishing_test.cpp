@@ -40,8 +40,7 @@ TEST(BusPublishingTest, CopiesOrMovesOnce) {
 }
 
 TEST(BusPublishingTest, TryPublishNeverWaits) {
-    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>>
-        bus;
+    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
     for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
         ASSERT_EQ(bus.tryPublish(Sample{}), SendResult::ok);
     }
@@ -180,8 +179,8 @@ TEST(OneProducerTest, ConstructorThatPublishesLearnsThatTheBusIsClosed) {
 }
 
 struct OneBlockingProducer : OneProducer {
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::block, Overflow::block, Overflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
+                                                                  Overflow::block};
 };
 TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
     Bus<Messages<Chained>, OneBlockingProducer> bus;

@@ -19,7 +19,6 @@
 #include <new>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -241,29 +240,6 @@ class FixedPoolThreadsTest : public FixedPoolTest<Traits> {};
 using ThreadTraits = ::testing::Types<ExactTraits<StdPlatform>, ExactTraits<JitterPlatform>,
                                       ExactTraits<Narrow<JitterPlatform>>>;
 TYPED_TEST_SUITE(FixedPoolThreadsTest, ThreadTraits, );
-
-// The other thread lives on, and has destroyed all: nothing of it lies with that thread.
-TYPED_TEST(FixedPoolThreadsTest, ObjectsThatALivingThreadDestroyedCanBeHad) {
-    ObjectPoolOptions options;
-    options.capacity = 128;
-    typename TestFixture::template Pool<int> pool(options);
-    const Watchdog watchdog([](std::FILE*) {});
-    auto objects = makeAll(pool);
-    std::atomic<bool> hasDestroyed{false};
-    std::atomic<bool> mayEnd{false};
-    std::thread consumer([&] {
-        objects.clear();
-        hasDestroyed.store(true, std::memory_order_release);
-        awaitThat([&] { return mayEnd.load(std::memory_order_acquire); });
-    });
-    awaitThat([&] { return hasDestroyed.load(std::memory_order_acquire); });
-    for (int i = 0; i < 1000; ++i) {
-        EXPECT_TRUE(pool.tryMake(i));
-    }
-    EXPECT_EQ(makeAll(pool).size(), 128U);
-    mayEnd.store(true, std::memory_order_release);
-    consumer.join();
-}
 
 /// Each thread has at most one object, and there is one for each: so none may be turned away.
 TYPED_TEST(FixedPoolThreadsTest, IsNotExhaustedWhileAnObjectIsFree) {

@@ -64,6 +64,14 @@ TEST(ObjectPoolTest, PointersMayBecomeSharedOnes) {
     EXPECT_EQ(pool.statistics().inUse, 0U);
 }
 
+TEST(ObjectPoolTest, IsFixedUpToItsLimit) {
+    EXPECT_EQ(ObjectPool<int>(atMost(1024)).statistics().blocks, 1024U);
+    EXPECT_EQ(ObjectPool<int>(atMost(1025)).statistics().blocks, 0U) << "it grows when it must";
+    ObjectPoolOptions options = atMost(1024);
+    options.exactUpTo = 1023;
+    EXPECT_EQ(ObjectPool<int>(options).statistics().blocks, 0U);
+}
+
 TEST(ObjectPoolTest, AlignsItsObjects) {
     struct alignas(256) Wide {
         char content = 1;

@@ -26,7 +26,7 @@ void round(RecordQueue& queue, Overflow policy) {
     queue.emitBefore(endOfTime, 1000, [](const RecordQueue::Record&) {});
 }
 
-TEST(RecordQueueAllocation, PostsAndHarvestsAllocateNothing) {
+TEST(RecordQueueAllocation, PostsAndBatchesAllocateNothing) {
     for (const auto policy : {blocking, rejecting, dropping}) {
         RecordQueueOptions options;
         options.laneMessages = policy == blocking ? 8192 : 50;

@@ -55,7 +55,7 @@ struct Emitted {
 
 /// Polls once and emits the records that may be emitted.
 template <class RecordQueue>
-std::vector<Emitted> harvest(RecordQueue& queue, log::detail::Stamp limit = log::detail::endOfTime,
+std::vector<Emitted> emitAll(RecordQueue& queue, log::detail::Stamp limit = log::detail::endOfTime,
                              std::size_t max = 256) {
     std::vector<Emitted> all;
     queue.poll();

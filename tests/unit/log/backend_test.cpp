@@ -296,5 +296,36 @@ TEST(LogBackend, TellsNothingWhenItIsToldNotTo) {
     }
 }
 
+// The sink is stuck with a record of the same thread: those behind it still make room.
+TEST(LogBackend, DropOldestKeepsTheNewestRecordsOfTheThread) {
+    backend_options options;
+    options.queue_size = 4;
+    options.notice_interval = no_limit;
+    const auto writer = std::make_shared<backend>(options);
+    const auto gated = std::make_shared<GatedSink>();
+    const auto logger = loggerOf(writer, gated, Overflow::dropOldest);
+    logger->info("held");
+    gated->gate.awaitArrival();
+    for (int i = 0; i < 100; ++i) {
+        logger->info(i);
+    }
+    gated->gate.open();
+    writer->shutdown();
+    EXPECT_EQ(gated->texts(), (Texts{"held", "96", "97", "98", "99"}));
+    EXPECT_EQ(writer->overrun_counter(), 96u);
+    EXPECT_EQ(writer->discard_counter(), 0u);
+}
+
+TEST(LogBackend, BytesOfALaneGrowWithItsMessagesUnlessTheyAreSet) {
+    backend_options options;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 20U);
+    options.queue_size = std::size_t{1} << 20U;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 27U);
+    options.queue_size = std::size_t{1} << 29U;
+    EXPECT_EQ(options.bytes_of_room(), std::size_t{1} << 30U);
+    options.queue_bytes = 4096;
+    EXPECT_EQ(options.bytes_of_room(), 4096U);
+}
+
 }  // namespace
 }  // namespace sluice::log

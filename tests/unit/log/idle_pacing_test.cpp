@@ -10,10 +10,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Harvests at times that the test chooses.
-class Harvests {
+/// Batches at times that the test chooses.
+class Batches {
 public:
-    explicit Harvests(pacing_policy policy) : pacing_(policy) {}
+    explicit Batches(pacing_policy policy) : pacing_(policy) {}
 
     IdlePacing::Rest after(IdlePacing::Rest passed, std::uint64_t delivered) {
         now_ += passed;
@@ -26,63 +26,63 @@ private:
 };
 
 TEST(LogIdlePacing, TheWorkerSleepsAtOnceWhenNothingCame) {
-    Harvests harvests(pacing_policy::park);
-    EXPECT_EQ(harvests.after(1ms, 0), IdlePacing::untilWoken);
-    EXPECT_EQ(harvests.after(1ms, 0), IdlePacing::untilWoken);
+    Batches batches(pacing_policy::park);
+    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::untilWoken);
+    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::untilWoken);
 }
 
 TEST(LogIdlePacing, TheWorkerSleepsAtOnceAfterALoneRecord) {
-    Harvests harvests(pacing_policy::park);
+    Batches batches(pacing_policy::park);
     for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(harvests.after(100us, 1), IdlePacing::untilWoken) << "10,000 a second";
+        EXPECT_EQ(batches.after(100us, 1), IdlePacing::untilWoken) << "10,000 a second";
     }
 }
 
 TEST(LogIdlePacing, TheWorkerNapsWhileRecordsFlow) {
-    Harvests harvests(pacing_policy::park);
+    Batches batches(pacing_policy::park);
     std::uint64_t sparse = 0;
-    while (harvests.after(20us, 2) == IdlePacing::untilWoken) {
+    while (batches.after(20us, 2) == IdlePacing::untilWoken) {
         ++sparse;
     }
     EXPECT_GT(sparse, 1u) << "one or two records are no flow";
     EXPECT_LE(sparse, IdlePacing::flowStart);
     for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(harvests.after(20us, 2), IdlePacing::shortestNap) << "100,000 a second";
+        EXPECT_EQ(batches.after(20us, 2), IdlePacing::shortestNap) << "100,000 a second";
     }
-    EXPECT_EQ(harvests.after(20us, 0), IdlePacing::untilWoken) << "the flow has ended";
+    EXPECT_EQ(batches.after(20us, 0), IdlePacing::untilWoken) << "the flow has ended";
 }
 
 TEST(LogIdlePacing, AFlowIsForgottenWithinMilliseconds) {
-    Harvests harvests(pacing_policy::park);
-    EXPECT_EQ(harvests.after(20us, 100), IdlePacing::shortestNap);
-    EXPECT_EQ(harvests.after(2ms, 1), IdlePacing::untilWoken);
+    Batches batches(pacing_policy::park);
+    EXPECT_EQ(batches.after(20us, 100), IdlePacing::shortestNap);
+    EXPECT_EQ(batches.after(2ms, 1), IdlePacing::untilWoken);
 }
 
-TEST(LogIdlePacing, ALargeHarvestIsFollowedByTheNextOneAtOnce) {
+TEST(LogIdlePacing, ALargeBatchIsFollowedByTheNextOneImmediately) {
     for (const pacing_policy policy : {pacing_policy::park, pacing_policy::nap}) {
-        Harvests harvests(policy);
-        EXPECT_EQ(harvests.after(20us, IdlePacing::large), IdlePacing::none);
+        Batches batches(policy);
+        EXPECT_EQ(batches.after(20us, IdlePacing::large), IdlePacing::none);
     }
 }
 
 TEST(LogIdlePacing, ANappingWorkerNeverHasToBeWoken) {
-    Harvests harvests(pacing_policy::nap);
-    EXPECT_EQ(harvests.after(1ms, 1), IdlePacing::shortestNap);
+    Batches batches(pacing_policy::nap);
+    EXPECT_EQ(batches.after(1ms, 1), IdlePacing::shortestNap);
     IdlePacing::Rest last = IdlePacing::shortestNap;
     for (int i = 0; i < 20; ++i) {
-        const IdlePacing::Rest nap = harvests.after(1ms, 0);
+        const IdlePacing::Rest nap = batches.after(1ms, 0);
         EXPECT_GE(nap, last);
         EXPECT_LE(nap, IdlePacing::longestNap);
         last = nap;
     }
     EXPECT_EQ(last, IdlePacing::longestNap);
-    EXPECT_EQ(harvests.after(1ms, 1), IdlePacing::shortestNap);
+    EXPECT_EQ(batches.after(1ms, 1), IdlePacing::shortestNap);
 }
 
 TEST(LogIdlePacing, ASpinningWorkerRestsNever) {
-    Harvests harvests(pacing_policy::spin);
-    EXPECT_EQ(harvests.after(1ms, 0), IdlePacing::none);
-    EXPECT_EQ(harvests.after(1ms, 1), IdlePacing::none);
+    Batches batches(pacing_policy::spin);
+    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::none);
+    EXPECT_EQ(batches.after(1ms, 1), IdlePacing::none);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void expectNowBetweenPosts() {
         ASSERT_EQ(postText(queue, {0, 2 * i + 1}, ""), SendResult::ok);
         std::vector<Emitted> all;
         while (all.size() < 2) {
-            for (const Emitted& emitted : harvest(queue)) {
+            for (const Emitted& emitted : emitAll(queue)) {
                 all.push_back(emitted);
             }
         }
@@ -93,9 +93,9 @@ protected:
         SetClock::time = at;
         ASSERT_EQ(postText(queue, {0, number}, ""), SendResult::ok);
     }
-    void harvestAt(Stamp at) {
+    void emitAt(Stamp at) {
         SetClock::time = at;
-        for (const Emitted& emitted : harvest(queue)) {
+        for (const Emitted& emitted : emitAll(queue)) {
             numbers.push_back(emitted.label.number);
         }
     }
@@ -106,27 +106,27 @@ protected:
 
 TEST_F(RecordQueueWhoseClockStartsAgain, EmitsWhatWasLoggedBeforeAndAfter) {
     post(1000, 0);
-    harvestAt(1001);
+    emitAt(1001);
     post(2000, 1);
     post(5, 2);
-    harvestAt(6);
+    emitAt(6);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2}));
     post(10, 3);
     std::thread([this] { post(11, 4); }).join();
-    harvestAt(12);
+    emitAt(12);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
     EXPECT_EQ(queue.statistics().order_violations, 0u);
 }
 
 TEST_F(RecordQueueWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) {
-    harvestAt(1001);
-    harvestAt(5);
+    emitAt(1001);
+    emitAt(5);
     post(1002, 0);
-    harvestAt(6);
-    harvestAt(7);
+    emitAt(6);
+    emitAt(7);
     EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
     post(8, 1);
-    harvestAt(9);
+    emitAt(9);
     EXPECT_EQ(numbers, (std::vector<std::uint32_t>{0, 1}));
 }
 
@@ -134,11 +134,11 @@ TEST_F(RecordQueueWhoseClockStartsAgain, EmitsARecordThatBecomesVisibleTooLate) 
 TEST_F(RecordQueueWhoseClockStartsAgain, DoesNotTakeAnEarlyReadingForIt) {
     SetClock::earlier = 10;
     post(1005, 0);
-    harvestAt(1010);
+    emitAt(1010);
     EXPECT_EQ(numbers, std::vector<std::uint32_t>{});
-    harvestAt(1014);
+    emitAt(1014);
     EXPECT_EQ(numbers, std::vector<std::uint32_t>{}) << "an older record may come";
-    harvestAt(1016);
+    emitAt(1016);
     EXPECT_EQ(numbers, std::vector<std::uint32_t>{0});
 }
 

@@ -73,10 +73,10 @@ TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
 
     const int code = exitCodeOf(queue, [&queue] {
         Checks checks;
-        checks.expect(harvest(queue).empty());
+        checks.expect(emitAll(queue).empty());
         for (std::uint32_t i = 0; i < 1000; ++i) {
             checks.expect(postText(queue, {1, i}, "in the child") == SendResult::ok);
-            const auto all = harvest(queue);
+            const auto all = emitAll(queue);
             checks.expect(all.size() == 1 && all[0].label == Label{1, i});
         }
         checks.expect(queue.statistics().logged == 1000);
@@ -92,7 +92,7 @@ TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     StoppingClock::mayGoOn = true;
     stopped.join();
     other.join();
-    EXPECT_EQ(harvest(queue).size(), 3U);
+    EXPECT_EQ(emitAll(queue).size(), 3U);
 }
 
 // At whatever moment of threads that post, between two batches of the back end. None of them
@@ -124,9 +124,9 @@ TEST(RecordQueueFork, WhileThreadsPost) {
         const std::lock_guard<std::mutex> lock(batches);
         const int code = exitCodeOf(queue, [&queue] {
             Checks checks;
-            checks.expect(harvest(queue).empty());
+            checks.expect(emitAll(queue).empty());
             checks.expect(postText(queue, {9, 9}, "in the child") == SendResult::ok);
-            checks.expect(harvest(queue).size() == 1);
+            checks.expect(emitAll(queue).size() == 1);
             queue.poll();
             checks.expect(queue.statistics().lanes == 1);
             return checks.failed();

@@ -49,15 +49,15 @@ TEST_F(RecordQueueStall, AStoppedThreadHoldsBackWhatIsStampedLaterAndNothingElse
     queue.poll();
     stopAThread(queue);
     ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
-    EXPECT_EQ(numbersOf(harvest(queue)), std::vector<std::uint32_t>{0});
-    EXPECT_EQ(harvest(queue).size(), 0U);
-    EXPECT_EQ(harvest(queue).size(), 0U);
+    EXPECT_EQ(numbersOf(emitAll(queue)), std::vector<std::uint32_t>{0});
+    EXPECT_EQ(emitAll(queue).size(), 0U);
+    EXPECT_EQ(emitAll(queue).size(), 0U);
     EXPECT_EQ(queue.statistics().stalls, 1U);
     std::uint64_t inLanes = 0;
     (void)queue.statistics([&](const thread_statistics& lane) { inLanes += lane.stalls; });
     EXPECT_EQ(inLanes, 1U);
     letItGoOn();
-    EXPECT_EQ(numbersOf(harvest(queue)), (std::vector<std::uint32_t>{1, 2}));
+    EXPECT_EQ(numbersOf(emitAll(queue)), (std::vector<std::uint32_t>{1, 2}));
     EXPECT_GT(queue.statistics().longest_stall.count(), 0);
     EXPECT_EQ(queue.statistics().order_violations, 0U);
 }
@@ -71,13 +71,13 @@ TEST_F(RecordQueueStall, ALimitLetsTheOthersPassAndCountsWhatComesTooLate) {
     ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
     std::vector<Emitted> all;
     while (all.empty()) {
-        all = harvest(queue);
+        all = emitAll(queue);
     }
     EXPECT_EQ(numbersOf(all), std::vector<std::uint32_t>{2});
     EXPECT_EQ(queue.statistics().ignored_stalls, 1U);
     EXPECT_EQ(queue.statistics().order_violations, 0U);
     letItGoOn();
-    EXPECT_EQ(numbersOf(harvest(queue)), std::vector<std::uint32_t>{1});
+    EXPECT_EQ(numbersOf(emitAll(queue)), std::vector<std::uint32_t>{1});
     EXPECT_EQ(queue.statistics().order_violations, 1U);
     EXPECT_GE(queue.statistics().longest_stall, std::chrono::milliseconds(5));
 }
@@ -94,7 +94,7 @@ TEST_F(RecordQueueStall, TheBackEndSleepsWhileAThreadIsStopped) {
     EXPECT_FALSE(queue.waitForWork(StdPlatform::Clock::time_point::max()));
     letItGoOn();
     EXPECT_TRUE(queue.waitForWork(StdPlatform::Clock::time_point::max()));
-    EXPECT_EQ(harvest(queue).size(), 2U);
+    EXPECT_EQ(emitAll(queue).size(), 2U);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "support/crew.hpp"
 #include "support/record_queue_tools.hpp"
 #include "support/watchdog.hpp"
 
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +15,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+// record_queue_random_test.cpp compares limits, policies and contents with a model.
 
 namespace sluice::test {
 namespace {
@@ -37,14 +41,14 @@ TEST(RecordQueue, EmitsWhatWasPostedWithHeadPayloadAndThread) {
     RecordQueue queue;
     ASSERT_EQ(postText(queue, {7, 1}, "hello"), SendResult::ok);
     ASSERT_EQ(postText(queue, {7, 2}, ""), SendResult::ok);
-    const auto all = harvest(queue);
+    const auto all = emitAll(queue);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].label, (Label{7, 1}));
     EXPECT_EQ(all[0].payload, "hello");
     EXPECT_EQ(all[1].payload, "");
     EXPECT_LE(all[0].stamp, all[1].stamp);
     EXPECT_EQ(all[0].threadId, log::detail::thisThread().threadId);
-    EXPECT_TRUE(harvest(queue).empty());
+    EXPECT_TRUE(emitAll(queue).empty());
 }
 
 // The ring has a megabyte; what no record has touched takes no memory.
@@ -73,7 +77,7 @@ TEST(RecordQueue, ALaneWithRecordsDoesNotBeginAgain) {
     for (std::uint32_t i = 0; i < 50; ++i) {  // several steps of a lane
         ASSERT_EQ(postBytes(queue, {0, i}, 1000, blocking), SendResult::ok);
     }
-    const auto all = harvest(queue);
+    const auto all = emitAll(queue);
     ASSERT_EQ(all.size(), 50U);
     for (std::uint32_t i = 0; i < 50; ++i) {
         EXPECT_EQ(all[i].label.number, i);
@@ -103,30 +107,7 @@ TEST(RecordQueue, EmitsNothingThatWasNotLookedAt) {
     queue.poll();
     ASSERT_EQ(postText(queue, {0, 1}, "late"), SendResult::ok);
     EXPECT_EQ(queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {}), 0U);
-    EXPECT_EQ(harvest(queue).size(), 1U);
-}
-
-TEST(RecordQueue, EmitsBelowALimitOnly) {
-    RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "before"), SendResult::ok);
-    const Stamp moment = queue.now();
-    ASSERT_EQ(postText(queue, {0, 2}, "after"), SendResult::ok);
-    EXPECT_EQ(numbersOf(harvest(queue, moment)), Numbers{1});
-    EXPECT_EQ(numbersOf(harvest(queue)), Numbers{2});
-}
-
-TEST(RecordQueue, EmitsAtMostSoMany) {
-    RecordQueue queue;
-    for (std::uint32_t i = 0; i < 10; ++i) {
-        ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
-    }
-    queue.poll();
-    std::size_t emitted = 0;
-    const auto count = [&emitted](const RecordQueue::Record&) { ++emitted; };
-    EXPECT_EQ(queue.emitBefore(endOfTime, 0, count), 0U);
-    EXPECT_EQ(queue.emitBefore(endOfTime, 4, count), 4U);
-    EXPECT_EQ(queue.emitBefore(endOfTime, 100, count), 6U);
-    EXPECT_EQ(emitted, 10U);
+    EXPECT_EQ(emitAll(queue).size(), 1U);
 }
 
 // What emit() was given stays as it is until the call returns, so that runs can be gathered.
@@ -135,7 +116,7 @@ TEST(RecordQueue, RecordsStayValidUntilTheCallReturns) {
         RecordQueue queue(limits(16));
         for (std::uint32_t i = 0; i < 40; ++i) {
             if (i % 10 == 0) {
-                harvest(queue);
+                emitAll(queue);
             }
             ASSERT_EQ(postText(queue, {0, i}, std::to_string(i), policy), SendResult::ok);
         }
@@ -150,56 +131,6 @@ TEST(RecordQueue, RecordsStayValidUntilTheCallReturns) {
         });
         EXPECT_EQ(seen.size(), 10U);
     }
-}
-
-TEST(RecordQueue, MergesTheLanesOfThreadsByTime) {
-    RecordQueue queue;
-    // One record after another, on three threads in turn: time order is the order of the numbers.
-    for (std::uint32_t i = 0; i < 30; ++i) {
-        std::thread([&queue, i] {
-            ASSERT_EQ(postText(queue, {i % 3, i}, "text"), SendResult::ok);
-        }).join();
-    }
-    const auto all = harvest(queue, endOfTime, 7);
-    ASSERT_EQ(all.size(), 30U);
-    for (std::uint32_t i = 0; i < 30; ++i) {
-        EXPECT_EQ(all[i].label.number, i);
-    }
-}
-
-TEST(RecordQueue, KeepsRecordsInOnePieceRoundTheRing) {
-    RecordQueue queue(limits(1000, 1000));
-    for (std::uint32_t i = 0; i < 2000; ++i) {
-        const std::string text(i % 97, static_cast<char>('a' + i % 26));
-        ASSERT_EQ(postText(queue, {0, i}, text), SendResult::ok);
-        if (i % 3 == 2) {
-            const auto all = harvest(queue);
-            ASSERT_EQ(all.size(), 3U);
-            for (const Emitted& emitted : all) {
-                const std::uint32_t n = emitted.label.number;
-                EXPECT_EQ(emitted.payload, std::string(n % 97, static_cast<char>('a' + n % 26)));
-            }
-        }
-    }
-}
-
-TEST(RecordQueue, TakesRecordsOfAnySize) {
-    RecordQueue queue(limits(8, 512));
-    const std::string large(100'000, 'x');
-    const std::string largest(1'000'000, 'y');
-    ASSERT_EQ(postText(queue, {0, 0}, "small"), SendResult::ok);
-    ASSERT_EQ(postText(queue, {0, 1}, large), SendResult::ok);
-    ASSERT_EQ(postText(queue, {0, 2}, "small"), SendResult::ok);
-    // One record with a block of its own at a time.
-    EXPECT_EQ(postText(queue, {0, 3}, largest, rejecting), SendResult::full);
-    auto all = harvest(queue);
-    ASSERT_EQ(all.size(), 3U);
-    EXPECT_EQ(all[1].payload, large);
-    ASSERT_EQ(postText(queue, {0, 4}, largest), SendResult::ok);
-    all = harvest(queue);
-    ASSERT_EQ(all.size(), 1U);
-    EXPECT_EQ(all[0].payload, largest);
-    EXPECT_EQ(queue.statistics().rejected, 1U);
 }
 
 TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
@@ -226,7 +157,7 @@ TEST(RecordQueue, CountsWhatItCarries) {
     EXPECT_EQ(sum.messages, 4U);
     EXPECT_EQ(sum.lanes, 1U);
     EXPECT_GT(sum.bytes, 0U);
-    harvest(queue);
+    emitAll(queue);
     std::vector<thread_statistics> lanes;
     sum = queue.statistics([&lanes](const thread_statistics& lane) { lanes.push_back(lane); });
     EXPECT_EQ(sum.emitted, 4U);
@@ -278,7 +209,7 @@ TEST(RecordQueue, ACallbackMayPost) {
         }
     });
     EXPECT_EQ(numbers, (Numbers{2, 1}));
-    EXPECT_EQ(numbersOf(harvest(queue)), Numbers{3});
+    EXPECT_EQ(numbersOf(emitAll(queue)), Numbers{3});
 }
 
 // The calling thread holds the shared lane when it needs it again.
@@ -292,7 +223,7 @@ TEST(RecordQueue, ACallbackOfACallbackIsRejected) {
         EXPECT_EQ(queue.post({0, 2}, 0, blocking, inner), SendResult::ok);
     };
     ASSERT_EQ(queue.post({0, 1}, 0, blocking, outer), SendResult::ok);
-    EXPECT_EQ(numbersOf(harvest(queue)), (Numbers{2, 1}));
+    EXPECT_EQ(numbersOf(emitAll(queue)), (Numbers{2, 1}));
     EXPECT_EQ(queue.statistics().rejected, 1U);
 }
 
@@ -308,7 +239,7 @@ TEST(RecordQueue, RefusesPostsAfterClose) {
     std::thread([&queue] {
         EXPECT_EQ(postText(queue, {0, 3}, "on another thread"), SendResult::closed);
     }).join();
-    EXPECT_EQ(numbersOf(harvest(queue)), Numbers{1});
+    EXPECT_EQ(numbersOf(emitAll(queue)), Numbers{1});
     queue.poll();
     EXPECT_TRUE(queue.isDrained());
 }
@@ -336,7 +267,7 @@ TEST(RecordQueue, WaitForWorkEndsWithWorkAndWithTime) {
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min));
     queue.poll();
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min)) << "a record has not been emitted";
-    harvest(queue);
+    emitAll(queue);
     EXPECT_FALSE(queue.waitForWork(Clock::now() + 1ms));
     queue.wake();
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min));
@@ -346,7 +277,7 @@ TEST(RecordQueue, WaitForWorkEndsWithWorkAndWithTime) {
 TEST(RecordQueue, APostWakesTheBackEnd) {
     RecordQueue queue;
     const Watchdog watchdog(stateOf(queue));
-    harvest(queue);
+    emitAll(queue);
     std::thread producer([&queue] {
         for (std::uint32_t i = 0; i < 200; ++i) {
             std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 4)));
@@ -355,7 +286,7 @@ TEST(RecordQueue, APostWakesTheBackEnd) {
     });
     for (std::size_t count = 0; count < 200;) {
         static_cast<void>(queue.waitForWork(StdPlatform::Clock::time_point::max()));
-        count += harvest(queue).size();
+        count += emitAll(queue).size();
     }
     producer.join();
 }
@@ -387,10 +318,97 @@ TEST(RecordQueue, ASleepAfterASleepInterruptsNoOtherProcessor) {
     EXPECT_EQ(sleep(queue), 1U) << "posts have to learn that they must wake the back end";
     EXPECT_EQ(sleep(queue), 0U);
     ASSERT_EQ(postText(queue, {0, 1}, "text"), SendResult::ok);
-    harvest(queue);
+    emitAll(queue);
     EXPECT_EQ(sleep(queue), 0U);
     queue.expectNoWake();
     EXPECT_EQ(sleep(queue), 1U);
+}
+
+// ---- no room
+
+class RecordQueueLimits : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(RecordQueueLimits, BlockWaitsForRoom) {
+    const auto limit = static_cast<std::uint32_t>(GetParam());
+    constexpr std::uint32_t total = 300;
+    RecordQueue queue(limits(limit));
+    const Watchdog watchdog(stateOf(queue));
+    std::atomic<std::uint32_t> posted{0};
+    std::thread producer([&] {
+        for (std::uint32_t i = 1; i <= total; ++i) {
+            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
+            posted.store(i);
+        }
+    });
+    awaitThat([&] { return posted.load() >= limit; });
+    std::uint32_t emitted = 0;
+    while (emitted < total) {
+        for (const Emitted& record : emitAll(queue)) {
+            EXPECT_EQ(record.label.number, ++emitted);
+        }
+        EXPECT_LE(posted.load(), emitted + limit);
+    }
+    producer.join();
+    EXPECT_LE(queue.statistics().high_water_messages, limit);
+    EXPECT_EQ(queue.statistics().rejected, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, RecordQueueLimits, testing::Values(1, 2, 3, 4, 7, 64));
+
+// The back end uses the records of a lane in place until it has heard of evictions. A thread that
+// overruns just then loses the new record instead, and counts it.
+TEST(RecordQueue, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
+    RecordQueue queue(limits(2));
+    ASSERT_EQ(postText(queue, {0, 1}, "text", blocking), SendResult::ok);
+    ASSERT_EQ(postText(queue, {0, 2}, "text", blocking), SendResult::ok);
+    std::atomic<bool> isInUse{false};
+    std::atomic<bool> go{false};
+    std::thread backEnd([&] {
+        queue.poll();
+        queue.emitBefore(endOfTime, 10, [&](const RecordQueue::Record&) {
+            isInUse.store(true);
+            awaitThat([&] { return go.load(); });
+        });
+    });
+    awaitThat([&] { return isInUse.load(); });
+    EXPECT_EQ(postText(queue, {0, 3}, "text", dropping), SendResult::full);
+    go.store(true);
+    backEnd.join();
+    EXPECT_EQ(postText(queue, {0, 4}, "text", dropping), SendResult::ok);
+    EXPECT_EQ(postText(queue, {0, 5}, "text", dropping), SendResult::ok);
+    EXPECT_EQ(postText(queue, {0, 6}, "text", dropping), SendResult::ok);
+    EXPECT_EQ(numbersOf(emitAll(queue)), (Numbers{5, 6}));
+    const auto sum = queue.statistics();
+    EXPECT_EQ(sum.rejected, 1U);
+    EXPECT_EQ(sum.dropped, 1U);
+}
+
+TEST(RecordQueue, CloseWakesBlockedProducers) {
+    RecordQueue queue(limits(2));
+    const Watchdog watchdog(stateOf(queue));
+    std::atomic<int> closed{0};
+    std::atomic<int> full{0};
+    Crew crew;
+    for (std::uint32_t t = 0; t < 4; ++t) {
+        crew.add([&, t] {
+            for (std::uint32_t i = 0;; ++i) {
+                if (i == 2) {
+                    full.fetch_add(1);
+                }
+                if (postText(queue, {t, i}, "text") == SendResult::closed) {
+                    EXPECT_EQ(i, 2U);
+                    closed.fetch_add(1);
+                    return;
+                }
+            }
+        });
+    }
+    crew.start();
+    awaitThat([&] { return full.load() == 4; });
+    queue.close();
+    crew.join();
+    EXPECT_EQ(closed.load(), 4);
+    EXPECT_EQ(emitAll(queue).size(), 8U);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ TEST(RecordQueueThreads, ALaneIsHandedOnWhenItsThreadHasEndedAndItIsEmpty) {
             ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
         }).join();
         EXPECT_EQ(queue.laneCount(), 1U);
-        const auto all = harvest(queue);
+        const auto all = emitAll(queue);
         ASSERT_EQ(all.size(), 1U);
         EXPECT_EQ(all[0].label.number, i);
         queue.poll();
@@ -61,7 +61,7 @@ TEST(RecordQueueThreads, ALaneWithRecordsIsKept) {
         queue.poll();
     }
     EXPECT_EQ(queue.statistics().lanes, 20U);
-    EXPECT_EQ(harvest(queue).size(), 20U);
+    EXPECT_EQ(emitAll(queue).size(), 20U);
     queue.poll();
     EXPECT_EQ(queue.statistics().lanes, 0U);
     EXPECT_EQ(queue.laneCount(), mostSpare);
@@ -77,7 +77,7 @@ TEST(RecordQueueThreads, CountsOfThreadsThatHaveGoneStay) {
                 (void)postText(queue, {0, n}, "text", n == 3 ? dropping : rejecting);
             }
         }).join();
-        harvest(queue);
+        emitAll(queue);
         queue.poll();
     }
     const auto sum = queue.statistics();
@@ -105,7 +105,7 @@ TEST(RecordQueueThreads, ALaneThatWasHandedOnIsLikeNew) {
             EXPECT_EQ(lanes[0].dropped, i % 2 == 0 ? 1U : 0U);
             EXPECT_EQ(lanes[0].high_water_messages, 0U);
         }).join();
-        EXPECT_EQ(harvest(queue).size(), 2U);
+        EXPECT_EQ(emitAll(queue).size(), 2U);
         queue.poll();
         EXPECT_EQ(queue.laneCount(), 1U);
     }
@@ -147,7 +147,7 @@ TEST(RecordQueueThreads, DestructorsOfThreadLocalObjectsMayPost) {
         id = log::detail::thisThread().threadId;
         ASSERT_EQ(postText(queue, {0, 1}, "first"), SendResult::ok);
     }).join();
-    const auto all = harvest(queue);
+    const auto all = emitAll(queue);
     ASSERT_EQ(all.size(), 3U);
     EXPECT_EQ(all[1].payload, "from a destructor");
     EXPECT_EQ(all[1].threadId, id);
@@ -179,7 +179,7 @@ TEST(RecordQueueThreads, PostsWithoutALaneWaitForRoomToo) {
     crew.start();
     std::uint32_t next[3] = {};
     for (std::size_t count = 0; count != 3 * perThread + 3;) {
-        for (const Emitted& emitted : harvest(queue)) {
+        for (const Emitted& emitted : emitAll(queue)) {
             ++count;
             if (emitted.label.thread != 3) {
                 EXPECT_EQ(emitted.label.number, next[emitted.label.thread]++);
@@ -208,7 +208,7 @@ TEST(RecordQueueThreads, SeveralQueuesAtOnceDoNotMix) {
     }
     crew.join();
     for (std::uint32_t i = 0; i < queues; ++i) {
-        const auto emitted = harvest(*all[i]);
+        const auto emitted = emitAll(*all[i]);
         EXPECT_EQ(emitted.size(), threads * perThread / queues);
         for (const Emitted& record : emitted) {
             EXPECT_EQ(record.label.thread, i);
@@ -239,13 +239,13 @@ TEST(RecordQueueThreads, QueuesComeAndGoWhileThreadsStay) {
         std::atomic_store(&current, std::make_shared<RecordQueue>());
         old->close();
         while (!old->isDrained()) {
-            emitted += harvest(*old).size();
+            emitted += emitAll(*old).size();
         }
     }
     isOver = true;
     current->close();  // some may be waiting for room
     crew.join();
-    emitted += harvest(*current).size();
+    emitted += emitAll(*current).size();
     EXPECT_EQ(emitted, accepted.load());
 }
 
@@ -258,7 +258,7 @@ TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
     std::thread backEnd([&] {
         while (!queue.isDrained()) {
             queue.waitForWork(StdPlatform::Clock::now() + std::chrono::milliseconds(50));
-            emitted += harvest(queue).size();
+            emitted += emitAll(queue).size();
         }
     });
     for (std::uint32_t i = 0; i < threads; ++i) {

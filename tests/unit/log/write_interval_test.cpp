@@ -91,7 +91,7 @@ TEST_F(LogWriteInterval, TheFirstLineIsWrittenAtOnceAndTheOthersWait) {
     sink->awaitWritten(1);
     for (std::size_t count = 2; count <= 5; ++count) {
         logger->info("another one");
-        sink->awaitLines(count);  // the harvest before has ended
+        sink->awaitLines(count);  // the batch before has ended
     }
     EXPECT_EQ(sink->writes(), 1U);
     EXPECT_TRUE(by->flush_wait());
@@ -141,7 +141,7 @@ TEST_F(LogWriteInterval, TheLastLineIsWrittenWithoutAnotherOne) {
     sink->awaitWritten(2);
 }
 
-TEST_F(LogWriteInterval, ZeroWritesAfterEachHarvest) {
+TEST_F(LogWriteInterval, ZeroWritesAfterEachBatch) {
     begin(0ms);
     for (std::size_t count = 1; count <= 5; ++count) {
         logger->info("another one");

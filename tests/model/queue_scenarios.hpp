@@ -39,8 +39,7 @@ void closedTellsWhy() {
 
 /// A producer that counts its message as removed sees what the handler did.
 template <class Queue>
-void sizeTellsThatAHandlerIsDoneIn(Queue& queue) {
-    Ledger ledger;
+void sizeTellsThatAHandlerIsDoneIn(Queue& queue, Ledger& ledger) {
     Plain<int> handled;
     parallel(
         [&] {
@@ -54,8 +53,9 @@ void sizeTellsThatAHandlerIsDoneIn(Queue& queue) {
 }
 template <class Queue>
 void sizeTellsThatAHandlerIsDone() {
+    Ledger ledger;  // outlives the message that may be left in the queue
     Queue queue;
-    sizeTellsThatAHandlerIsDoneIn(queue);
+    sizeTellsThatAHandlerIsDoneIn(queue, ledger);
 }
 
 }  // namespace sluice::model

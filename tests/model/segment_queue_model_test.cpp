@@ -178,8 +178,9 @@ void closedTellsWhy() {
 /// A producer that sees its message gone also sees the handler's writes.
 void sizeTellsThatAHandlerIsDone() {
     Memory memory;
+    Ledger ledger;
     Queue queue(memory);
-    sizeTellsThatAHandlerIsDoneIn(queue);
+    sizeTellsThatAHandlerIsDoneIn(queue, ledger);
 }
 
 TEST(SegmentQueueModelTest, LosesNothing) {

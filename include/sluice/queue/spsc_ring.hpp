@@ -178,7 +178,7 @@ public:
 
     /// Returns true if there is a message behind the oldest one.
     [[nodiscard]] bool hasSecond() const noexcept {
-        // Relaxed, both: own variable, and consume() acquires.
+        // Relaxed, both: as in arrival().
         return Positions::distance(head_.load(std::memory_order_relaxed),
                                    tail_.load(std::memory_order_relaxed)) > 1;
     }
@@ -240,18 +240,16 @@ private:
     // P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
     //
     // Invariants, on unbounded positions:
-    //   head <= tail <= head + capacity. The slots of [head, tail) hold messages; all others are
-    //   empty. tail < limit <= head + capacity unless tail == limit, and cachedTail <= tail.
-    //   Between two pushes announced == tail. A push sets announced to tail + 1 before it reads
-    //   `closed`, and back to tail if it is refused.
+    //   head <= cachedTail <= tail <= limit <= head + capacity. Slots of [head, tail) hold
+    //   messages. Between two pushes announced == tail. A push sets announced to tail + 1 before it
+    //   reads `closed`, and back to tail if it is refused.
     //
     // Happens-before edges:
     //   E1 publish  message written -> tail release .. tail acquire -> message read
     //   E2 reuse    message destroyed -> head release .. head acquire -> slot written
     //   E3 close    announced written, light fence, closed read -- against -- closed read as true,
     //               heavy fence, announced read: either the push is refused, or isDrained() sees it
-    //   E4 end      everything read by the first isDrained() that is true -> drained release ..
-    //               drained acquire -> a thread that sees the end may free data that handlers used
+    //   E4 end      first true isDrained() -> drained release .. drained acquire -> later ones
     //
     // tests/model/spsc_ring_model_test.cpp weakens each order and fence in turn.
 
@@ -266,33 +264,6 @@ private:
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
-
-    /// A push that may fail after its announcement. Undoes the announcement unless published.
-    struct Push {
-        SpscRing& ring;
-        Index tail;
-        SendResult result;
-        bool open;
-
-        explicit Push(SpscRing& r) noexcept
-            : ring(r),
-              tail(r.announced_.load(std::memory_order_relaxed)),  // own variable
-              result(r.admit(tail)),
-              open(result == SendResult::ok) {}
-        Push(const Push&) = delete;
-        Push& operator=(const Push&) = delete;
-        ~Push() {
-            if (open) {
-                ring.announced_.store(tail, std::memory_order_relaxed);  // no data follows it
-            }
-        }
-
-        [[nodiscard]] Slot& slot() const noexcept { return ring.slots_.at(tail); }
-        void publish() noexcept {
-            open = false;
-            ring.tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
-        }
-    };
 
     /// Destroys the message and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -310,17 +281,22 @@ private:
     /// push needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
-        Push push(*this);
-        if (push.result == SendResult::ok) {
-            push.slot().construct(std::forward<Args>(args)...);
-            push.publish();
+        Reservation reservation(*this);
+        if (reservation) {
+            reservation.emplace(std::forward<Args>(args)...);
+            reservation.commit();
         }
-        return push.result;
+        return reservation.result();
     }
 
+    /// Announces the push at `tail`, unless it is refused.
     SendResult admit(Index tail) noexcept {
-        if (!isKnownFree(tail) && !findFreeSlots(tail)) {
-            return isClosed() ? SendResult::closed : SendResult::full;
+        if (!isKnownFree(tail)) {
+            const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
+            limit_ = static_cast<Index>(head + static_cast<Index>(capacity() * Positions::one));
+            if (tail == limit_) {
+                return isClosed() ? SendResult::closed : SendResult::full;
+            }
         }
         // Relaxed, all: as in tryEmplace().
         announced_.store(Positions::next(tail), std::memory_order_relaxed);
@@ -346,12 +322,6 @@ private:
             return true;
         }
         return known != 0;
-    }
-
-    bool findFreeSlots(Index tail) noexcept {
-        const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        limit_ = static_cast<Index>(head + static_cast<Index>(capacity() * Positions::one));
-        return tail != limit_;
     }
 
     T* peek() noexcept {
@@ -413,18 +383,21 @@ public:
     Reservation& operator=(const Reservation&) = delete;
     ~Reservation() {
         if (message_ != nullptr) {
-            push_.slot().destroy();
+            slot().destroy();
+        }
+        if (isOpen_) {
+            ring_.announced_.store(tail_, std::memory_order_relaxed);  // no data follows it
         }
     }
 
     /// Returns true while the slot is left to commit.
-    explicit operator bool() const noexcept { return push_.open; }
+    explicit operator bool() const noexcept { return isOpen_; }
     /// The result of tryReserve(); stays `ok` after the commit.
-    [[nodiscard]] SendResult result() const noexcept { return push_.result; }
+    [[nodiscard]] SendResult result() const noexcept { return result_; }
 
     /// The number of pushes before this one.
     [[nodiscard]] Index number() const noexcept {
-        return static_cast<Index>(static_cast<Index>(push_.tail - firstPosition) / Positions::one);
+        return static_cast<Index>(static_cast<Index>(tail_ - firstPosition) / Positions::one);
     }
 
     /// Constructs the message in the slot. Call it once.
@@ -433,7 +406,7 @@ public:
         SLUICE_ASSERT(*this && message_ == nullptr,
                       "emplace needs a reservation that succeeded, is not committed and holds no "
                       "message yet");
-        message_ = std::addressof(push_.slot().construct(std::forward<Args>(args)...));
+        message_ = std::addressof(slot().construct(std::forward<Args>(args)...));
         return *message_;
     }
 
@@ -445,14 +418,24 @@ public:
         SLUICE_ASSERT(message_ != nullptr,
                       "commit without a message: call emplace first, commit once");
         message_ = nullptr;
-        push_.publish();
+        isOpen_ = false;
+        ring_.tail_.store(Positions::next(tail_), std::memory_order_release);  // E1 publish
     }
 
 private:
     friend class SpscRing;
-    explicit Reservation(SpscRing& ring) noexcept : push_(ring) {}
+    explicit Reservation(SpscRing& ring) noexcept
+        : ring_(ring),
+          tail_(ring.announced_.load(std::memory_order_relaxed)),  // own variable
+          result_(ring.admit(tail_)),
+          isOpen_(result_ == SendResult::ok) {}
 
-    Push push_;
+    [[nodiscard]] Slot& slot() const noexcept { return ring_.slots_.at(tail_); }
+
+    SpscRing& ring_;
+    Index tail_;
+    SendResult result_;
+    bool isOpen_;
     T* message_ = nullptr;
 };
 

@@ -272,7 +272,7 @@ public:
             setMode(Mode::closed);
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
             forbidRestart();
         }
         const bool hadWorker = worker_.isRunning();
@@ -374,7 +374,7 @@ private:
             return;
         }
         const Guard guard = pauseWorker(Clock::time_point::max());
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
             restart();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::caller) {
@@ -462,7 +462,7 @@ private:
     /// Makes sure that a forked child which has not logged yet starts no worker.
     void forbidRestart() noexcept {
         const Guard guard = pauseWorker(Clock::time_point::max());
-        if (mode_.load(std::memory_order_seq_cst) == Mode::nobody) {
+        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
             setMode(Mode::closed);
         }
     }
@@ -574,7 +574,7 @@ private:
         if (worker_.isRunning()) {
             worker_.forget();
             if (!mayLeave_.load(std::memory_order_acquire)) {
-                setMode(Mode::nobody);
+                setMode(Mode::none);
             }
         }
         takePolling();

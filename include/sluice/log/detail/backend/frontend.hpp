@@ -241,7 +241,7 @@ protected:
     /// The threads that write batches.
     enum class Mode : unsigned char {
         worker,  ///< the worker, or the polling thread
-        nobody,  ///< no thread yet: the next log call in the child of a fork() starts a worker
+        none,    ///< no thread yet: the next log call in the child of a fork() starts a worker
         caller,  ///< each thread that logs, because the worker has left
         closed   ///< no thread: records are rejected
     };

@@ -207,7 +207,7 @@ enum class EvictionState : unsigned char {
 // ---- The lane
 
 /// A ring of bytes that carries the records of one thread, its owner, to the back end. The owner
-/// writes records with ascending stamps. The lane's word tells whether it is stamping one.
+/// writes records with ascending stamps. The lane's word shows whether it is stamping one.
 ///
 /// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
 /// end", and any thread the others. A post is wait-free while there is room. While one side evicts

@@ -1,5 +1,5 @@
 #include <sluice/actor/actor_traits.hpp>
-#include <sluice/actor/detail/restart_budget.hpp>
+#include <sluice/actor/detail/failure_handling.hpp>
 
 #include <gtest/gtest.h>
 

@@ -30,9 +30,9 @@ template <class Count>
 
 /// Whether the mailbox may drop accepted messages.
 template <class Traits>
-inline constexpr bool drops = Traits::overflow[0] == Overflow::dropOldest ||
-                              Traits::overflow[1] == Overflow::dropOldest ||
-                              Traits::overflow[2] == Overflow::dropOldest;
+inline constexpr bool drops =
+    Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
+    Traits::overflow[2] == Overflow::dropOldest;
 
 /// Counts the messages in flight, posted and not yet handled, of each type that has a limit.
 ///

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <sluice/actor/detail/posted_message.hpp>
 #include <sluice/actor/detail/timer_slots.hpp>
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <algorithm>
@@ -15,8 +15,49 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace sluice::detail {
+
+/// A message of any type in the list of an object, with its header.
+template <class MessageList, class Traits>
+class PostedMessage;
+
+template <class... Ts, class Traits>
+class PostedMessage<Messages<Ts...>, Traits> {
+public:
+    using Header = MessageHeader<Traits>;
+
+    template <class T, class... Args>
+    PostedMessage(std::in_place_type_t<T> type, const PublishOptions& options, Args&&... args)
+        : header(headerOf(options)), content_(type, std::forward<Args>(args)...) {}
+
+    /// Calls receive(message, header) with the message in its own type.
+    template <class Receive>
+    void visit(const Receive& receive) const {
+        (void)(receiveIf<Ts>(receive) || ...);
+    }
+
+    Header header;
+
+private:
+    static Header headerOf(const PublishOptions& options) noexcept {
+        Header header{};
+        header.set(OptionFields<Traits>(options), options.priority);
+        return header;
+    }
+
+    template <class T, class Receive>
+    bool receiveIf(const Receive& receive) const {
+        const T* const message = std::get_if<T>(&content_);
+        if (message != nullptr) {
+            receive(*message, header);
+        }
+        return message != nullptr;
+    }
+
+    std::variant<Ts...> content_;
+};
 
 /// A heap of indices from 0 to Count - 1, in the order of their deadlines. Equal deadlines keep the
 /// order of insertion. Insertion and removal take O(log n) steps. It never allocates. One thread at

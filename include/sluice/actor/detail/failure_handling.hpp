@@ -2,13 +2,90 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/base/counter.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/wait/event_count.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+#include <utility>
+
+#if defined(__cpp_exceptions)
+#include <exception>
+#endif
 
 namespace sluice::detail {
+
+/// Whether a public `Derived::handle` is exactly such a member function.
+template <class Derived, class Function, class = void>
+inline constexpr bool hasHandle = false;
+template <class Derived, class Function>
+inline constexpr bool
+    hasHandle<Derived, Function, std::void_t<decltype(static_cast<Function>(&Derived::handle))>> =
+        true;
+
+template <class Derived, class... Args>
+inline constexpr bool handles = hasHandle<Derived, void (Derived::*)(Args...)> ||
+                                hasHandle<Derived, void (Derived::*)(Args...) const>;
+
+/// Whether Derived has a public function `handle` for each message.
+template <class Derived, class Header, class MessageList>
+inline constexpr bool handlesAll = false;
+template <class Derived, class Header, class... Ts>
+inline constexpr bool handlesAll<Derived, Header, Messages<Ts...>> =
+    ((handles<Derived, const Ts&> || handles<Derived, const Ts&, const Header&>)&&...);
+
+template <class Derived, class = void>
+inline constexpr bool hasRestart = false;
+template <class Derived>
+inline constexpr bool
+    hasRestart<Derived, std::void_t<decltype(std::declval<Derived&>().restart())>> = true;
+
+#if defined(__cpp_exceptions)
+template <class Derived, class = void>
+inline constexpr bool hasHandlerFailed = false;
+template <class Derived>
+inline constexpr bool
+    hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
+                                  std::declval<std::exception_ptr>()))>> = true;
+
+/// Called in a catch block. Passes the caught exception to `handlerFailed` of the class, if the
+/// class has this function.
+template <class Derived>
+void tellFailure(Derived& object) noexcept {
+    if constexpr (hasHandlerFailed<Derived>) {
+        constexpr bool isNoexcept = noexcept(object.handlerFailed(std::current_exception()));
+        static_assert(isNoexcept, "`handlerFailed(std::exception_ptr)` must be noexcept");
+        object.handlerFailed(std::current_exception());
+    }
+}
+#endif
+
+template <class Derived, class = void>
+inline constexpr bool hasEndedFunction = false;
+template <class Derived>
+inline constexpr bool
+    hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
+
+/// Calls `ended` of the class, if the class has this function.
+template <class Derived>
+void tellEnd(Derived& object) noexcept {
+    if constexpr (hasEndedFunction<Derived>) {
+        static_assert(noexcept(object.ended()), "`ended()` must be noexcept");
+        object.ended();
+    }
+}
+
+/// Calls the handler that fits the message.
+template <class Derived, class T, class Header>
+void callHandler(Derived& object, const T& message, const Header& header) {
+    if constexpr (handles<Derived, const T&, const Header&>) {
+        object.handle(message, header);
+    } else {
+        object.handle(message);
+    }
+}
 
 /// Counts the restarts that the traits of an active object still allow. Only the object's thread
 /// uses it.

@@ -49,11 +49,9 @@ struct McuTraits : sluice::FullBusTraits {
 
 struct McuBufferTraits : sluice::BufferPoolTraits {
     using Platform = OneCore;
-    static constexpr std::size_t cacheLineSize = 8;
 };
 struct McuObjectTraits : sluice::BlockPoolTraits {
     using Platform = OneCore;
-    static constexpr std::size_t cacheLineSize = 8;
 };
 
 /// Too large for a slot of the bus: the pool holds it, and a message carries the pointer.

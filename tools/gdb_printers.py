@@ -161,9 +161,8 @@ class Bus:
         return "Bus"
 
     def children(self):
-        rings = self.value["core_"]["rings_"]
         for name in ("high", "medium", "low"):
-            ring = rings[f"{name}_"]
+            ring = self.value[f"{name}_"]
             if ring.type.strip_typedefs().fields():  # a bus without priorities has one ring
                 yield name, ring
 

@@ -70,7 +70,6 @@ class Bus<Messages<Ts...>, Traits> {
     using Wait = typename Traits::Wait;
     using Observer = typename Traits::Observer;
     using RoleCheck = sluice::RoleCheck<Platform>;
-    using Handling = HandlerThread<Platform>;
     using QueuedMessage = detail::QueuedMessage<List, Traits>;
     /// A number of messages as a type, so that the common publication is compiled for one message.
     using One = std::integral_constant<std::size_t, 1>;
@@ -98,7 +97,7 @@ public:
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the thread first");
-        forEachRing(rings_, [](auto& ring, Priority) {
+        forEachRing(*this, [](auto& ring, Priority) {
             const auto drop = [](QueuedMessage& queued) noexcept { queued.destroy(); };
             while (ring.consumeWhile(drop, unlimited, [] { return true; }) != 0) {
             }
@@ -286,7 +285,7 @@ public:
 
     /// Refuses later messages, and ends all waits for room. Idempotent.
     void close() noexcept {
-        forEachRing(rings_, [](auto& ring, Priority) { ring.close(); });
+        forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
     }
 
@@ -315,7 +314,7 @@ public:
     /// its reads. With dropOldest, a message being handled counts here.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
-        forEachRing(rings_, [&](const auto& ring, Priority priority) {
+        forEachRing(*this, [&](const auto& ring, Priority priority) {
             if (pressure == Pressure::normal && ring.sizeExact() >= roomOf(priority)) {
                 pressure = detail::pressureOf<Traits>(priority);
             }
@@ -327,11 +326,10 @@ public:
     /// Retries if a slot was freed between its reads.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         std::size_t sum = 0;
-        forEachRing(rings_, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
+        forEachRing(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
         return sum;
     }
 
-    /// The sum of all quotas.
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return detail::allRooms<Traits>();
     }
@@ -346,7 +344,7 @@ public:
         if constexpr (Traits::statistics) {  // avoids follow-up errors
             Statistics statistics = counts_.get([this](Priority priority) {
                 std::uint64_t pushes = 0;
-                forEachRing(rings_, [&](const auto& ring, Priority p) {
+                forEachRing(*this, [&](const auto& ring, Priority p) {
                     pushes = p == priority ? ring.pushCount() : pushes;
                 });
                 return pushes;
@@ -372,31 +370,31 @@ private:
 
     template <Priority P>
     RingOf<P>& ring() noexcept {
-        return std::get<detail::indexOf(P)>(rings_);
+        return std::get<detail::indexOf(P)>(std::tie(low_, medium_, high_));
     }
 
     /// Calls f(ring, priority) for each ring, the highest priority first.
-    template <class Rings, class F>
-    static void forEachRing(Rings& rings, const F& f) {
+    template <class Self, class F>
+    static void forEachRing(Self& self, const F& f) {
         if constexpr (Traits::priorities) {
-            f(std::get<2>(rings), Priority::high);
+            f(self.high_, Priority::high);
         }
-        f(std::get<1>(rings), Priority::medium);
+        f(self.medium_, Priority::medium);
         if constexpr (Traits::priorities) {
-            f(std::get<0>(rings), Priority::low);
+            f(self.low_, Priority::low);
         }
     }
 
     template <class Predicate>
     [[nodiscard]] bool anyRing(const Predicate& holds) const {
         bool isAny = false;
-        forEachRing(rings_, [&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
+        forEachRing(*this, [&](const auto& ring, Priority) { isAny = isAny || holds(ring); });
         return isAny;
     }
 
     [[nodiscard]] std::size_t fullest() const noexcept {
         std::size_t most = 0;
-        forEachRing(rings_,
+        forEachRing(*this,
                     [&](const auto& ring, Priority) { most = std::max(most, ring.sizeExact()); });
         return most;
     }
@@ -554,7 +552,7 @@ private:
             // A thread must not wait for itself. A time limit ends a cycle of several buses.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
-                (hasEnd || !Handling::isHere()) && Traits::mayWait()) {
+                (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
                 const auto isOver = [&] {
                     sent = attempt();
                     return sent.result != SendResult::full;
@@ -606,7 +604,7 @@ private:
 
         Bus& bus;
         typename RoleCheck::Scope role;
-        const Handling handling;
+        const HandlerThread<Platform> handling;
         bool hasServed = false;
         bool hasThrown = false;
         std::size_t untilChunk = 1;  // messages until the next endChunk()
@@ -884,7 +882,9 @@ private:
     std::conditional_t<Traits::timeStamp == TimeStamp::none, detail::NoTimeKeeper,
                        detail::TimeKeeper<Traits, Counts>>
         time_;
-    std::tuple<RingOf<Priority::low>, RingOf<Priority::medium>, RingOf<Priority::high>> rings_;
+    RingOf<Priority::high> high_;
+    RingOf<Priority::medium> medium_;
+    RingOf<Priority::low> low_;
 
     // Written by the consumer.
     alignas(line) alignas(

@@ -113,14 +113,6 @@ def test_a_library_has_its_colour_wherever_it_stands(loaded):
     assert whole["peer"] == alone["peer"] == {colour_of("peer")}
 
 
-def test_known_libraries_look_different_and_unknown_ones_keep_their_colour():
-    families = {name.split(".")[0].lower(): colour for name, colour in KNOWN.items()}
-    del families["c++"], families["c++ standard library"]
-    assert len(set(families.values())) == len(families)
-    assert colour_of("never heard of") == colour_of("never heard of")
-    assert re.fullmatch("#[0-9a-f]{6}", colour_of("never heard of"))
-
-
 def test_exports_a_file_for_each_latency_that_hdrhistogram_reads(saved, tmp_path):
     made = sample.content(
         [
@@ -153,10 +145,3 @@ def test_hgrm_needs_a_folder_and_latencies(saved, capsys, tmp_path):
     assert "name a folder with --output" in capsys.readouterr().err
     assert main(["export", str(file), "--format", "hgrm", "--output", str(tmp_path / "x")]) == 2
     assert "holds no latencies" in capsys.readouterr().err
-
-
-def test_shares_come_closer_to_one_until_nothing_is_left():
-    found = hgrm.shares(1000)
-    assert found[:6] == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, 0.5])
-    assert found[6] == pytest.approx(0.55)
-    assert found[-2] <= 0.999 < found[-1] == 1.0

@@ -56,13 +56,6 @@ def test_compares_in_markdown(run, saved, tmp_path):
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == out
 
 
-def test_files_of_mixed_kinds_are_refused(run, saved):
-    raw = sample.content([result("spsc", "ours/Ring", noise(1, 5), "raw-enqueue")])
-    status, _, err = run("compare", saved(run_of(1), "base.json"), saved(raw, "raw.json"))
-    assert status == 2
-    assert "kinds are never compared" in err
-
-
 def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     status, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert status == 0
@@ -72,20 +65,12 @@ def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
     assert "Absent: absent/Queue (not compiled in" in out
 
 
-def test_markdown_names_absent_subjects_once_for_each_reason(run, saved):
-    made = sample.whole()
-    for name in ("a", "b"):
-        made["subjects"].append(sample.subject(name, absent="left out by --filter"))
-    _, out, _ = run("export", saved(made), "--format", "markdown")
-    assert "; a, b (left out by `--filter`)." in out
-
-
 def test_markdown_escapes_what_would_be_a_tag(run, saved):
     _, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
     assert "-DABSENT=&lt;folder&gt;" in out
 
 
-# BR-29: the arguments, the commit, whether it was clean, and the hash of the program.
+# The arguments, the commit, whether it was clean, and the hash of the program.
 def test_what_to_type_to_measure_again(run, saved):
     status, out, _ = run("reproduce", saved(run_of(1)))
     assert status == 0

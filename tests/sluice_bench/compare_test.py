@@ -116,11 +116,6 @@ def test_memory_needs_neither_processes_nor_a_noise_floor(pair):
     assert only(compare.changes(*pair(taken(1, 1.0), taken(2, 1.5)))).verdict == "slower"
 
 
-def test_finds_a_slowdown_of_a_tenth_in_every_line(pair):
-    table = compare.changes(*pair(run_of(1), run_of(2, 1.1)))
-    assert [change.verdict for change in table] == ["slower"] * len(NAMES)
-
-
 def test_what_older_files_do_not_say_is_as_it_was(pair):
     for more, compared in (
         ({"pinned": True, "schedule_seed": None}, True),
@@ -136,7 +131,7 @@ def test_what_older_files_do_not_say_is_as_it_was(pair):
                 compare.changes(*pair(run_of(1), new))
 
 
-# BR-2: kinds are never put side by side.
+# Kinds are never put side by side.
 def test_refuses_to_compare_kinds(pair):
     raw = sample.content([result("spsc", NAMES[0], noise(1, 5), "raw-enqueue")])
     with pytest.raises(BadInput, match="kinds are never compared"):
@@ -147,18 +142,6 @@ def test_refuses_different_cpus(pair):
     other = run_of(2)
     other["environment"]["cpu"] = "Another CPU"
     with pytest.raises(BadInput, match="measured on different CPUs"):
-        compare.changes(*pair(run_of(1), other))
-
-
-def test_tells_that_one_program_was_built_with_assertions(pair):
-    other = run_of(2)
-    other["environment"]["assertions"] = True
-    assert "assertions: False / True" in compare.notes(*pair(run_of(1), other))
-
-
-def test_refuses_files_with_nothing_in_common(pair):
-    other = sample.content([result("mpsc", NAMES[0], noise(1, 5))])
-    with pytest.raises(BadInput, match="no valid result in common"):
         compare.changes(*pair(run_of(1), other))
 
 
@@ -212,11 +195,6 @@ def test_says_what_else_differs(pair):
     new = run_of(2)
     new["environment"]["compiler"] = "clang 19"
     assert "compiler: g++ 12.2.0 / clang 19" in compare.notes(*pair(run_of(1), new))
-
-
-def test_compares_instructions(pair):
-    table = compare.changes(*pair(run_of(1), run_of(2, 1.1)), "instructions")
-    assert {change.verdict for change in table} == {"slower"}
 
 
 def test_compares_tails(pair):
@@ -315,10 +293,3 @@ def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):
     new["not_credible_because"] = [*reasons, "the run was interrupted"]
     with pytest.raises(BadInput, match=r"new.json is not credible: the run was interrupted"):
         gate.gate(*pair(run_of(1), new), 0.05)
-
-
-# BR-28: the gate takes no file that is not credible.
-def test_the_gate_refuses_what_is_not_credible(pair):
-    for base, new in ((True, False), (False, True)):
-        with pytest.raises(BadInput, match="is not credible: it was made up"):
-            gate.gate(*pair(run_of(1, credible=base), run_of(2, credible=new)), 0.05)

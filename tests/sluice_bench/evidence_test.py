@@ -68,15 +68,6 @@ def test_a_page_gets_the_figures_of_its_table(tree):
     assert "unsteady" not in text
 
 
-def test_writing_twice_changes_nothing(tree):
-    root = tree(two())
-    assert {page.name for page in evidence.write(root, root / "docs/evidence")} == {
-        "README.md",
-        "queues.md",
-    }
-    assert evidence.write(root, root / "docs/evidence") == []
-
-
 def test_each_raw_file_has_a_page_of_all_its_results(tree):
     root = tree(two())
     evidence.write(root, root / "docs/evidence")
@@ -91,11 +82,6 @@ def test_the_verdict_on_a_raw_file_is_no_row_of_the_table_before_it(tree):
     evidence.write(root, root / "docs/evidence")
     text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
     assert "|\n\nThe machine was not steady during: spsc.\n\n**Credible" in text
-
-
-def test_another_language_has_the_same_rows(tree):
-    page = PAGE.replace("speed", "speed-zh")
-    assert f"| a message | {RATIO} |" in tree.write(two(), page=page)
 
 
 def test_a_table_may_take_those_rows_of_another_that_have_a_word(tree):

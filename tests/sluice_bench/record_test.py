@@ -13,17 +13,6 @@ def one_result():
     return sample.content([sample.result("spsc", "ours/Ring", [10.0, 11.0])])
 
 
-def test_reads_what_the_program_writes(loaded):
-    record = loaded(sample.whole())
-    assert [scenario.name for scenario in record.scenarios][:3] == [
-        "spsc-64B",
-        "raw-64B",
-        "over-64B",
-    ]
-    assert record.doubts == ["1 result is INVALID", "1 result is UNRELIABLE"]
-    assert loaded(one_result()).doubts == []
-
-
 def test_reads_a_file_from_before_the_check_list(loaded):
     made = one_result()
     for name in ("checklist", "credible", "not_credible_because", "noise_floor", "machine"):
@@ -39,10 +28,6 @@ def test_takes_kinds_and_fields_that_it_does_not_know(loaded):
     made["results"][0]["kind"] = "log-latency"
     made["results"][0]["novelty"] = {"of": "tomorrow"}
     assert loaded(made).scenarios[0].kind == "log-latency"
-
-
-def test_tells_why_it_is_not_credible(loaded):
-    assert loaded(sample.content([], credible=False)).doubts == ["it was made up"]
 
 
 def change(path, value):
@@ -79,7 +64,7 @@ def unreliable(made):
         (change(["run", "unpinned"], True), "no thread was tied to a CPU"),
         (change(["run", "skipped_scenarios"], ["mpsc"]), "1 scenario not run"),
         (unreliable, "1 result is UNRELIABLE"),
-        # BR-27: each item of the template is there, even if only as unknown.
+        # Each item of the template is there, even if only as unknown.
         (remove("environment", "governor"), "the file does not tell: governor"),
         (remove("environment", "program_hash"), "the file does not tell: program_hash"),
     ],
@@ -114,7 +99,7 @@ def repeat(name):
         (remove("environment"), "'environment' is a required property"),
         (remove("subjects"), "'subjects' is a required property"),
         (change(["schema"], 2), "schema: 1 was expected"),
-        # BR-17: the statistics are there together or not at all.
+        # The statistics are there together or not at all.
         *((remove("results", 0, "stats", name), "results[0].stats") for name in STATISTICS),
         (change(["results", 0, "rounds_ns", 0], -1), "results[0].rounds_ns[0]: -1 is less than"),
         (change(["results", 0, "rounds_ns", 0], "fast"), "results[0].rounds_ns[0]: 'fast' is not"),

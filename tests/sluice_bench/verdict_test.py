@@ -39,14 +39,6 @@ def made_up(rounds=10):
     return sample.content(three_of(rounds), comparisons=lines, targets=targets)
 
 
-def test_says_which_of_ours_is_slower_beside_which_peer_the_worst_first(loaded):
-    record = loaded(made_up())
-    lines = verdict.of_ours(record)
-    assert [line[:2] for line in lines] == [("ours/Ring", "peer/Quick"), ("ours/Ring", "peer/Slow")]
-    assert lines[0][2]["slower"] == ["a"]
-    assert verdict.sentence(lines) == "1 faster, 1 slower"
-
-
 def test_the_verdict_stands_before_everything_but_whether_to_believe_it(loaded):
     text = words_of(loaded(made_up()))
     places = [

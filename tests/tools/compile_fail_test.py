@@ -31,24 +31,6 @@ class CompileFailTest(PlantedTree):
         )
         self.assertEqual(problems, [])
 
-    def test_accepts_cases_inside_a_function(self):
-        problems = self.problems(
-            "int use() {",
-            "#if CASE == 0",
-            "    return 1;",
-            "#elif CASE == 1",
-            "    // EXPECT ONLY: one is not declared",
-            '    static_assert(1 > 2, "one is not declared");',
-            "    return 1;",
-            "#elif CASE == 2",
-            "    // EXPECT ONLY: two",
-            '    static_assert(1 > 2, "two");',
-            "    return 2;",
-            "#endif",
-            "}",
-        )
-        self.assertEqual(problems, [])
-
     def test_refuses_a_file_without_control_or_without_cases(self):
         (problem,) = self.problems(
             "#if CASE == 1", "// EXPECT: refused", 'static_assert(1 > 2, "refused");', "#endif"
@@ -149,20 +131,6 @@ class CompileFailTest(PlantedTree):
                 "case 2: it needs one EXPECT line and has 2",
             ],
         )
-
-    def test_sees_errors_inside_templates(self):
-        problems = self.problems(
-            TEMPLATE,
-            *CONTROL,
-            "#elif CASE == 1",
-            "// EXPECT ONLY: refused here",
-            "void use() { put<int>(); }",
-            "#elif CASE == 2",
-            "// EXPECT ONLY: refused here",
-            "void use() { put<char>(); }",
-            "#endif",
-        )
-        self.assertEqual(problems, [])
 
     def test_attributes_each_error_of_an_instantiation(self):
         problems = self.problems(

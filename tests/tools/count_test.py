@@ -77,11 +77,6 @@ class CountTest(PlantedTree):
         for part in parts:
             self.assertIn(part, self.err)
 
-    def test_passes_within_the_budgets(self):
-        self.assertEqual(self.count(), 0, self.out + self.err)
-        self.assertEqual(self.out.splitlines()[-1], "2 passed, 0 failed")
-        self.assertNotIn("hint", self.out)
-
     def test_passes_at_1_9_percent_above_and_fails_at_2_1(self):
         self.dump = dump(*EMPTY, *counted("ring/push", 40), *counted("bus/full", 305.7))
         self.assertEqual(self.count(), 0, self.out)

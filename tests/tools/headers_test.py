@@ -79,22 +79,6 @@ class UmbrellaTest(PlantedTree):
             headers.check_umbrellas, "base.hpp:2: <sluice/base/plot.hpp> does not belong here"
         )
 
-    def test_leaves_modules_that_need_a_package_out_of_the_umbrella_of_all(self):
-        self.plant("include/sluice/plot/axis.hpp")
-        self.plant("include/sluice/plot.hpp", "#include <sluice/plot/axis.hpp>")
-        self.plant("cmake/modules.cmake", "sluice_module(plot LEVEL 4 THREADS)")
-        self.assert_finds(
-            headers.check_umbrellas, "sluice.hpp:1: it lacks #include <sluice/plot.hpp>"
-        )
-        self.plant(
-            "cmake/modules.cmake", "sluice_module(plot LEVEL 4 PACKAGE plot TARGET plot::plot)"
-        )
-        self.assert_finds(headers.check_umbrellas)
-        self.plant("include/sluice/plot.hpp", "")
-        self.assert_finds(
-            headers.check_umbrellas, "plot.hpp:1: it lacks #include <sluice/plot/axis.hpp>"
-        )
-
     def test_refuses_a_missing_umbrella(self):
         self.plant("include/sluice/queue/ring.hpp")
         self.assert_finds(

@@ -45,17 +45,6 @@ class HostwatchTest(unittest.TestCase):
         for line, priority in zip(waits[1:4], rejected, strict=True):
             self.assertRegex(line, rf"^{priority}( +[0-9.]+ (ns|us|ms|s)){{3}}$")
 
-    def test_lists_the_alarms_that_are_on(self):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "meminfo").write_text(
-                "MemTotal: 100 kB\nMemAvailable: 5 kB\nCached: 0 kB\n"
-                "SwapTotal: 0 kB\nSwapFree: 0 kB\n",
-                encoding="utf-8",
-            )
-            result = run("--proc", folder, "--seconds", "1")
-        self.assertRegex(result.stdout, r"\| mem +95\.0 % .*\| ALARM memory\n")
-        self.assertEqual(counts(result.stdout, "alarm"), [1, 1, 0, 1])
-
     def test_logs_what_happens_on_all_threads_in_the_order_of_time(self):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "meminfo").write_text(

@@ -66,19 +66,6 @@ class PagesTest(PlantedTree):
             "docs/guide/distributed.md:5: the row names no test",
         )
 
-    def test_asks_no_table_of_calls_for_tests(self):
-        self.plant(
-            "docs/guide/distributed.md",
-            "| call | by |",
-            "|---|---|",
-            "| `close` | the owner |",
-            "",
-            "| event | test |",
-            "|---|---|",
-            "| full | none |",
-        )
-        self.assert_finds(pages.check, "docs/guide/distributed.md:7: the row names no test")
-
     def test_leaves_code_blocks_alone(self):
         self.plant("README.md", "```cpp", "f[0](x); // `no/such`", "```")
         self.assert_finds(pages.check)

@@ -51,10 +51,6 @@ class RunTidyTest(PlantedTree):
         self.printed = printed.getvalue()
         return outcome
 
-    def test_reads_a_clean_source_once(self):
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-        self.assertEqual(self.run_tidy(), (1, 0, []))
-
     def test_reads_again_when_a_header_or_the_settings_change(self):
         self.run_tidy()
         self.plant("include/part.hpp", "long part();")

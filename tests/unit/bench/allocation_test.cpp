@@ -1,8 +1,16 @@
+// Rounds of allocators, and what is written into their blocks.
+
+#include "harness/machine/clock.hpp"
 #include "harness/run/allocation.hpp"
+#include "harness/run/child.hpp"
+#include "harness/run/message.hpp"
+#include "harness/run/touch.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -129,5 +137,92 @@ TEST(AllocationRoundTest, ResidentMemoryIsThatOfTheChild) {
     EXPECT_FALSE(Shelf::trimmed) << "that was another process";
 }
 
+TEST(ChildTest, BooksThatDoNotBalanceAreAnError) {
+    const Round round = inChild([](Round& answer) { answer.counts.planned = 1; });
+    EXPECT_NE(round.error, "");
+}
+
+TEST(ChildTest, ChildThatDiesIsAnError) {
+    const Round round = inChild([](Round&) { std::_Exit(3); });
+    EXPECT_EQ(round.error, "the child process did not answer");
+}
+
+template <std::size_t Bytes>
+std::size_t bytesWritten() {
+    std::vector<std::byte> block(Bytes, std::byte{0});
+    Touch<Bytes>::write(block.data(), ~std::uint64_t{0});
+    return std::size_t(std::count(block.begin(), block.end(), std::byte{0xff}));
+}
+
+TEST(TouchTest, WritesTheFirstAndTheLastWordOfEachLineOrPage) {
+    EXPECT_EQ(bytesWritten<1>(), 1U);
+    EXPECT_EQ(bytesWritten<64>(), 16U);
+    EXPECT_EQ(bytesWritten<1024>(), 16U * 16);
+    EXPECT_EQ(bytesWritten<4096>(), 64U * 16);
+    EXPECT_EQ(bytesWritten<32768>(), 8U * 16);
+}
+
+template <std::size_t Bytes>
+void expectToReadWhatWasWritten() {
+    std::vector<std::byte> block(Bytes);
+    Touch<Bytes>::write(block.data(), 300);
+    EXPECT_EQ(Touch<Bytes>::read(block.data()), Touch<Bytes>::expected(300));
+    block.back() ^= std::byte{1};
+    EXPECT_NE(Touch<Bytes>::read(block.data()), Touch<Bytes>::expected(300));
+}
+
+TEST(TouchTest, ReadsWhatWasWritten) {
+    expectToReadWhatWasWritten<1>();
+    expectToReadWhatWasWritten<64>();
+    expectToReadWhatWasWritten<1024>();
+    expectToReadWhatWasWritten<32768>();
+}
+
+// The payload is read as a whole, so a change anywhere in it shows.
+template <class Sized>
+class MessageOfSizeTest : public ::testing::Test {};
+using Sizes = ::testing::Types<Message<8>, Message<32>, Message<64>, Message<512>, Message<4096>>;
+TYPED_TEST_SUITE(MessageOfSizeTest, Sizes);
+
+TYPED_TEST(MessageOfSizeTest, SumsAllItsWords) {
+    TypeParam message(3, 77);
+    EXPECT_EQ(message.checksum(), message.expectedSum());
+    for (std::uint64_t& word : message.words) {
+        word += 1;
+        EXPECT_NE(message.checksum(), TypeParam(3, 77).expectedSum());
+        word -= 1;
+    }
+}
+
+TEST(ReceiptTest, SeesLostAndDoubledMessages) {
+    for (const std::uint64_t second : {0U, 2U}) {
+        Receipt receipt;
+        receipt.take(Message<8>(0, 0));
+        receipt.take(Message<8>(0, second));
+        EXPECT_EQ(receipt.disorder(), 1U);
+    }
+}
+
+TEST(ReceiptTest, SumsAndCountsWhatItTakes) {
+    Receipt receipt;
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const Message<64> message(i % 2, i / 2);
+        sum += message.checksum();
+        receipt.take(message);
+    }
+    EXPECT_EQ(receipt.count(), 10U);
+    EXPECT_EQ(receipt.sum(), sum);
+    EXPECT_EQ(receipt.disorder(), 0U);
+}
+
+// There is no room for a time: a message is the same whenever it is made.
+static_assert(sizeof(Message<8>) == 8 && sizeof(Message<64>) == 64);
+
+TEST(MessageTest, WritesEveryWordDifferently) {
+    const Message<64> message(1, 7);
+    const std::set<std::uint64_t> words(message.words.begin(), message.words.end());
+    EXPECT_EQ(words.size(), message.words.size());
+}
 }  // namespace
 }  // namespace sluice::bench

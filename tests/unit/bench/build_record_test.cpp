@@ -44,14 +44,14 @@ protected:
                                 testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-// BR-24: the flags come from the commands that compiled the subjects, and are the same for all.
+// The flags come from the commands that compiled the subjects, and are the same for all.
 TEST_F(BuildRecordTest, HoldsTheFlagsOfAllSources) {
     ASSERT_TRUE(record({"-O3 -march=native -std=c++17", "-O3 -march=native -std=c++17"}));
     EXPECT_NE(contentOf("record.cpp").find("{\"-O3 -march=native -std=c++17\", 2}"),
               std::string::npos);
 }
 
-// BR-24: subjects of which one was compiled otherwise are not measured at all.
+// Subjects of which one was compiled otherwise are not measured at all.
 TEST_F(BuildRecordTest, RefusesMixedFlags) {
     const std::string usual = "-O3 -DNDEBUG";
     for (const char* const other : {"-O2 -DNDEBUG", "-O3", "-O3 -DNDEBUG -march=native",
@@ -59,24 +59,6 @@ TEST_F(BuildRecordTest, RefusesMixedFlags) {
         EXPECT_FALSE(record({usual, other})) << other;
         EXPECT_NE(contentOf("errors").find("different flags"), std::string::npos) << other;
     }
-}
-
-std::string flagsOf(const nlohmann::json& presets, const std::string& name) {
-    for (const nlohmann::json& preset : presets["configurePresets"]) {
-        if (preset["name"] == name) {
-            return preset["cacheVariables"].value("CMAKE_CXX_FLAGS_RELEASE", "");
-        }
-    }
-    return {};
-}
-
-// BR-25: there is a build with -O2 and one with -O3, one for this machine and one for any.
-TEST(BenchPresetsTest, VaryOptimisationAndProcessor) {
-    std::ifstream file(SLUICE_SOURCE_DIR "/CMakePresets.json");
-    const auto presets = nlohmann::json::parse(file);
-    EXPECT_EQ(flagsOf(presets, "bench"), "-O3 -march=native -DNDEBUG");
-    EXPECT_EQ(flagsOf(presets, "bench-o2"), "-O2 -march=native -DNDEBUG");
-    EXPECT_EQ(flagsOf(presets, "bench-portable"), "-O3 -DNDEBUG");
 }
 
 }  // namespace

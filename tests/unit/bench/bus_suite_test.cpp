@@ -2,7 +2,6 @@
 
 #include "adapters/bus_subjects.hpp"
 #include "harness/report/comparison.hpp"
-#include "harness/run/interleave.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -132,43 +130,7 @@ TEST_F(BusSuiteTest, InOverloadOnlyLowMessagesAreLost) {
     EXPECT_EQ(low.accepted, 32768U);
 }
 
-// BR-4: the modes and all that differ in one feature are compiled into this program, and the rounds
-// of all of them take turns.
-TEST_F(BusSuiteTest, MeasuresTheCostOfEachFeatureInOneProgramInterleaved) {
-    std::set<std::string> ids;
-    std::size_t pairs = 0;
-    for (const FeatureCost& cost : suite_.costs) {
-        if (cost.with.rfind("sluice/", 0) == 0) {
-            ids.insert({cost.with, cost.without});
-            ++pairs;
-        }
-    }
-    const BusSubjects subjects = busSubjects();
-    std::vector<std::function<Round()>> entries;
-    for (const std::string& id : ids) {
-        ASSERT_TRUE(hasSubject(id)) << id;
-        entries.emplace_back([this, id, round = subjects[indexOf(id)].runs.throughput] {
-            return runUnhurried(round, id);
-        });
-    }
-    std::vector<Series> series = interleave(entries, {0, 2}, [](std::size_t, std::size_t) {});
-
-    std::vector<Result> results;
-    std::set<std::size_t> firstPlaces;
-    auto next = series.begin();
-    for (const std::string& id : ids) {
-        ASSERT_EQ(next->error, "") << id;
-        ASSERT_EQ(next->records.size(), 2U) << id;
-        EXPECT_NE(next->records[0].place, next->records[1].place) << id << ": always the same turn";
-        firstPlaces.insert(next->records[0].place);
-        results.push_back(makeResult(scenario("bus-64B-1p"), id, RoundPlan{}, std::move(*next++),
-                                     quietMachine(), Conditions{}));
-    }
-    EXPECT_EQ(firstPlaces.size(), ids.size()) << "one round has all of them";
-    EXPECT_EQ(compareFeatures(results, suite_.costs).size(), pairs);
-}
-
-// BR-4: bare leaves out priorities, admission and counters. The two subjects that measure the cost
+// Bare leaves out priorities, admission and counters. The two subjects that measure the cost
 // of a feature promise the same except for that feature.
 TEST_F(BusSuiteTest, PairsDifferInTheirFeatureAlone) {
     const std::map<std::string, Strings> differences = {

@@ -1,10 +1,17 @@
-#include "harness/report/comparison.hpp"
+// Ratios, verdicts and targets. The rounds are made up, so the answer is known.
 
+#include "harness/report/comparison.hpp"
+#include "harness/report/feature_cost.hpp"
+#include "harness/report/line_target.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
+#include <sstream>
+#include <stdexcept>
 
 namespace sluice::bench {
 namespace {
@@ -38,13 +45,6 @@ TEST(ComparisonTest, TakesTheFastestPeerOfEachRole) {
     EXPECT_DOUBLE_EQ(paced->ratio, 1.0);
 }
 
-TEST(ComparisonTest, ComparesPeersToo) {
-    const Report report = sampleReport();
-    const Comparison* peer = find(report.comparisons, "other/queue", "best peer as documented");
-    ASSERT_NE(peer, nullptr);
-    EXPECT_DOUBLE_EQ(peer->ratio, 2.5);
-}
-
 TEST(ComparisonTest, LeavesInvalidResultsOut) {
     Report report = sampleReport();
     report.results[1] = invalidResult("boost/spsc_queue");
@@ -52,11 +52,6 @@ TEST(ComparisonTest, LeavesInvalidResultsOut) {
     EXPECT_EQ(find(comparisons, "boost/spsc_queue", "best paced peer"), nullptr);
     EXPECT_EQ(find(comparisons, "sluice/SpscRing", "best peer as documented")->baseline,
               "other/queue");
-}
-
-TEST(ComparisonTest, SaysNothingWithoutAPeer) {
-    const std::vector<Subject> subjects = {subjectNamed("sluice/SpscRing", true, Pacing::harvest)};
-    EXPECT_TRUE(compareWithPeers({resultOf("sluice/SpscRing", {1, 2})}, subjects).empty());
 }
 
 TEST(ComparisonTest, ComparesWithANamedBaseline) {
@@ -135,6 +130,240 @@ TEST(ComparisonTest, JudgesLatencyUnderLoadByTheP99OfItsRounds) {
     const Verdict verdict = judge({{result.scenario.name, "ours", "", 5000}}, {result}, {})[0];
     EXPECT_DOUBLE_EQ(verdict.reached, 4250);
     EXPECT_EQ(verdict.figure, "p99");
+}
+
+// Rounds as they come from a machine: noise of two percent, now and then one that was disturbed,
+// and a drift that all subjects share.
+class Machine {
+public:
+    explicit Machine(unsigned seed) : random_(seed) {}
+
+    Comparison compare(double factor, std::size_t rounds) {
+        std::vector<double> subject;
+        std::vector<double> baseline;
+        for (std::size_t round = 0; round < rounds; ++round) {
+            const double drift = 1 + 0.2 * std::sin(double(round));
+            subject.push_back(factor * drift * noise());
+            baseline.push_back(drift * noise());
+        }
+        return compareRounds(resultOf("a", subject), resultOf("b", baseline), "role");
+    }
+
+private:
+    double noise() {
+        const double usual = std::exp(std::normal_distribution<double>(0, 0.02)(random_));
+        return std::uniform_real_distribution<double>(0, 1)(random_) < 0.05 ? 3 * usual : usual;
+    }
+
+    std::mt19937 random_;
+};
+
+constexpr unsigned trials = 200;
+
+unsigned countOf(const std::string& verdict, double factor) {
+    unsigned count = 0;
+    for (unsigned trial = 0; trial < trials; ++trial) {
+        count += Machine(trial).compare(factor, 10).verdict == verdict;
+    }
+    return count;
+}
+
+TEST(VerdictTest, RarelyFindsADifferenceThatIsNotThere) {
+    EXPECT_LE(countOf("faster", 1) + countOf("slower", 1), trials / 20);
+}
+
+TEST(VerdictTest, FindsATenthMoreTime) {
+    EXPECT_GE(countOf("slower", 1.1), trials * 9 / 10);
+    EXPECT_EQ(countOf("faster", 1.1), 0U);
+}
+
+TEST(VerdictTest, IsUndecidedAfterFewRounds) {
+    EXPECT_EQ(Machine(1).compare(2, 5).verdict, "undecided");
+    EXPECT_EQ(Machine(1).compare(2, 6).verdict, "slower");
+}
+
+TEST(VerdictTest, NeedsTheWholeIntervalBeyondOne) {
+    EXPECT_EQ(verdictOf({0.8, 0.9}, 1), "faster");
+    EXPECT_EQ(verdictOf({1.1, 1.2}, 1), "slower");
+    EXPECT_EQ(verdictOf({0.98, 1.02}, 1), "same");
+    EXPECT_EQ(verdictOf({0.9, 1.02}, 1), "undecided");
+    EXPECT_EQ(verdictOf(Interval{}, 1), "undecided");
+}
+
+TEST(VerdictTest, NeedsTheWholeIntervalBeyondTheNoise) {
+    EXPECT_EQ(verdictOf({1.1, 1.2}, 1.15), "undecided");
+    EXPECT_EQ(verdictOf({1.2, 1.3}, 1.15), "slower");
+    EXPECT_EQ(verdictOf({0.8, 0.9}, 1.2), "undecided");
+    // A difference within the noise does not make two subjects the same.
+    EXPECT_EQ(verdictOf({0.8, 1.2}, 2), "undecided");
+}
+
+TEST(NoiseFloorTest, IsTheFartherEndOfTheInterval) {
+    const std::vector<double> first = {1, 1, 1, 1, 1, 1};
+    const NoiseFloor up =
+        noiseFloorOf(resultOf("a", {0.9, 1, 1, 1, 1, 1.25}), resultOf("a", first));
+    EXPECT_DOUBLE_EQ(up.floor, 1.25);
+    const NoiseFloor down = noiseFloorOf(resultOf("a", {0.5, 1, 1, 1, 1, 1}), resultOf("a", first));
+    EXPECT_DOUBLE_EQ(down.floor, 2);
+}
+
+TEST(NoiseFloorTest, DecidesWithTheInterval) {
+    const std::vector<double> one(6, 1.0);
+    std::vector<Comparison> comparisons = {
+        compareRounds(resultOf("a", std::vector<double>(6, 1.2)), resultOf("b", one), "role")};
+    EXPECT_EQ(comparisons[0].verdict, "slower");
+    NoiseFloor noise;
+    noise.floor = 1.3;
+    complete(comparisons, &noise, {});
+    EXPECT_EQ(comparisons[0].verdict, "undecided");
+    EXPECT_EQ(comparisons[0].noiseFloor, 1.3);
+}
+
+TEST(NoiseFloorTest, IsNeededForAVerdictOnTimes) {
+    const std::vector<double> one(6, 1.0);
+    std::vector<Comparison> comparisons = {
+        compareRounds(resultOf("a", std::vector<double>(6, 2.0)), resultOf("b", one), "role")};
+    complete(comparisons, nullptr, {});
+    EXPECT_EQ(comparisons[0].verdict, "undecided");
+    // Memory hardly varies, so no subject runs twice.
+    comparisons[0].kind = Kind::residentMemory;
+    complete(comparisons, nullptr, {});
+    EXPECT_EQ(comparisons[0].verdict, "slower");
+}
+
+// Figures of different kinds are not set against each other.
+TEST(ComparisonTest, RefusesMixedKinds) {
+    Result idle = resultOf("a", {1, 2});
+    idle.scenario.kind = Kind::idleLatency;
+    EXPECT_THROW((void)compareRounds(idle, resultOf("b", {1, 2}), "role"), std::invalid_argument);
+    Result other = resultOf("a", {1, 2});
+    other.scenario.name = "other";
+    EXPECT_THROW((void)compareRounds(other, resultOf("b", {1, 2}), "role"), std::invalid_argument);
+}
+
+// The overflow demonstration is in no comparison.
+TEST(ComparisonTest, LeavesKindsOutThatAreNotRanked) {
+    Report report = sampleReport();
+    for (Result& result : report.results) {
+        result.scenario.kind = Kind::overflow;
+    }
+    EXPECT_TRUE(compareWithPeers(report.results, report.subjects).empty());
+}
+
+// Promises that differ between two subjects stand beside their ratio.
+TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
+    Report report = sampleReport();
+    EXPECT_TRUE(
+        featureDifferences(report.subjects[0].features, report.subjects[1].features).empty());
+    report.subjects[1].features.order = "none";
+    report.subjects[1].features.allocates = true;
+    complete(report.comparisons, nullptr, report.subjects);
+    const std::vector<std::string> expected = {"order: all producers / none",
+                                               "allocates: no / yes"};
+    EXPECT_EQ(report.comparisons[0].featureDifferences, expected);
+}
+
+TEST(ComparisonTest, TellsWhoseObjectsSeveralThreadsMayUse) {
+    Features safe;
+    safe.topology = "any thread";
+    Features single;
+    single.topology = "one thread";
+    const std::vector<std::string> expected = {"topology: any thread / one thread",
+                                               "thread-safe: yes / no"};
+    EXPECT_EQ(featureDifferences(safe, single), expected);
+    EXPECT_EQ(isThreadSafe(Features{}), std::nullopt);
+}
+
+TEST(ComparisonTest, ComparesPeersToo) {
+    const Report report = sampleReport();
+    const Comparison* peer = find(report.comparisons, "other/queue", "best peer as documented");
+    ASSERT_NE(peer, nullptr);
+    EXPECT_DOUBLE_EQ(peer->ratio, 2.5);
+}
+
+TEST(ComparisonTest, SaysNothingWithoutAPeer) {
+    const std::vector<Subject> subjects = {subjectNamed("sluice/SpscRing", true, Pacing::harvest)};
+    EXPECT_TRUE(compareWithPeers({resultOf("sluice/SpscRing", {1, 2})}, subjects).empty());
+}
+
+const std::vector<FeatureCost> costs = {{"statistics", "full", "no-stats"},
+                                        {"nothing", "full", "absent"}};
+
+// The cost of a feature is the difference of two runs of the same round. Here the machine
+// slows down from round to round, and the medians alone would say 12.
+TEST(FeatureCostTest, IsTheMedianOfTheDifferencesOfEachRound) {
+    const Difference difference =
+        differenceOf(resultOf("full", {11, 32, 104}), resultOf("no-stats", {10, 20, 100}));
+    EXPECT_DOUBLE_EQ(difference.ns, 4);
+    EXPECT_TRUE(std::isinf(difference.interval.high)) << "three rounds cannot say";
+    const Difference many = differenceOf(resultOf("full", {3, 4, 5, 6, 7, 8}),
+                                         resultOf("no-stats", {2, 2, 2, 2, 2, 2}));
+    EXPECT_DOUBLE_EQ(many.interval.low, 1);
+    EXPECT_DOUBLE_EQ(many.interval.high, 6);
+}
+
+TEST(FeatureCostTest, IsPrintedOnlyOfWholeMessagesInTheMainSection) {
+    const auto printed = [](const Scenario& scenario) {
+        std::vector<Result> results = {resultOf("full", {3}), resultOf("no-stats", {2})};
+        for (Result& result : results) {
+            result.scenario = scenario;
+        }
+        std::ostringstream out;
+        printFeatureCosts(out, results, costs);
+        return out.str();
+    };
+    Scenario scenario = throughputScenario();
+    EXPECT_NE(printed(scenario), "");
+    scenario.section = controlGroup;
+    EXPECT_EQ(printed(scenario), "");
+    scenario.section = "";
+    scenario.kind = Kind::idleLatency;
+    EXPECT_EQ(printed(scenario), "");
+}
+
+TEST(FeatureCostTest, StandsInTheReportAsRatio) {
+    const std::vector<Comparison> comparisons = compareFeatures(
+        {resultOf("full", {3, 6}), resultOf("no-stats", {2, 2}), invalidResult("absent")}, costs);
+    ASSERT_EQ(comparisons.size(), 1U);
+    EXPECT_EQ(comparisons.front().role, "cost of statistics");
+    EXPECT_EQ(comparisons.front().baseline, "no-stats");
+    EXPECT_DOUBLE_EQ(comparisons.front().ratio, 2.25);
+    EXPECT_TRUE(compareFeatures({}, costs).empty());
+}
+
+// The line takes 51 ns and a read of the clock 25.
+const std::vector<double> threeLines = {178, 178, 178, 178, 178, 178};
+
+TEST(LineTargetTest, CountsCacheLinesWithoutTheClock) {
+    const std::vector<Result> results = {resultOf("ours", threeLines)};
+    const std::vector<Verdict> verdicts =
+        judgeByLine({{"spsc-64B", "ours", 3}, {"spsc-64B", "ours", 2.9}, {"other", "ours", 9}},
+                    results, quietMachine());
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
+    EXPECT_TRUE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet());
+    EXPECT_NE(verdicts[0].target.baseline.find("the clock's 25.0 ns subtracted"),
+              std::string::npos);
+}
+
+TEST(LineTargetTest, WantsTheWholeIntervalThere) {
+    const std::vector<Result> results = {resultOf("ours", {178, 178, 178, 178, 178, 300}),
+                                         resultOf("few", {178, 178})};
+    const std::vector<Verdict> verdicts =
+        judgeByLine({{"spsc-64B", "ours", 3}, {"spsc-64B", "few", 3}}, results, quietMachine());
+    ASSERT_EQ(verdicts.size(), 2U);
+    EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
+    EXPECT_FALSE(verdicts[0].isMet());
+    EXPECT_FALSE(verdicts[1].isMet()) << "two rounds cannot say";
+}
+
+TEST(LineTargetTest, SaysNothingWhereClockOrResultAreUnknown) {
+    MachineRecord machine = quietMachine();
+    EXPECT_TRUE(judgeByLine({{"spsc-64B", "ours", 3}}, {invalidResult("ours")}, machine).empty());
+    machine.clockNs = -1;
+    EXPECT_TRUE(
+        judgeByLine({{"spsc-64B", "ours", 3}}, {resultOf("ours", threeLines)}, machine).empty());
 }
 
 }  // namespace

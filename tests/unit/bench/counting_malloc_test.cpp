@@ -41,6 +41,5 @@ TEST(AllocationCountTest, SaysNothingWhereNobodyCounts) {
     count.add(3);
     EXPECT_FALSE(count.value().has_value());
 }
-
 }  // namespace
 }  // namespace sluice::bench

@@ -22,17 +22,7 @@ struct Unpaced {
     void full() noexcept {}
 };
 
-enum class Fault {
-    none,
-    loses,
-    doubles,
-    reorders,
-    corrupts,
-    refuses,
-    drops,
-    ignoresPayload,
-    stalls
-};
+enum class Fault { none, loses, doubles, reorders, corrupts, refuses, drops, stalls };
 
 /// A time that passes only when somebody looks at it, or when a test says so.
 struct FakeClock {
@@ -43,7 +33,7 @@ struct FakeClock {
 constexpr Nanoseconds stallTime = 10000000;
 
 /// A plain queue under a lock that does one thing wrong, once, to message number 100: or, where it
-/// refuses or ignores the payload, from then on.
+/// refuses, from then on.
 template <Fault TheFault>
 class LockedQueue {
 public:
@@ -84,11 +74,6 @@ private:
         }
         if (TheFault == Fault::stalls && now) {
             FakeClock::time += stallTime;
-        }
-        if (TheFault == Fault::ignoresPayload && pushes_ >= 100) {
-            const std::uint64_t first = message.words.front();
-            message = TestMessage{};
-            message.words.front() = first;
         }
         if (TheFault == Fault::corrupts && now) {
             message.words.back() ^= 1;

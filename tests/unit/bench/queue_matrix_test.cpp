@@ -28,41 +28,6 @@ std::vector<Scenario> matrix(bool quick = false, bool unpinned = false) {
     return queueScenarios(quick, unpinned, places);
 }
 
-template <class Value>
-std::set<Value> valuesOf(Value Scenario::*value, Kind kind) {
-    std::set<Value> values;
-    for (const Scenario& scenario : matrix()) {
-        if (scenario.kind == kind) {
-            values.insert(scenario.*value);
-        }
-    }
-    return values;
-}
-
-// BR-30: consumer on and off, depths, sizes of messages and numbers of producers.
-TEST(QueueMatrixTest, VariesWhatAQueueIsUsedWith) {
-    using Sizes = std::set<std::size_t>;
-    EXPECT_EQ(valuesOf(&Scenario::messageBytes, Kind::throughput), (Sizes{8, 64, 512, 4096}));
-    EXPECT_EQ(valuesOf(&Scenario::capacity, Kind::throughput), (Sizes{64, 4096, 65536}));
-    EXPECT_EQ(valuesOf(&Scenario::producers, Kind::throughput), (Sizes{1, 2, 4}));
-    EXPECT_FALSE(valuesOf(&Scenario::name, Kind::rawEnqueue).empty());
-    const std::set<double> loads = {0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.2};
-    EXPECT_EQ(valuesOf(&Scenario::load, Kind::loadedLatency), loads);
-}
-
-// BR-20: an idle queue and one under load are measured by themselves, under names of their own.
-TEST(QueueMatrixTest, KeepsIdleAndLoadedLatencyApart) {
-    EXPECT_EQ(kindName(Kind::idleLatency), "idle-latency");
-    EXPECT_EQ(kindName(Kind::loadedLatency), "loaded-latency");
-    const std::set<std::string> idle = valuesOf(&Scenario::name, Kind::idleLatency);
-    const std::set<std::string> loaded = valuesOf(&Scenario::name, Kind::loadedLatency);
-    EXPECT_FALSE(idle.empty());
-    EXPECT_FALSE(loaded.empty());
-    for (const std::string& name : idle) {
-        EXPECT_EQ(loaded.count(name), 0U);
-    }
-}
-
 TEST(QueueMatrixTest, GivesNoTwoScenariosOneName) {
     for (const bool quick : {false, true}) {
         std::set<std::string> names;
@@ -72,7 +37,7 @@ TEST(QueueMatrixTest, GivesNoTwoScenariosOneName) {
     }
 }
 
-// BR-9: a filter for one figure of the control group selects the other two as well.
+// A filter for one figure of the control group selects the other two as well.
 TEST(ControlGroupTest, RunsAsAWholeOrNotAtAll) {
     const std::vector<Scenario> all = matrix();
     const auto kindsAskedFor = [&all](const char* filter) {
@@ -110,7 +75,7 @@ std::vector<Subject> takingPartIn(const std::string& scenario, const QueueSubjec
     return parts;
 }
 
-// BR-23: the same queue with and without padding, both measured in the same scenario.
+// The same queue with and without padding, both measured in the same scenario.
 TEST(QueueSubjectsTest, HaveAQueueWithAndWithoutPadding) {
     QueueSubjects subjects;
     addSpscRing(subjects);
@@ -140,13 +105,13 @@ std::set<std::string> distancesIn(const std::vector<Scenario>& scenarios) {
     return names;
 }
 
-// BR-21: the distances that the machine has besides that of the main pair.
+// The distances that the machine has besides that of the main pair.
 TEST(QueueMatrixTest, HasTheOtherDistances) {
     const std::set<std::string> expected = {"spsc-64B-other-package", "mpsc-64B-1p-other-package"};
     EXPECT_EQ(distancesIn(matrix()), expected);
 }
 
-// BR-22: threads that may run anywhere are at no distance from each other.
+// Threads that may run anywhere are at no distance from each other.
 TEST(QueueMatrixTest, HasNoDistancesWithoutPins) {
     EXPECT_TRUE(distancesIn(matrix(false, true)).empty());
 }

@@ -1,8 +1,18 @@
-#include "harness/report/result.hpp"
+// What a result is made of: statistics, counts and the flags that spoil it.
 
+#include "harness/report/result.hpp"
+#include "harness/run/counts.hpp"
+#include "harness/statistics/histogram.hpp"
+#include "harness/statistics/statistics.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <tuple>
+#include <utility>
 
 namespace sluice::bench {
 namespace {
@@ -23,33 +33,23 @@ Series steadySeries() {
     return series;
 }
 
-TEST(ResultTest, HasNoFlagsWhenAllIsWell) {
-    EXPECT_EQ(flagsOf(steadySeries()), Flags{});
-}
-
 TEST(ResultTest, FlagsWhatSpoilsIt) {
-    Series series = steadySeries();
-    series.error = "lost one";
-    EXPECT_EQ(flagsOf(series), Flags{"INVALID"});
-
-    series = steadySeries();
-    series.roundNs[0] = 500;
-    EXPECT_EQ(flagsOf(series), Flags{"UNRELIABLE"});
-
-    series = steadySeries();
-    series.counts.disorder = 1;
-    EXPECT_EQ(flagsOf(series), Flags{"REORDERED"});
-
-    series = steadySeries();
-    series.counts.backInTime = 1;
-    EXPECT_EQ(flagsOf(series), Flags{"BACK_IN_TIME"});
-
-    series = steadySeries();
-    series.timedOut = 1;
-    series.roundsBehindSchedule = 1;
-    EXPECT_EQ(flagsOf(series), (Flags{"TIMEOUTS", "BEHIND_SCHEDULE"}));
-
+    EXPECT_EQ(flagsOf(steadySeries()), Flags{});
     EXPECT_EQ(flagsOf(steadySeries(), quietMachine(), true), Flags{"QUICK"});
+    using Fault = void (*)(Series&);
+    const std::vector<std::pair<Fault, Flags>> faults = {
+        {[](Series& series) { series.error = "lost one"; }, {"INVALID"}},
+        {[](Series& series) { series.roundNs[0] = 500; }, {"UNRELIABLE"}},
+        {[](Series& series) { series.counts.disorder = 1; }, {"REORDERED"}},
+        {[](Series& series) { series.counts.backInTime = 1; }, {"BACK_IN_TIME"}},
+        {[](Series& series) { series.timedOut = 1; }, {"TIMEOUTS"}},
+        {[](Series& series) { series.roundsBehindSchedule = 1; }, {"BEHIND_SCHEDULE"}},
+    };
+    for (const auto& [fault, flags] : faults) {
+        Series series = steadySeries();
+        fault(series);
+        EXPECT_EQ(flagsOf(series), flags);
+    }
 }
 
 TEST(ResultTest, FlagsAP99ThatIsOnlyTheMaximum) {
@@ -67,7 +67,7 @@ TEST(ResultTest, FlagsADisturbedMachine) {
     EXPECT_EQ(flagsOf(steadySeries(), machine), Flags{"MACHINE_UNSTEADY"});
 }
 
-// BR-12: the part of the interval that went into reading the clock.
+// The part of the interval that went into reading the clock.
 Series timedSeries(double intervalNs) {
     Series series = steadySeries();
     RoundRecord record;
@@ -111,7 +111,7 @@ TEST(ResultTest, RefusesARoundWithFewerInstructionsThanItsPayloadNeeds) {
     EXPECT_EQ(errorWith(4), "");
 }
 
-// BR-15: fewer than ten rounds are marked, and so is every result of a run that was cut short.
+// Fewer than ten rounds are marked, and so is every result of a run that was cut short.
 TEST(ResultTest, FlagsTooFewRoundsAndAnInterruptedRun) {
     Series series;
     series.roundNs = std::vector<double>(9, 5.0);
@@ -125,22 +125,19 @@ TEST(ResultTest, FlagsTooFewRoundsAndAnInterruptedRun) {
 }
 
 TEST(ResultTest, IsPublishableWithEnoughRoundsToTheEnd) {
-    Report report;
-    EXPECT_TRUE(isPublishable(report));
-    report.repetition.rounds = 9;
-    EXPECT_FALSE(isPublishable(report));
-    report = {};
-    report.repetition.warmups = 2;
-    EXPECT_FALSE(isPublishable(report));
-    report = {};
-    report.quick = true;
-    EXPECT_FALSE(isPublishable(report));
-    report = {};
-    report.wasInterrupted = true;
-    EXPECT_FALSE(isPublishable(report));
+    EXPECT_TRUE(isPublishable(Report{}));
+    using Fault = void (*)(Report&);
+    for (const Fault fault : {Fault([](Report& report) { report.repetition.rounds = 9; }),
+                              Fault([](Report& report) { report.repetition.warmups = 2; }),
+                              Fault([](Report& report) { report.quick = true; }),
+                              Fault([](Report& report) { report.wasInterrupted = true; })}) {
+        Report report;
+        fault(report);
+        EXPECT_FALSE(isPublishable(report));
+    }
 }
 
-// BR-22: a result without pins stands apart, and says so.
+// A result without pins stands apart, and says so.
 TEST(ResultTest, MarksWhatRanWithoutPins) {
     Result result = resultOf("a", {1, 2, 3});
     EXPECT_FALSE(hasFlag(result, "UNPINNED"));
@@ -152,7 +149,7 @@ TEST(ResultTest, MarksWhatRanWithoutPins) {
     EXPECT_EQ(result.scenario.section, unpinnedSection);
 }
 
-// BR-18: an unreliable result names the disturbances of its slow rounds.
+// An unreliable result names the disturbances of its slow rounds.
 TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
     Series series;
     for (const double ns : {5.0, 5.0, 5.0, 50.0}) {
@@ -174,16 +171,7 @@ TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
                     .suspects.empty());
 }
 
-// A single call takes about as long as reading the clock.
-TEST(ResultTest, RanksNeitherDemonstrationsNorRatesOfTheirOwnNorTheClock) {
-    EXPECT_TRUE(isRanked(Kind::throughput));
-    EXPECT_TRUE(isRanked(Kind::idleLatency));
-    EXPECT_FALSE(isRanked(Kind::overflow));
-    EXPECT_FALSE(isRanked(Kind::loadedLatency));
-    EXPECT_FALSE(isRanked(Kind::callLatency));
-}
-
-// BR-6: the rate of a result comes from its time for one accepted or delivered message.
+// The rate of a result comes from its time for one accepted or delivered message.
 TEST(ResultTest, CountsPerSecondWhatArrived) {
     EXPECT_DOUBLE_EQ(perSecond(resultOf("a", {10, 10})), 1e8);
     Result latency = resultOf("a", {10, 10});
@@ -201,6 +189,127 @@ TEST(ResultTest, TakesLatencyStatisticsFromTheSamples) {
         makeResult(scenario, "a", RoundPlan{}, series, quietMachine(), Conditions{});
     EXPECT_EQ(result.stats.samples, 3U);
     EXPECT_EQ(result.stats.max, 3);
+}
+
+std::vector<double> oneTo(int last) {
+    std::vector<double> values(std::size_t(last), 0.0);
+    std::iota(values.begin(), values.end(), 1.0);
+    return values;
+}
+
+TEST(StatisticsTest, TakesQuantilesByNearestRank) {
+    const std::vector<double> sorted = oneTo(200);
+    EXPECT_EQ(quantile(sorted, 0.50), 100);
+    EXPECT_EQ(quantile(sorted, 0.95), 190);
+    EXPECT_EQ(quantile(sorted, 0.99), 198);
+    EXPECT_EQ(quantile(sorted, 0), 1);
+    EXPECT_EQ(quantile(sorted, 1), 200);
+    EXPECT_EQ(quantile(oneTo(10), 0.99), 10);
+}
+
+TEST(StatisticsTest, TakesTheMedianOfOddAndEvenSamples) {
+    EXPECT_EQ(median({3, 1, 2}), 2);
+    EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+}
+
+TEST(StatisticsTest, SummarizesASample) {
+    const Stats stats = summarize({4, 2, 8, 6});
+    EXPECT_EQ(stats.samples, 4U);
+    EXPECT_EQ(stats.min, 2);
+    EXPECT_EQ(stats.max, 8);
+    EXPECT_EQ(stats.mean, 5);
+    EXPECT_EQ(stats.median, 5);
+    EXPECT_EQ(stats.p50, 4);
+    EXPECT_NEAR(stats.stddev, 2.581988897, 1e-9);
+    EXPECT_NEAR(stats.cv, 0.516397779, 1e-9);
+    EXPECT_EQ(summarize({7}).stddev, 0);
+    EXPECT_EQ(summarize({}).samples, 0U);
+}
+
+TEST(StatisticsTest, FindsTheIntervalOfTheMedian) {
+    // Of ten values the second and the ninth: 2 * (1 + 10) / 2^10 is 2.1 %; one further inside
+    // would leave out 10.9 %.
+    const Interval ten = medianInterval({10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+    EXPECT_EQ(ten.low, 2);
+    EXPECT_EQ(ten.high, 9);
+    const Interval six = medianInterval({1, 2, 3, 4, 5, 6});
+    EXPECT_EQ(six.low, 1);
+    EXPECT_EQ(six.high, 6);
+}
+
+TEST(StatisticsTest, HasNoIntervalForFewValues) {
+    for (const Interval& interval : {medianInterval({}), medianInterval({1, 2, 3, 4, 5})}) {
+        EXPECT_EQ(interval.low, 0);
+        EXPECT_TRUE(std::isinf(interval.high));
+    }
+}
+
+TEST(HistogramTest, CountsEveryValueInItsBucket) {
+    EXPECT_TRUE(histogramOf({}).empty());
+    std::mt19937 random(1);
+    std::lognormal_distribution<double> times(6, 3);
+    std::vector<double> values;
+    for (int i = 0; i < 20000; ++i) {
+        values.push_back(times(random));
+    }
+    std::uint64_t counted = 0;
+    double end = 0;
+    for (const Bucket& bucket : histogramOf(values)) {
+        EXPECT_GE(bucket.from, end);
+        end = bucket.to;
+        // A percentile is read from the middle of its bucket. Its error is below 1 %.
+        EXPECT_LE(bucket.to - bucket.from, bucket.from < 64 ? 1 : bucket.from / 64);
+        std::uint64_t inside = 0;
+        for (const double value : values) {
+            inside += value >= bucket.from && value < bucket.to;
+        }
+        EXPECT_EQ(bucket.count, inside);
+        counted += bucket.count;
+    }
+    EXPECT_EQ(counted, values.size());
+}
+
+Counts balanced() {
+    Counts counts;
+    counts.planned = 100;
+    counts.attempted = 130;
+    counts.accepted = 100;
+    counts.rejected = 30;
+    counts.delivered = 100;
+    counts.sentSum = 4950;
+    counts.receivedSum = 4950;
+    return counts;
+}
+
+TEST(CountsTest, NameEachViolatedIdentity) {
+    const std::vector<std::tuple<std::uint64_t Counts::*, std::uint64_t, std::string>> faults = {
+        {&Counts::attempted, 131, "attempted = accepted + rejected + dropped: 131 is not 130"},
+        {&Counts::planned, 101, "accepted = planned: 100 is not 101"},
+        {&Counts::delivered, 99, "delivered = accepted: 99 is not 100"},
+        {&Counts::receivedSum, 4949, "received checksum = sent checksum: 4949 is not 4950"}};
+    for (const auto& [count, value, expected] : faults) {
+        Counts counts = balanced();
+        counts.*count = value;
+        EXPECT_EQ(complaint(counts, true), expected);
+    }
+}
+
+TEST(CountsTest, ComplainAboutDisorderOnlyWhereOrderIsPromised) {
+    Counts counts = balanced();
+    counts.disorder = 2;
+    EXPECT_EQ(complaint(counts, true), "2 messages broke their producer's order");
+    EXPECT_EQ(complaint(counts, false), "");
+}
+
+TEST(CountsTest, AddUpFieldByField) {
+    Counts sum = balanced();
+    sum += balanced();
+    EXPECT_EQ(sum.planned, 200U);
+    EXPECT_EQ(sum.attempted, 260U);
+    EXPECT_EQ(sum.accepted, 200U);
+    EXPECT_EQ(sum.rejected, 60U);
+    EXPECT_EQ(sum.delivered, 200U);
+    EXPECT_EQ(complaint(sum, true), "");
 }
 
 }  // namespace

@@ -1,14 +1,67 @@
-#include "hostwatch/proc_text.hpp"
+// Reading /proc: files, their text, and the samples of two readings.
 
+#include "hostwatch/proc_file.hpp"
+#include "hostwatch/proc_text.hpp"
+#include "hostwatch/readers.hpp"
 #include "proc_tree.hpp"
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace hostwatch {
 namespace {
+
+TEST(ProcFile, ReadsTheFileAnewEachTime) {
+    const test::ProcTree tree;
+    tree.write("file", "first");
+    ProcFile file(tree.path("file"));
+    EXPECT_FALSE(file.read());
+    EXPECT_EQ(file.text(), "first");
+    tree.write("file", "2nd");
+    EXPECT_FALSE(file.read());
+    EXPECT_EQ(file.text(), "2nd");
+    tree.write("file", "");
+    EXPECT_FALSE(file.read());
+    EXPECT_EQ(file.text(), "");
+}
+
+TEST(ProcFile, NamesTheReasonWhenTheFileIsMissing) {
+    const test::ProcTree tree;
+    ProcFile file(tree.path("absent"));
+    const Problem problem = file.read();
+    EXPECT_NE(problem.text.find("No such file"), std::string::npos) << problem.text;
+    EXPECT_EQ(file.text(), "");
+}
+
+TEST(ProcFile, RefusesWhatIsNotARegularFile) {
+    const test::ProcTree tree;
+    EXPECT_TRUE(ProcFile(tree.root()).read());
+    ASSERT_EQ(::mkfifo(tree.path("pipe").c_str(), 0600), 0);
+    EXPECT_TRUE(ProcFile(tree.path("pipe")).read()) << "and does not wait for a writer";
+    EXPECT_TRUE(ProcFile("/dev/zero").read());
+}
+
+TEST(ProcFile, ReadsUpToTheLimitAndNoFurther) {
+    const test::ProcTree tree;
+    tree.write("file", std::string(ProcFile::sizeLimit - 1, 'x'));
+    ProcFile file(tree.path("file"));
+    EXPECT_FALSE(file.read());
+    EXPECT_EQ(file.text().size(), ProcFile::sizeLimit - 1);
+
+    tree.write("file", std::string(ProcFile::sizeLimit, 'x'));
+    EXPECT_FALSE(file.read());
+    EXPECT_EQ(file.text().size(), ProcFile::sizeLimit);
+
+    tree.write("file", std::string(ProcFile::sizeLimit + 1, 'x'));
+    const Problem problem = file.read();
+    EXPECT_NE(problem.text.find("1048576"), std::string::npos) << problem.text;
+    EXPECT_EQ(file.text(), "");
+}
 
 using test::goodDiskstats;
 using test::goodMeminfo;
@@ -21,14 +74,9 @@ TEST(ToNumber, TakesDigitsOnly) {
     EXPECT_EQ(toNumber("0"), 0U);
     EXPECT_EQ(toNumber("0042"), 42U);
     EXPECT_EQ(toNumber(largest), 18446744073709551615U);
-    for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1.5", "0x10", "12a", "1e3"}) {
+    for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1.5", "12a", "18446744073709551616"}) {
         EXPECT_FALSE(toNumber(bad)) << bad;
     }
-}
-
-TEST(ToNumber, RefusesWhatDoesNotFit) {
-    EXPECT_FALSE(toNumber("18446744073709551616"));
-    EXPECT_FALSE(toNumber(std::string(100000, '9')));
 }
 
 TEST(IsPartitionOf, KnowsTheKernelsNames) {
@@ -43,18 +91,6 @@ TEST(IsPartitionOf, KnowsTheKernelsNames) {
     EXPECT_FALSE(isPartitionOf("md123", "md1"));
     EXPECT_FALSE(isPartitionOf("nvme0n1p", "nvme0n1"));
     EXPECT_FALSE(isPartitionOf("sda1", ""));
-}
-
-TEST(ParseCpu, ReadsTotalAndCores) {
-    std::vector<CpuCounters> cpus;
-    const Problem problem = parseCpu(goodStat, cpus);
-    EXPECT_EQ(problem.text, "");
-    ASSERT_EQ(cpus.size(), 3U);
-    EXPECT_EQ(cpus[0].core, CpuCounters::allCores);
-    EXPECT_EQ(cpus[0].busy, 150U);
-    EXPECT_EQ(cpus[0].idle, 850U);
-    EXPECT_EQ(cpus[2].core, 1);
-    EXPECT_EQ(cpus[2].busy, 70U);
 }
 
 TEST(ParseCpu, CountsEveryKindOfWork) {
@@ -82,12 +118,6 @@ TEST(ParseCpu, KeepsTheGoodLinesAndNamesTheFirstBadOne) {
     EXPECT_EQ(cpus[1].core, 3);
 }
 
-TEST(ParseCpu, RefusesANumberBehindEnoughGoodOnesThatIsNone) {
-    std::vector<CpuCounters> cpus;
-    EXPECT_TRUE(parseCpu("cpu 1 2 3 4 five\n", cpus));
-    EXPECT_TRUE(cpus.empty());
-}
-
 TEST(ParseCpu, RefusesSumsThatDoNotFit) {
     std::vector<CpuCounters> cpus;
     const std::string big = largest;
@@ -105,22 +135,10 @@ TEST(ParseCpu, SaysWhenTheLineOfAllCoresIsMissing) {
     EXPECT_NE(parseCpu("\n\n\n", cpus).text, "");
 }
 
-TEST(ParseCpu, LosesOnlyTheLineThatWasCutShort) {
+TEST(ParseCpu, RefusesANumberBehindEnoughGoodOnesThatIsNone) {
     std::vector<CpuCounters> cpus;
-    const Problem problem = parseCpu("cpu 1 2 3 4\ncpu0 1 2 3 4", cpus);
-    EXPECT_NE(problem.text.find("line 2: cut short"), std::string::npos) << problem.text;
-    EXPECT_EQ(cpus.size(), 1U);
-}
-
-TEST(ParseMemory, ReadsBytes) {
-    MemoryState memory;
-    const Problem problem = parseMemory(goodMeminfo, memory);
-    EXPECT_EQ(problem.text, "");
-    EXPECT_EQ(memory.total, 1000U * 1024);
-    EXPECT_EQ(memory.available, 600U * 1024);
-    EXPECT_EQ(memory.cached, 250U * 1024);
-    EXPECT_EQ(memory.swapTotal, 500U * 1024);
-    EXPECT_EQ(memory.swapFree, 400U * 1024);
+    EXPECT_TRUE(parseCpu("cpu 1 2 3 4 five\n", cpus));
+    EXPECT_TRUE(cpus.empty());
 }
 
 TEST(ParseMemory, NeedsTotalAndAvailable) {
@@ -143,12 +161,6 @@ TEST(ParseMemory, LeavesTheResultAloneWhenAWantedLineIsBroken) {
     }
 }
 
-TEST(ParseMemory, TakesTheLargestNumberThatFits) {
-    MemoryState memory;
-    EXPECT_FALSE(parseMemory("MemTotal: 18014398509481983 kB\nMemAvailable: 0 kB\n", memory));
-    EXPECT_EQ(memory.total, 18446744073709550592U);
-}
-
 TEST(ParseMemory, RefusesMoreFreeThanThereIs) {
     MemoryState memory;
     EXPECT_TRUE(parseMemory("MemTotal: 1 kB\nMemAvailable: 2 kB\n", memory));
@@ -162,6 +174,12 @@ TEST(ParseMemory, IgnoresForeignLinesUnlessTheFileIsCutShort) {
     EXPECT_TRUE(parseMemory(good + "Hugepages", memory));
 }
 
+TEST(ParseMemory, KeepsToWhatFits) {
+    MemoryState memory;
+    EXPECT_FALSE(parseMemory("MemTotal: 18014398509481983 kB\nMemAvailable: 0 kB\n", memory));
+    EXPECT_EQ(memory.total, 18446744073709550592U);
+}
+
 TEST(ParseDisks, ReadsUsedWholeDisks) {
     std::vector<DiskCounters> disks;
     const Problem problem = parseDisks(goodDiskstats, disks);
@@ -172,12 +190,6 @@ TEST(ParseDisks, ReadsUsedWholeDisks) {
     EXPECT_EQ(disks[0].sectorsWritten, 6000U);
     EXPECT_EQ(disks[0].busyMilliseconds, 80U);
     EXPECT_EQ(disks[1].name.view(), "nvme0n1");
-}
-
-TEST(ParseDisks, TakesAMachineWithoutDisks) {
-    std::vector<DiskCounters> disks;
-    EXPECT_FALSE(parseDisks("", disks));
-    EXPECT_TRUE(disks.empty());
 }
 
 TEST(ParseDisks, KeepsTheGoodLinesAndNamesTheFirstBadOne) {
@@ -200,6 +212,12 @@ TEST(ParseDisks, ShowsNamesATerminalCannotMisunderstand) {
     EXPECT_FALSE(parseDisks("8 0 a\x1b[2J\x7f\xc3\xa4 1 1 1 1 1 1 1 1 1 1\n", disks));
     ASSERT_EQ(disks.size(), 1U);
     EXPECT_EQ(disks[0].name.view(), "a?[2J???");
+}
+
+TEST(ParseDisks, TakesAMachineWithoutDisks) {
+    std::vector<DiskCounters> disks;
+    EXPECT_FALSE(parseDisks("", disks));
+    EXPECT_TRUE(disks.empty());
 }
 
 TEST(ParseDisks, CutsANameThatIsTooLong) {
@@ -280,6 +298,124 @@ TEST(Parsers, NeverReadHalfALine) {
         const bool whole = length != 0 && goodNetDev[length - 1] == '\n' && length > 120;
         EXPECT_EQ(hasProblem, !whole) << length;
     }
+}
+
+using namespace std::chrono_literals;
+
+constexpr Clock::time_point start{1000s};
+const std::string netHeading = "a|b\nc|d\n";
+
+/// Feeds one reader and returns the samples of the newest reading.
+template <class Sample>
+class Feed {
+public:
+    std::vector<Sample> operator()(std::string_view text, Clock::duration sinceStart) {
+        std::vector<Sample> measured;
+        problem_ = reader_->read(text, start + sinceStart, measured);
+        return measured;
+    }
+
+    const Problem& problem() const { return problem_; }
+
+private:
+    std::unique_ptr<Reader<Sample>> reader_ = makeReader<Sample>();
+    Problem problem_;
+};
+
+std::string disk(const char* name, int read, int written, int busy) {
+    return std::string("8 0 ") + name + " 1 0 " + std::to_string(read) + " 0 1 0 " +
+           std::to_string(written) + " 0 0 " + std::to_string(busy) + " 0\n";
+}
+
+std::string interface(const char* name, int received, int sent) {
+    return std::string(name) + ": " + std::to_string(received) + " 0 0 0 0 0 0 0 " +
+           std::to_string(sent) + " 0 0 0 0 0 0 0\n";
+}
+
+TEST(CpuReader, TakesACoreThatComesAndGoes) {
+    Feed<CpuSample> feed;
+    feed("cpu 0 0 0 0\ncpu0 0 0 0 0\n", 0s);
+    EXPECT_EQ(feed("cpu 1 0 0 0\ncpu1 1 0 0 0\n", 1s).size(), 0U);
+    EXPECT_EQ(feed("cpu 2 0 0 0\ncpu1 2 0 0 0\n", 2s).size(), 1U);
+}
+
+TEST(CpuReader, TakesAWaitingTimeThatRunsBackwards) {
+    Feed<CpuSample> feed;
+    feed("cpu 0 0 0 0 50\ncpu0 0 0 0 0 50\n", 0s);
+    const auto measured = feed("cpu 10 0 0 0 49\ncpu0 10 0 0 0 49\n", 1s);
+    ASSERT_EQ(measured.size(), 1U) << "the line of all cores is no core";
+    EXPECT_DOUBLE_EQ(measured[0].busyPercent, 100);
+    EXPECT_TRUE(feed("cpu 10 0 0 0 49\ncpu0 10 0 0 0 49\n", 2s).empty()) << "no tick has passed";
+    EXPECT_DOUBLE_EQ(feed("cpu 20 5 10 74\ncpu0 20 5 10 124\n", 3s).at(0).busyPercent, 25);
+}
+
+TEST(MemoryReader, MeasuresAtOnce) {
+    Feed<MemorySample> feed;
+    const auto measured = feed(test::goodMeminfo, 0s);
+    ASSERT_EQ(measured.size(), 1U);
+    const auto& memory = measured[0];
+    EXPECT_EQ(memory.totalBytes, 1000U * 1024);
+    EXPECT_EQ(memory.usedBytes, 400U * 1024);
+    EXPECT_EQ(memory.cachedBytes, 250U * 1024);
+    EXPECT_EQ(memory.swapUsedBytes, 100U * 1024);
+    EXPECT_TRUE(feed("MemTotal: 1 kB\n", 1s).empty());
+    EXPECT_TRUE(feed.problem());
+}
+
+TEST(DiskReader, MeasuresRatesOverTheTimeBetween) {
+    Feed<DiskSample> feed;
+    feed(disk("sda", 100, 200, 1000), 0s);
+    const auto measured = feed(disk("sda", 140, 200, 1500), 2s);
+    ASSERT_EQ(measured.size(), 1U);
+    const auto& sample = measured[0];
+    EXPECT_EQ(sample.name.view(), "sda");
+    EXPECT_DOUBLE_EQ(sample.readBytesPerSecond, 20 * 512);
+    EXPECT_DOUBLE_EQ(sample.writtenBytesPerSecond, 0);
+    EXPECT_DOUBLE_EQ(sample.busyPercent, 25);
+}
+
+TEST(DiskReader, NeverShowsMoreThanAllTheTimeAsBusy) {
+    Feed<DiskSample> feed;
+    feed(disk("sda", 0, 0, 0), 0s);
+    const auto measured = feed(disk("sda", 0, 0, 1010), 1s);
+    EXPECT_DOUBLE_EQ(measured.at(0).busyPercent, 100);
+}
+
+TEST(DiskReader, StartsAnewWhenACounterRunsBackwards) {
+    Feed<DiskSample> feed;
+    feed(disk("sda", 100, 100, 100), 0s);
+    EXPECT_TRUE(feed(disk("sda", 10, 10, 10), 1s).empty());
+    const auto measured = feed(disk("sda", 12, 10, 10), 2s);
+    ASSERT_EQ(measured.size(), 1U);
+    EXPECT_DOUBLE_EQ(measured[0].readBytesPerSecond, 1024);
+}
+
+TEST(DiskReader, MeasuresNothingWhenNoTimeHasPassed) {
+    Feed<DiskSample> feed;
+    feed(disk("sda", 0, 0, 0), 1s);
+    EXPECT_TRUE(feed(disk("sda", 9, 0, 0), 1s).empty());
+}
+
+TEST(NetworkReader, MeasuresEachInterface) {
+    Feed<NetworkSample> feed;
+    feed(netHeading + interface("lo", 5, 5) + interface("eth0", 1000, 10), 0s);
+    const auto measured =
+        feed(netHeading + interface("lo", 5, 5) + interface("eth0", 3000, 20), 500ms);
+    ASSERT_EQ(measured.size(), 2U);
+    const auto& sample = measured[0];
+    EXPECT_EQ(sample.name.view(), "eth0");
+    EXPECT_DOUBLE_EQ(sample.receivedBytesPerSecond, 4000);
+    EXPECT_DOUBLE_EQ(sample.sentBytesPerSecond, 20);
+}
+
+TEST(NetworkReader, CoversTheLongerTimeAfterAReadingThatFailed) {
+    Feed<NetworkSample> feed;
+    feed(netHeading + interface("eth0", 1000, 1), 0s);
+    EXPECT_TRUE(feed("rubbish", 1s).empty());
+    EXPECT_TRUE(feed.problem());
+    const auto measured = feed(netHeading + interface("eth0", 5000, 1), 4s);
+    EXPECT_FALSE(feed.problem());
+    EXPECT_DOUBLE_EQ(measured.at(0).receivedBytesPerSecond, 1000);
 }
 
 }  // namespace

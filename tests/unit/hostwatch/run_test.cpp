@@ -1,6 +1,10 @@
-#include "hostwatch/monitor.hpp"
-#include "hostwatch/readers.hpp"
+// Whole runs of the program, its options and its end.
 
+#include "hostwatch/event_log.hpp"
+#include "hostwatch/monitor.hpp"
+#include "hostwatch/options.hpp"
+#include "hostwatch/readers.hpp"
+#include "hostwatch/stop_signal.hpp"
 #include "proc_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -8,8 +12,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <memory>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace hostwatch {
 namespace {
@@ -140,12 +148,6 @@ TEST_F(MonitorTest, GoesOnWithoutFilesThatAreMissingOrBroken) {
     EXPECT_EQ(readings(Source::memory).faulty, 0U);
 }
 
-TEST_F(MonitorTest, FloodsWithoutAnyFileWithoutSpinning) {
-    runUntil(true, [](const View& view) { return allRead(view, 2); });
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
-    EXPECT_EQ(counts<MemorySample>().attempted(), 0U);
-}
-
 TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
     test::writeGoodFiles(tree_);
     Options options;
@@ -158,6 +160,153 @@ TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
     monitor_->run(display);
     EXPECT_EQ(shows, 1) << "the final state is always shown";
     EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
+}
+
+sluice::Expected<Options, std::string> parse(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "hostwatch");
+    return parseOptions(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(Options, AreTakenInAnyOrder) {
+    const std::string directory = ::testing::TempDir();
+    const auto options =
+        parse({"--proc", directory.c_str(), "--flood", "--seconds", "86400", "--log", "events"});
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->seconds, 86400);
+    EXPECT_TRUE(options->flood);
+    EXPECT_EQ(options->procDirectory, directory);
+    EXPECT_EQ(options->logFile, "events");
+    EXPECT_TRUE(parse({"--help"})->help);
+    EXPECT_EQ(parse({"--seconds", "1"})->seconds, 1);
+}
+
+TEST(Options, NameTheSecondsThatAreOutOfRangeAndTheRange) {
+    for (const char* bad :
+         {"0", "-1", "86401", "99999999999999999999", "5s", "1.5", "", " 5", "+5", "five"}) {
+        const auto options = parse({"--seconds", bad});
+        ASSERT_FALSE(options) << bad;
+        EXPECT_EQ(options.error(),
+                  std::string("--seconds ") + bad + ": must be a whole number from 1 to 86400");
+    }
+}
+
+TEST(Options, NameWhatIsMissingOrUnknown) {
+    EXPECT_NE(parse({"--seconds"}).error().find("--seconds"), std::string::npos);
+    EXPECT_NE(parse({"--flood", "--proc"}).error().find("--proc"), std::string::npos);
+    EXPECT_NE(parse({"--fast"}).error().find("--fast"), std::string::npos);
+    EXPECT_FALSE(parse({""}));
+    EXPECT_FALSE(parse({"5"}));
+}
+
+TEST(Options, WantADirectoryForProc) {
+    EXPECT_NE(parse({"--proc", "/does/not/exist"}).error().find("/does/not/exist"),
+              std::string::npos);
+    EXPECT_FALSE(parse({"--proc", "/dev/null"}));
+}
+
+TEST(EventLogTest, DoesNothingWithoutAFile) {
+    EventLog none;
+    none.started({});
+    none.alarm(Source::disk, {DeviceName("sda"), true});
+    none.pressure(sluice::Pressure::normal, sluice::Pressure::full);
+    none.cannotRead("a file");
+}
+
+TEST(EventLogTest, SaysInOneLineWhyItCannotBeOpened) {
+    const auto log = EventLog::open("/dev/null/not-a-folder/file");
+    ASSERT_FALSE(log);
+    EXPECT_EQ(log.error().rfind("--log", 0), 0U) << log.error();
+    EXPECT_EQ(log.error().find('\n'), std::string::npos);
+}
+
+#if defined(HOSTWATCH_HAS_SPDLOG)
+
+std::vector<std::string> linesOf(const std::string& file) {
+    std::ifstream stream(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+TEST(EventLogTest, WritesALineForEachEventInOrder) {
+    const std::string file = ::testing::TempDir() + "hostwatch_event_log_test";
+    {
+        auto log = EventLog::open(file);
+        ASSERT_TRUE(log) << log.error();
+        Options options;
+        options.flood = true;
+        log->started(options);
+        log->alarm(Source::disk, {DeviceName("sda"), true});
+        log->alarm(Source::disk, {DeviceName(), false});
+        log->pressure(sluice::Pressure::normal, sluice::Pressure::critical);
+        log->cannotRead("/proc/stat: no such file");
+        const auto deliveries = std::make_unique<Deliveries>();
+        const auto accounts = std::make_unique<Accounts>();
+        Statistics statistics{};
+        log->ended({statistics, 0, {}, *deliveries, *accounts, 0});
+        statistics.counts[0][0].published = 1;
+        log->ended({statistics, 0, {}, *deliveries, *accounts, 0});
+    }
+    const std::vector<std::string> expected{
+        "started for 10 s, with a flood, reads /proc",
+        "alarm on: disk sda",
+        "alarm off: disk",
+        "pressure critical, was normal",
+        "/proc/stat: no such file",
+        "low: attempted 0, accepted 0, rejected 0, delivered 0",
+        "medium: attempted 0, accepted 0, rejected 0, delivered 0",
+        "high: attempted 0, accepted 0, rejected 0, delivered 0",
+        "ended, the accounts add up",
+        "low: attempted 1, accepted 1, rejected 0, delivered 0",
+        "medium: attempted 0, accepted 0, rejected 0, delivered 0",
+        "high: attempted 0, accepted 0, rejected 0, delivered 0",
+        "ended, THE ACCOUNTS DO NOT ADD UP"};
+    const std::vector<std::string> lines = linesOf(file);
+    ASSERT_EQ(lines.size(), expected.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        EXPECT_EQ(lines[i].substr(lines[i].find("  ", 44) + 2), expected[i]) << lines[i];
+    }
+}
+
+#endif
+
+/// The request comes at a different moment in each round: before, at and in the sleep.
+TEST(StopSignal, EndsASleepThatWouldLast) {
+    for (int round = 0; round < 200; ++round) {
+        StopSignal stop;
+        std::atomic<bool> aboutToSleep{false};
+        std::thread sleeper([&] {
+            aboutToSleep.store(true, std::memory_order_relaxed);
+            stop.waitUntil(Clock::now() + 24h);
+        });
+        while (!aboutToSleep.load(std::memory_order_relaxed)) {
+            std::this_thread::yield();
+        }
+        for (int pause = 0; pause < round * 10; ++pause) {
+            std::this_thread::yield();
+        }
+        stop.request();
+        sleeper.join();
+        EXPECT_TRUE(stop.requested());
+    }
+}
+
+TEST(StopSignal, SleepsUntilTheDeadline) {
+    StopSignal stop;
+    const Clock::time_point deadline = Clock::now() + 2ms;
+    stop.waitUntil(deadline);
+    EXPECT_GE(Clock::now(), deadline);
+    EXPECT_FALSE(stop.requested());
+}
+
+TEST(StopSignal, DoesNotSleepAfterTheRequest) {
+    StopSignal stop;
+    stop.request();
+    stop.request();
+    stop.waitUntil(Clock::now() + 24h);
+    EXPECT_TRUE(stop.requested());
 }
 
 }  // namespace

@@ -1,3 +1,7 @@
+// Rounds of callback lists, dispatchers and event queues.
+
+#include "adapters/event_subjects.hpp"
+#include "harness/run/event_batches.hpp"
 #include "harness/run/listening.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +11,8 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -149,11 +155,122 @@ TEST(TallyTest, APassingListenerChecksTheAnnouncedValue) {
     EXPECT_EQ(tally.strange(), 1U);
 }
 
-TEST(TallyTest, SumsUp) {
-    EXPECT_EQ(sumTo(0), 0U);
-    EXPECT_EQ(sumTo(1), 1U);
-    EXPECT_EQ(sumTo(100), 5050U);
-    EXPECT_EQ(sumTo(101), 5151U);
+template <class Type>
+class PlainQueue {
+public:
+    using Argument = Type;
+    template <class Callback>
+    void add(int event, Callback callback) {
+        listeners_[event] = callback;
+    }
+    void enqueue(int event, const Argument& argument) { queued_.emplace_back(event, argument); }
+    void process() {
+        visit([this](int event, const Argument& argument) { listeners_.at(event)(argument); });
+    }
+    template <class Visitor>
+    void visit(Visitor visitor) {
+        for (const auto& [event, argument] : std::exchange(queued_, {})) {
+            visitor(event, argument);
+        }
+    }
+
+protected:
+    std::vector<std::pair<int, Argument>> queued_;
+
+private:
+    std::map<int, std::function<void(const Argument&)>> listeners_;
+};
+
+/// Keeps no order.
+struct Shuffling : PlainQueue<ShortArgument> {
+    void process() {
+        std::swap(queued_.front(), queued_.back());
+        PlainQueue::process();
+    }
+};
+
+struct Losing : PlainQueue<ShortArgument> {
+    void process() {
+        queued_.pop_back();
+        PlainQueue::process();
+    }
+};
+
+// Ten batches, each of four queues with 1 000 events.
+RoundPlan batchPlan() {
+    RoundPlan plan;
+    plan.placement.consumerCpu = allowedCpus().front();
+    plan.messages = 40000;
+    plan.capacity = 1000;
+    return plan;
+}
+
+template <class Queue, class Drain>
+void expectAll() {
+    const Round enqueue = eventBatchRound<Queue, Drain, Phase::enqueue>(batchPlan());
+    const Round drain = eventBatchRound<Queue, Drain, Phase::drain>(batchPlan());
+    const Round both = eventBatchRound<Queue, Drain, Phase::both>(batchPlan());
+    for (const Round& round : {enqueue, drain, both}) {
+        EXPECT_EQ(round.error, "");
+        EXPECT_EQ(round.counts.delivered, 44000U) << "the first batch is the run-in";
+        EXPECT_GT(round.ns, 0);
+    }
+    EXPECT_EQ(enqueue.clockReads, 20U) << "the four queues are timed together";
+    EXPECT_EQ(drain.clockReads, 20U);
+    EXPECT_EQ(both.clockReads, 30U);
+}
+
+TEST(EventBatchRoundTest, EveryArgumentIsReadByListenersAndByVisitors) {
+    expectAll<PlainQueue<ShortArgument>, CallListeners>();
+    expectAll<PlainQueue<ShortArgument>, CallVisitor>();
+    expectAll<PlainQueue<std::string>, CallListeners>();
+    expectAll<PlainQueue<PointerArgument>, CallListeners>();
+}
+
+TEST(EventBatchRoundTest, EventsMayHaveOneId) {
+    const Round round =
+        eventBatchRound<PlainQueue<ShortArgument>, CallListeners, Phase::drain, 1>(batchPlan());
+    EXPECT_EQ(round.error, "");
+    EXPECT_EQ(round.counts.delivered, 44000U);
+}
+
+TEST(EventBatchRoundTest, DisorderAndLossAreNoticed) {
+    const Round shuffled = eventBatchRound<Shuffling, CallListeners, Phase::drain>(batchPlan());
+    const Round lost = eventBatchRound<Losing, CallListeners, Phase::drain>(batchPlan());
+    EXPECT_NE(shuffled.error.find("order"), std::string::npos);
+    EXPECT_NE(lost.error.find("delivered"), std::string::npos);
+}
+
+RoundPlan planFor(const std::string& scenario) {
+    const int cpu = allowedCpus().front();
+    const bool isAlone =
+        scenario.find("2t") == std::string::npos && scenario.find("while") == std::string::npos &&
+        scenario.find("across") == std::string::npos && scenario.find("wait") == std::string::npos;
+    RoundPlan plan;
+    plan.placement.consumerCpu = cpu;
+    plan.placement.producerCpus.assign(isAlone ? 0 : 1, allowedCpus().back());
+    plan.placement.oversubscribed = cpu == allowedCpus().back();
+    plan.capacity = 20;
+    plan.messages = 200;
+    plan.runIn = 20;
+    return plan;
+}
+
+/// The benchmark of eventpp, built with our headers instead of eventpp's.
+TEST(EventppPeerTest, RunsWithTheHeadersThatBearItsNames) {
+    EventSubjects subjects;
+    addEventppNames(subjects);
+    std::set<std::string> ids;
+    for (const EventSubject& subject : subjects) {
+        ids.insert(subject.info.id);
+        EXPECT_TRUE(subject.info.ours);
+        for (const auto& [scenario, round] : subject.rounds) {
+            EXPECT_EQ(round(planFor(scenario)).error, "") << subject.info.id << ", " << scenario;
+        }
+    }
+    EXPECT_EQ(ids, (std::set<std::string>{"sluice/eventpp", "sluice/eventpp/paced",
+                                          "sluice/eventpp:single"}));
+    EXPECT_EQ(subjects.front().rounds.count("visit-1M"), 1U) << "ours has processQueueWith()";
 }
 
 }  // namespace

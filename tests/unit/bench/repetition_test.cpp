@@ -1,0 +1,336 @@
+// How often rounds are repeated, in which order, and when they end.
+
+#include "harness/machine/interruption.hpp"
+#include "harness/report/short_of_time.hpp"
+#include "harness/run/interleave.hpp"
+#include "harness/run/schedule.hpp"
+#include "harness/run/steady_rounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sluice::bench {
+namespace {
+
+Round roundOf(double ns) {
+    Round round;
+    round.ns = ns;
+    round.counts.delivered = 1;
+    return round;
+}
+
+// The rows of a balanced Latin square, whose first one is that of the first measured round.
+TEST(InterleaveTest, ChangesTheOrderFromRoundToRound) {
+    std::string order;
+    std::vector<std::function<Round()>> entries;
+    for (const char name : {'a', 'b', 'c'}) {
+        entries.emplace_back([&order, name] {
+            order += order.size() % 4 == 3 ? std::string(" ") + name : std::string(1, name);
+            return roundOf(1);
+        });
+    }
+    std::size_t calls = 0;
+    (void)interleave(entries, {1, 6}, [&calls](std::size_t done, std::size_t all) {
+        EXPECT_EQ(done, calls++);
+        EXPECT_EQ(all, 21U);
+    });
+    EXPECT_EQ(order, "abc abc bca cab cba acb bac");
+}
+
+TEST(InterleaveTest, GoesOnWithTheRowThatItIsGiven) {
+    const auto entry = [] { return roundOf(1); };
+    Repetition repetition{2, 1};
+    repetition.firstRow = 1;
+    const std::vector<Series> series =
+        interleave({entry, entry, entry}, repetition, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].records.at(0).place, 2U);
+    EXPECT_EQ(series[1].records.at(0).place, 0U);
+}
+
+TEST(InterleaveTest, DiscardsWarmUps) {
+    double next = 0;
+    const std::vector<Series> series =
+        interleave({[&] { return roundOf(++next); }}, {3, 4}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].roundNs, (std::vector<double>{4, 5, 6, 7}));
+    EXPECT_EQ(series[0].counts.delivered, 4U);
+}
+
+TEST(InterleaveTest, ReportsAFailureAndDoesNotRunThatEntryAgain) {
+    int failing = 0;
+    const auto fails = [&] {
+        Round round = roundOf(9);
+        round.error = ++failing == 2 ? "lost one" : "";
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({fails, [] { return roundOf(1); }}, {1, 5}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(failing, 2);
+    EXPECT_EQ(series[0].error, "lost one");
+    EXPECT_TRUE(series[0].roundNs.empty());
+    EXPECT_EQ(series[1].error, "");
+    EXPECT_EQ(series[1].roundNs.size(), 5U);
+}
+
+// Each round keeps its turn, and the activity of the system meanwhile.
+TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
+    const auto entry = [] {
+        Round round = roundOf(7);
+        round.time(0, 70, 10, 2);
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({entry, entry, entry}, {1, 3}, [](std::size_t, std::size_t) {});
+    for (std::size_t round = 0; round < 3; ++round) {
+        const RoundRecord& record = series[0].records.at(round);
+        EXPECT_EQ(record.index, round);
+        EXPECT_EQ(record.place, (3 - round) % 3);
+        EXPECT_EQ(record.ns, 7);
+        EXPECT_EQ(record.timedNs, 70);
+        EXPECT_EQ(record.clockReads, 2U);
+        EXPECT_EQ(record.counts.delivered, 1U);
+    }
+}
+
+// Rounds are added while one is unreliable, for all of them, up to a limit.
+TEST(InterleaveTest, AddsRoundsWhileASeriesIsUnreliable) {
+    int runs = 0;
+    const auto wild = [&runs] { return roundOf(++runs % 2 == 0 ? 1 : 100); };
+    const auto calm = [] { return roundOf(1); };
+    const auto none = [](std::size_t, std::size_t) {};
+    EXPECT_EQ(interleave({calm, wild}, {0, 4, 3}, none)[0].roundNs.size(), 7U);
+    EXPECT_EQ(interleave({calm, calm}, {0, 4, 3}, none)[0].roundNs.size(), 4U);
+    int settling = 0;
+    const auto settles = [&settling] { return roundOf(++settling == 1 ? 3 : 1); };
+    EXPECT_EQ(interleave({settles, calm}, {0, 4, 50}, none)[0].roundNs.size(), 41U);
+}
+
+TEST(InterleaveTest, PoolsLatencySamplesAndKeepsEachRoundsP99) {
+    const auto latency = [] {
+        Round round = roundOf(10);
+        round.samples = {10, 20};
+        round.timedOut = 1;
+        round.intervalNs = 30;
+        round.behindSchedule = true;
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({latency}, {1, 2}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(series[0].samples, (std::vector<double>{10, 20, 10, 20}));
+    EXPECT_EQ(series[0].roundP99, (std::vector<double>{20, 20}));
+    EXPECT_EQ(series[0].roundIntervalNs, (std::vector<double>{30, 30}));
+    EXPECT_EQ(series[0].timedOut, 2U);
+    EXPECT_EQ(series[0].roundsBehindSchedule, 2U);
+}
+
+RoundConditions lines(double before, double after) {
+    return {std::min(before, after), std::max(before, after), 0, 0};
+}
+
+TEST(SteadyRoundsTest, TheLargestGroupWithOneLineTimeCounts) {
+    const std::vector<RoundConditions> rounds = {lines(190, 190), lines(190, 27), lines(27, 26),
+                                                 lines(26, 39),   lines(39, 40),  lines(27, 28)};
+    EXPECT_EQ(steadyRounds(rounds), (std::vector<bool>{false, false, true, true, false, true}));
+    EXPECT_TRUE(steadyRounds({}).empty());
+}
+
+TEST(SteadyRoundsTest, RoundsCountIfTheirConditionsAreUnknown) {
+    EXPECT_EQ(steadyRounds({{}, {}}), (std::vector<bool>{true, true}));
+}
+
+TEST(SteadyRoundsTest, ARoundThatOthersDisturbedDoesNotCount) {
+    RoundConditions busy = lines(20, 20);
+    busy.others = 0.03;
+    RoundConditions stolen = lines(20, 20);
+    stolen.stolen = 0.03;
+    EXPECT_EQ(steadyRounds({busy, lines(20, 20), stolen}), (std::vector<bool>{false, true, false}));
+}
+
+/// One entry whose round has the number of the round as its value, on a machine whose line times
+/// are given. The last of them stays.
+std::vector<Series> interleaveOn(std::vector<double> lineNs, const Repetition& repetition) {
+    std::size_t call = 0;
+    double number = 0;
+    const auto conditions = [&] {
+        const double before = lineNs[std::min(call == 0 ? 0 : call - 1, lineNs.size() - 1)];
+        const double after = lineNs[std::min(call++, lineNs.size() - 1)];
+        return lines(before, after);
+    };
+    const auto entry = [&number] {
+        Round round;
+        round.ns = ++number;
+        return round;
+    };
+    return interleave(
+        {entry}, repetition, [](std::size_t, std::size_t) {}, conditions);
+}
+
+std::vector<Series> interleaveOn(std::vector<double> lineNs, double untilQuietNs) {
+    Repetition repetition{1, 3};
+    repetition.untilQuietNs = untilQuietNs;
+    return interleaveOn(std::move(lineNs), repetition);
+}
+
+constexpr double anHour = 3600e9;
+
+TEST(SteadyRoundsTest, FurtherRoundsReplaceThoseThatWereNotSteady) {
+    // Before the warm-up, after it, and after each measured round.
+    const std::vector<double> lineNs = {190, 190, 190, 27};
+    const Series series = interleaveOn(lineNs, anHour).at(0);
+    EXPECT_EQ(series.roundNs, (std::vector<double>{4, 5, 6}));
+    EXPECT_EQ(series.records.front().index, 2U);
+    EXPECT_EQ(series.discardedRounds, 2U);
+}
+
+// The figures 2, 3 and 4 vary by more than 30 %.
+TEST(SteadyRoundsTest, FiguresOfASubjectAddNoRound) {
+    Repetition repetition{1, 3};
+    repetition.extraRounds = 5;
+    repetition.untilQuietNs = anHour;
+    EXPECT_EQ(interleaveOn({27}, repetition).at(0).roundNs, (std::vector<double>{2, 3, 4}));
+}
+
+TEST(SteadyRoundsTest, AllRoundsCountWhenTheTimeIsOver) {
+    const std::vector<double> lineNs = {190, 190, 27, 190};
+    EXPECT_EQ(interleaveOn(lineNs, 1e-3).at(0).roundNs, (std::vector<double>{2, 3, 4}));
+    EXPECT_EQ(interleaveOn(lineNs, 0).at(0).roundNs, (std::vector<double>{2, 3, 4}));
+}
+
+using Order = std::vector<std::size_t>;
+
+constexpr std::size_t mostSubjects = 24;
+
+TEST(BalancedOrderTest, GivesEachSubjectEachPlaceOnceInASquare) {
+    for (std::size_t subjects = 1; subjects <= mostSubjects; ++subjects) {
+        for (const std::size_t square : {0U, 1U, 2U}) {
+            std::set<std::pair<std::size_t, std::size_t>> seen;
+            for (std::size_t row = 0; row < subjects; ++row) {
+                const Order order = balancedOrder(subjects, square * subjects + row);
+                EXPECT_EQ(std::set<std::size_t>(order.begin(), order.end()).size(), subjects);
+                for (std::size_t place = 0; place < subjects; ++place) {
+                    seen.insert({place, order[place]});
+                }
+            }
+            EXPECT_EQ(seen.size(), subjects * subjects) << subjects << " subjects";
+        }
+    }
+}
+
+TEST(BalancedOrderTest, LetsEachSubjectFollowEachOtherOneEquallyOften) {
+    for (std::size_t subjects = 2; subjects <= mostSubjects; ++subjects) {
+        const std::size_t times = subjects % 2 == 0 ? 1 : 2;
+        std::map<std::pair<std::size_t, std::size_t>, std::size_t> neighbours;
+        for (std::size_t row = 0; row < times * subjects; ++row) {
+            const Order order = balancedOrder(subjects, row);
+            for (std::size_t place = 1; place < subjects; ++place) {
+                ++neighbours[{order[place - 1], order[place]}];
+            }
+        }
+        EXPECT_EQ(neighbours.size(), subjects * (subjects - 1)) << subjects << " subjects";
+        for (const auto& [pair, count] : neighbours) {
+            EXPECT_EQ(count, times) << pair.second << " after " << pair.first << " of " << subjects;
+        }
+    }
+}
+
+Scenario scenarioOf(const std::string& name, std::size_t producers, const std::string& section = "",
+                    Kind kind = Kind::throughput) {
+    Scenario scenario;
+    scenario.name = name;
+    scenario.producers = producers;
+    scenario.section = section;
+    scenario.kind = kind;
+    return scenario;
+}
+
+TEST(ShortOfTimeTest, SeveralProducersComeFirstAndSectionsLast) {
+    std::string order;
+    for (const Scenario& each : mostUsefulFirst(
+             {scenarioOf("depth", 1, depthSection), scenarioOf("one", 1), scenarioOf("two", 2),
+              scenarioOf("four", 4), scenarioOf("load", 2, loadSection, Kind::loadedLatency)})) {
+        order += each.name + " ";
+    }
+    EXPECT_EQ(order, "two four one depth load ");
+}
+
+Round roundThatTakes(Nanoseconds ns) {
+    const Nanoseconds began = now();
+    while (now() - began < ns) {
+    }
+    Round round;
+    round.ns = double(ns);
+    return round;
+}
+
+std::size_t roundsWithin(double budgetNs, double longestNs) {
+    Repetition repetition{0, 10};
+    repetition.budgetNs = budgetNs;
+    repetition.longestNs = longestNs;
+    return interleave({[] { return roundThatTakes(100); }}, repetition,
+                      [](std::size_t, std::size_t) {})
+        .front()
+        .roundNs.size();
+}
+
+TEST(ShortOfTimeTest, AScenarioThatHasBegunHasEnoughRoundsToRank) {
+    EXPECT_EQ(roundsWithin(1, 0), fewestToRank);
+    EXPECT_EQ(roundsWithin(1, 1), 1U) << "the time of the whole run is over";
+    EXPECT_EQ(roundsWithin(0, 0), 10U);
+}
+
+TEST(InterruptionTest, IsNotedOnceAndForgottenByTheNextWatch) {
+    {
+        const InterruptionWatch watch;
+        EXPECT_FALSE(interrupted());
+        std::raise(SIGINT);
+        EXPECT_TRUE(interrupted());
+    }
+    const InterruptionWatch watch;
+    EXPECT_FALSE(interrupted());
+    std::raise(SIGTERM);
+    EXPECT_TRUE(interrupted());
+}
+
+// A process that was started with the signals blocked loses none and dies of none.
+TEST(InterruptionTest, WhatCameWhileBlockedIsNoted) {
+    const sigset_t signals = interruptions();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::raise(SIGINT);
+    {
+        const InterruptionWatch watch;
+        EXPECT_TRUE(interrupted());
+    }
+    const InterruptionWatch next;
+    EXPECT_FALSE(interrupted());
+}
+
+// Measured rounds stay, and pairs of rounds stay pairs. The round under way is left out.
+TEST(InterruptionTest, EndsARunAfterTheLastWholeRound) {
+    const InterruptionWatch watch;
+    int runs = 0;
+    const auto entry = [&runs] {
+        Round round;
+        round.ns = 1;
+        if (++runs == 8) {
+            std::raise(SIGINT);
+        }
+        return round;
+    };
+    const std::vector<Series> series =
+        interleave({entry, entry, entry}, {0, 10}, [](std::size_t, std::size_t) {});
+    EXPECT_EQ(runs, 8);
+    for (const Series& each : series) {
+        EXPECT_EQ(each.roundNs.size(), 2U);
+        EXPECT_EQ(each.error, "");
+    }
+}
+
+}  // namespace
+}  // namespace sluice::bench

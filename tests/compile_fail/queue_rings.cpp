@@ -46,8 +46,10 @@ sluice::MpscRing<int, 0> ring;
 // EXPECT: the capacity of a ring must be at most a quarter of its Index type's range
 sluice::MpscRing<int, 65, ByteTraits> ring;
 #elif CASE == 3
-// EXPECT: the capacity of a ring must be at most a quarter of its Index type's range
-sluice::SpscRing<int, 65, ByteTraits> ring;
+// EXPECT: ignoring returned value|nodiscard
+void forgetTheResult(sluice::SpscRing<int, 8>& ring) {
+    ring.tryPush(7);
+}
 #elif CASE == 4
 // EXPECT: firstPosition of the traits must be even
 sluice::MpscRing<int, 4, OddTraits> ring;
@@ -102,8 +104,10 @@ void forgetTheMessage(sluice::MpscRing<int, 8>& ring) {
     ring.tryPop();
 }
 #elif CASE == 17
-// EXPECT: the capacity of a ring must be at most a quarter of its Index type's range
-sluice::MpmcRing<int, 65, ByteTraits> ring;
+// EXPECT: use of deleted function|call to deleted constructor
+sluice::SpscRing<int, 8> copy(const sluice::SpscRing<int, 8>& ring) {
+    return ring;
+}
 #elif CASE == 18
 // EXPECT: firstPosition of the traits must be even
 sluice::MpmcRing<int, 4, OddTraits> ring;

@@ -18,34 +18,16 @@
 
 namespace sluice::test {
 
-/// Ends the child of a fork.
-[[noreturn]] inline void endChild(bool isRight) {
-    ::_exit(isRight ? 0 : 1);
-}
-
-/// fork(). A signal ends a child that hangs.
-inline pid_t limitedFork() {
+/// The result of check() in the child of a fork. A signal ends a child that hangs: false.
+template <class Check>
+bool isTrueInChild(Check check) {
     const pid_t child = ::fork();
     if (child == 0) {
         ::alarm(20);
+        ::_exit(check() ? 0 : 1);
     }
-    return child;
-}
-
-/// Whether the child has ended by endChild(true).
-inline bool endedWell(pid_t child) {
     int status = 1;
     return child > 0 && ::waitpid(child, &status, 0) == child && status == 0;
-}
-
-/// The result of check() in the child of a fork; false if the child hangs.
-template <class Check>
-bool isTrueInChild(Check check) {
-    const pid_t child = limitedFork();
-    if (child == 0) {
-        endChild(check());
-    }
-    return endedWell(child);
 }
 
 }  // namespace sluice::test

@@ -18,9 +18,7 @@ inline constexpr std::size_t slowness = 4;
 inline constexpr std::size_t slowness = 1;
 #endif
 
-/// Whether a sanitizer is on.
 inline constexpr bool underThreadSanitizer = SLUICE_TEST_TSAN;
-inline constexpr bool underAddressSanitizer = SLUICE_TEST_ASAN;
 
 /// The rounds of a test in this build. `rounds` is their number in an optimised build.
 constexpr std::size_t scaled(std::size_t rounds) noexcept {

@@ -15,8 +15,6 @@ namespace sluice::wire {
 ///     }
 ///
 /// Threads: one thread at a time. The memory must outlive the buffer.
-///
-/// Tests: tests/unit/wire/buffer_test.cpp.
 class Buffer {
 public:
     /// `capacity` is the number of bytes at `storage`.

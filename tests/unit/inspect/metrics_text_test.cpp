@@ -27,6 +27,13 @@ std::string textOf(const std::vector<BusMetrics>& buses) {
 constexpr std::string_view oneType[] = {"Sample"};
 constexpr std::string_view testTypes[] = {"Sample", "Alarm", "Counted"};
 
+static_assert(
+    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<1>, decltype(oneType)&>,
+    "accounts that go away at once");
+static_assert(
+    !std::is_constructible_v<BusMetrics, const char*, BusStatistics<2>&, decltype(oneType)&>,
+    "a name for each type");
+
 TEST(BusMetricsTextTest, IsThisText) {
     BusStatistics<1> statistics{};
     std::uint64_t next = 1;

@@ -1,3 +1,4 @@
+#include <sluice/wire/buffer.hpp>
 #include <sluice/wire/codec.hpp>
 
 #include <gtest/gtest.h>
@@ -106,6 +107,32 @@ TEST(WireCodec, AMessageOfProtobufThatDoesNotFitLeavesTheBuffer) {
 
 TEST(WireCodec, ATypeMayHaveItsOwn) {
     EXPECT_EQ(copied(Letter{'x'}).c, 'x');
+}
+
+TEST(WireBuffer, AddsNothingThatDoesNotFit) {
+    std::array<unsigned char, 4> storage{};
+    Buffer buffer(storage.data(), 3);
+    EXPECT_TRUE(buffer.append("ab", 2));
+    EXPECT_FALSE(buffer.hasOverflowed());
+    EXPECT_FALSE(buffer.append("cd", 2));
+    EXPECT_EQ(buffer.size(), 2U);
+    EXPECT_TRUE(buffer.append("e", 1));
+    EXPECT_FALSE(buffer.append("f", 1));
+    EXPECT_EQ(storage, (std::array<unsigned char, 4>{'a', 'b', 'e', 0}));
+    buffer.shrink(9);
+    EXPECT_EQ(buffer.size(), 3U);
+    buffer.shrink(1);
+    EXPECT_EQ(buffer.size(), 1U);
+    EXPECT_TRUE(buffer.hasOverflowed());
+}
+
+TEST(WireBuffer, RemembersThatItWasExtendedTooFar) {
+    std::array<unsigned char, 4> storage{};
+    Buffer buffer(storage.data(), storage.size());
+    EXPECT_NE(buffer.extend(4), nullptr);
+    EXPECT_FALSE(buffer.hasOverflowed());
+    EXPECT_EQ(buffer.extend(1), nullptr);
+    EXPECT_TRUE(buffer.hasOverflowed());
 }
 
 }  // namespace

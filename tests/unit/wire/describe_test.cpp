@@ -1,8 +1,12 @@
+// The fields that a type has, and the hash that tells types apart.
+
 #include <sluice/wire/describe.hpp>
+#include <sluice/wire/schema_hash.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,15 +27,6 @@ struct Sixteen {
     int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p;
 };
 
-struct Named {
-    int shown = 1;
-    int hidden = 2;
-};
-
-constexpr auto describe(sluice::wire::Type<Named>) {
-    return sluice::wire::fields(sluice::wire::field("shown", &Named::shown));
-}
-
 template <class T>
 std::vector<std::string> namesOf(T object) {
     std::vector<std::string> names;
@@ -49,8 +44,56 @@ TEST(WireDescribe, NumbersTheMembersOfAnAggregate) {
                                          "11", "12", "13", "14", "15"}));
 }
 
-TEST(WireDescribe, TakesTheFieldsThatTheTypeDescribes) {
-    EXPECT_EQ(namesOf(Named{}), Names{"shown"});
+struct One {
+    std::int32_t a;
+};
+struct Same {
+    std::int32_t b;
+};
+struct Wider {
+    std::int64_t a;
+};
+struct More {
+    std::int32_t a;
+    std::int32_t b;
+};
+struct Tree {
+    std::int32_t a;
+    std::vector<Tree> children;
+};
+template <class T>
+using ThreeDeep = std::vector<std::vector<std::vector<T>>>;
+template <class T>
+using Deep = ThreeDeep<ThreeDeep<ThreeDeep<T>>>;
+struct Named {
+    std::int32_t a;
+};
+constexpr auto describe(sluice::wire::Type<Named>) {
+    return sluice::wire::fields(sluice::wire::field("a", &Named::a));
+}
+
+struct Outer {
+    std::vector<One> parts;
+};
+constexpr auto describe(sluice::wire::Type<Outer>) {
+    return sluice::wire::fields(sluice::wire::field("parts", &Outer::parts));
+}
+
+TEST(WireSchemaHash, TellsTypesWhoseFieldsHaveNoNames) {
+    using sluice::wire::hasUnnamedFields;
+    static_assert(!hasUnnamedFields<Named>());
+    EXPECT_TRUE(hasUnnamedFields<One>());
+    EXPECT_TRUE(hasUnnamedFields<Outer>());
+}
+
+TEST(WireSchemaHash, DependsOnNamesAndTypes) {
+    using sluice::wire::schemaHash;
+    static_assert(schemaHash<One>() == schemaHash<Same>());
+    EXPECT_NE(schemaHash<One>(), schemaHash<Wider>());
+    EXPECT_NE(schemaHash<One>(), schemaHash<More>());
+    EXPECT_NE(schemaHash<One>(), schemaHash<Named>());
+    EXPECT_NE(schemaHash<Tree>(), schemaHash<More>());
+    EXPECT_NE(schemaHash<Deep<One>>(), schemaHash<Deep<More>>());
 }
 
 }  // namespace

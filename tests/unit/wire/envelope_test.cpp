@@ -84,7 +84,7 @@ TEST(WireEnvelope, KeepsEveryField) {
 TEST(WireEnvelope, IsLittleEndianOnEveryMachine) {
     const Bytes bytes = encoded();
     EXPECT_EQ(Bytes(bytes.begin(), bytes.begin() + 24),
-              (Bytes{'S', 'L', 'U', 'W', 1,    0,    2,    3,    8, 7, 6, 5,
+              (Bytes{'S', 'L', 'U', 'W', 1,    0,    2,    0,    8, 7, 6, 5,
                      4,   3,   2,   1,   0xA4, 0xA3, 0xA2, 0xA1, 7, 0, 0, 0}));
 }
 

@@ -106,7 +106,7 @@ void replyWakes() {
     parallel([&] { exchange.reply(); },
              [&] {
                  Awaiting waiting(object, frame, exchange.future);
-                 if (waiting.isAttached && object.goOnOne([] { return Scheduler::TimePoint(); })) {
+                 if (waiting.isAttached && object.resumeOne([] { return Scheduler::TimePoint(); })) {
                      check(frame.resumed == 1, "it goes on");
                  }
                  if (frame.resumed == 1) {
@@ -143,7 +143,7 @@ void deadlineBesideAReply() {
              [&] {
                  Awaiting waiting(object, frame, exchange.future, Scheduler::TimePoint());
                  const bool isWaiting = waiting.isAttached;
-                 while (object.goOnOne([] { return Scheduler::TimePoint::max(); })) {
+                 while (object.resumeOne([] { return Scheduler::TimePoint::max(); })) {
                  }
                  check(frame.resumed == (isWaiting ? 1 : 0), "it goes on once");
                  check(!object.hasWoken(), "nobody is left");
@@ -165,7 +165,7 @@ void roomIsToldOrFound() {
         },
         [&] {
             isFull.store(0, std::memory_order_relaxed);
-            waiters.tell();
+            waiters.notifyAll();
         });
     check(isFound || room->isReady(), "told, or the room is found");
 }

@@ -49,7 +49,7 @@ struct Object {
         do {
             mailbox.takeAll([&](Node& node) {
                 if (signal.is(node)) {
-                    signal.wasTaken();
+                    signal.clear();
                     seen.set(news.load(std::memory_order_relaxed));
                     return;
                 }
@@ -66,7 +66,7 @@ struct Object {
     Mailbox mailbox;
     std::array<Message, 4> messages;
     Plain<int> state;
-    detail::MailboxNews<ModelPlatform> signal;
+    detail::MailboxSignal<ModelPlatform> signal;
     Atomic<int> news{0};
     Plain<int> seen;
 };

@@ -23,8 +23,8 @@ struct Owner {
     bool knows[Count + 1]{};  // there is a spare slot
     int cancelled = 0;
 
-    void takeNews() {
-        slots.takeNews(
+    void takeChanges() {
+        slots.takeChanges(
             [this](auto place) {
                 check(!knows[place], "a timer is told of once");
                 check(slots.entry(place).number() > 0, "its entry is there");
@@ -53,7 +53,7 @@ struct Owner {
         for (unsigned place = 0; place <= Count; ++place) {
             if (knows[place] && slots.begin(place)) {
                 ++fired;
-                takeNews();  // as by a handler that finds no free slot
+                takeChanges();  // as by a handler that finds no free slot
                 check(slots.entry(place).number() > 0, "its entry is there");
                 knows[place] = slots.rearm(place);
             }
@@ -77,10 +77,10 @@ void cancelledOrFired() {
                 isCancelled = slots.cancel(timer);
             },
             [&] {
-                owner.takeNews();
+                owner.takeChanges();
                 fired = owner.fireOnce();
             });
-        owner.takeNews();
+        owner.takeChanges();
         fired += owner.fireOnce();
         check(fired == (isCancelled ? 0 : 1), "it fires unless it was cancelled");
         check(owner.cancelled == (isCancelled ? 1 : 0), "the owner is told");
@@ -98,11 +98,11 @@ void cancelledBetweenPeriods() {
     const Timer timer = slots.arm(1, ledger);
     parallel([&] { check(slots.cancel(timer), "it has not ended"); },
              [&] {
-                 owner.takeNews();
+                 owner.takeChanges();
                  (void)owner.fireAgain();
-                 owner.takeNews();
+                 owner.takeChanges();
              });
-    owner.takeNews();
+    owner.takeChanges();
     check(owner.fireAgain() == 0, "it does not fire any more");
     check(ledger.alive == 0, "it has ended");
     check(bool(slots.arm(2, ledger)), "its slot is free");
@@ -121,10 +121,10 @@ void slotIsUsedAgain() {
                 (void)slots.cancel(first);
                 second = slots.arm(2, ledger);
             },
-            [&] { owner.takeNews(), owner.takeNews(); });
+            [&] { owner.takeChanges(), owner.takeChanges(); });
         check(!slots.cancel(first), "the old one has ended");
         check(!second || slots.cancel(second), "the new one has not");
-        owner.takeNews();
+        owner.takeChanges();
     }
     check(ledger.alive == 0, "each message is destroyed once");
 }
@@ -138,10 +138,10 @@ void twoThreadsStartTimers() {
     int fired = 0;
     parallel([&] { arm(); }, [&] { arm(); },
              [&] {
-                 owner.takeNews();
+                 owner.takeChanges();
                  fired = owner.fireOnce();
              });
-    owner.takeNews();
+    owner.takeChanges();
     fired += owner.fireOnce();
     check(fired == 2, "both fire");
     check(ledger.alive == 0, "each message is destroyed once");
@@ -162,7 +162,7 @@ TEST(TimerSlotsModelTest, EveryOrderIsNeededThatTheCheckerCanJudge) {
     // E2 keeps the owner's load of a link from being carried out after its write to the word. The
     // checker delays no load past a later write.
     EXPECT_TRUE(
-        survive({"cancel: update acquire -> relaxed", "takeNews: update release -> relaxed"},
+        survive({"cancel: update acquire -> relaxed", "takeChanges: update release -> relaxed"},
                 surveyOrders("timer_slots.hpp", options({1, 1}), all)));
 }
 #endif

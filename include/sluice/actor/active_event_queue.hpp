@@ -1,7 +1,7 @@
 #pragma once
 
+#include <sluice/actor/detail/handler_wait.hpp>
 #include <sluice/actor/detail/own_thread.hpp>
-#include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
@@ -81,7 +81,7 @@ public:
         if (isHere()) {
             return false;
         }
-        Executor::beforeWaitInHandler();
+        detail::HandlerWait::beforeWaitInHandler();
         if (!this->drainFor(timeout)) {
             stop();
         }
@@ -95,7 +95,7 @@ public:
         if (isHere()) {
             return false;
         }
-        Executor::beforeWaitInHandler();
+        detail::HandlerWait::beforeWaitInHandler();
         lifecycle_.join();
         return true;
     }

@@ -2,12 +2,11 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/awaited_posting.hpp>
-#include <sluice/actor/detail/coroutine_scheduler.hpp>
 #include <sluice/actor/detail/failure_handling.hpp>
+#include <sluice/actor/detail/handler_wait.hpp>
 #include <sluice/actor/detail/in_flight_limits.hpp>
 #include <sluice/actor/detail/object_timers.hpp>
 #include <sluice/actor/detail/own_thread.hpp>
-#include <sluice/actor/executor.hpp>
 #include <sluice/actor/handler_times.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/actor/thread_options.hpp>
@@ -111,17 +110,17 @@ protected:
         return MailboxBus::Clock::now();
     }
     /// Makes the object's thread check its timers. notifyAll() has the fences.
-    void tell() noexcept { mailbox_.waiting().notifyAll(); }
+    void wakeOwner() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
-    InFlightLimits<MessageList, Traits> flights_;
+    InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
     /// Posts by publish(), if the limit of the type allows it. A refusal because of this limit is
     /// also counted in the mailbox.
     template <class T, class Options, class Publish>
     SendResult admit(const Options& options, const Publish& publish) {
-        return flights_.template takeOff<T>(publish, [&] {
+        return inFlight_.template acquire<T>(publish, [&] {
             if (isClosed()) {
                 return publish();  // publish() counts and returns the refusal
             }
@@ -225,7 +224,7 @@ public:
         static_assert(isHandled,
                       "an active object has a public `void handle(const T&)` or `void handle(const "
                       "T&, const Header&)` for each type of its Messages: one is missing");
-        static_assert(!detail::InFlightLimits<MessageList, Traits>::areThere ||
+        static_assert(!detail::InFlightLimits<MessageList, Traits>::any ||
                           !detail::drops<Traits>,
                       "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
@@ -254,7 +253,7 @@ public:
         if (isHere()) {
             return false;
         }
-        Executor::beforeWaitInHandler();
+        detail::HandlerWait::beforeWaitInHandler();
         if (endUnstarted() || !mailbox_.drain(deadline)) {
             stop();
             return false;
@@ -268,7 +267,7 @@ public:
         if (isHere()) {
             return false;
         }
-        Executor::beforeWaitInHandler();
+        detail::HandlerWait::beforeWaitInHandler();
         lifecycle_.join();
         return true;
     }
@@ -337,14 +336,14 @@ private:
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
-            struct Landing {  // also when the handler throws
+            struct Release {  // also when the handler throws
                 ActiveObject& object;
-                ~Landing() {
+                ~Release() {
                     if constexpr (IsPosted) {
-                        object.flights_.template land<T>();
+                        object.inFlight_.template release<T>();
                     }
                 }
-            } const landing{object};
+            } const release{object};
             object.book_.call(header, &Posting::now,
                               [&] { detail::callHandler(object.derived(), message, header); });
         }
@@ -377,7 +376,7 @@ private:
             }
         }
         this->endCoroutines();
-        this->tellRoom();
+        this->notifyRoom();
         lifecycle_.endedWithoutThread();
         return true;
     }
@@ -395,15 +394,15 @@ private:
             }
         }
         this->endCoroutines();
-        this->tellRoom();
-        detail::tellEnd(derived());
+        this->notifyRoom();
+        detail::notifyEnd(derived());
         isAwake_.store(false, std::memory_order_relaxed);
     }
 
     /// Waits for a message, the next deadline, or a timer that another thread starts or cancels.
     void awaitWork() {
         isAwake_.store(false, std::memory_order_relaxed);  // see isAwake()
-        (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerNews(); });
+        (void)mailbox_.waitUntil(this->nextDeadline(), [this] { return this->hasTimerChanges(); });
         isAwake_.store(true, std::memory_order_relaxed);
     }
 
@@ -416,18 +415,18 @@ private:
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
         std::size_t count =
-            surviving([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
+            catching([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
         if (isDiscarding()) {
             count += mailbox_.discard();
         }
-        this->tellRoom();
-        return count + surviving([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
+        this->notifyRoom();
+        return count + catching([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }
 
     /// Calls a function that calls handlers. If a handler throws, it handles the failure and
     /// returns 1.
     template <class Handling>
-    std::size_t surviving(const Handling& handling) {
+    std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
         try {
             return handling();
@@ -449,7 +448,7 @@ private:
     /// Called in the catch block.
     void failed() noexcept {
         failures_.add(1);
-        detail::tellFailure(derived());
+        detail::notifyFailure(derived());
     }
 
     void restart() noexcept {

@@ -225,7 +225,7 @@ class CoroutinePromise : public CoroutineFrame {
 public:
     template <class... Any>
     explicit CoroutinePromise(Object& object, Any&&...) noexcept
-        : CoroutineFrame{&goOnHere, &destroyHere}, object_(object) {}
+        : CoroutineFrame{&resumeHere, &destroyHere}, object_(object) {}
 
     // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)
@@ -250,7 +250,7 @@ public:
 private:
     Scheduler& scheduler() noexcept { return coroutineSchedulerOf(object_); }
 
-    static bool goOnHere(CoroutineFrame& frame) {
+    static bool resumeHere(CoroutineFrame& frame) {
         auto& self = static_cast<CoroutinePromise&>(frame);
         const Handle coroutine = Handle::from_promise(self);
         coroutine.resume();

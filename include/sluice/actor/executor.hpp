@@ -1,8 +1,8 @@
 #pragma once
 
+#include <sluice/actor/detail/handler_wait.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
-#include <sluice/base/role_check.hpp>
 #include <sluice/memory/block_pool.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -74,12 +74,9 @@ private:
 ///
 /// PooledObject::start() names the executor of an object. All objects must have ended before the
 /// executor is destroyed. Otherwise its destructor ends the program with a message.
-class Executor {
+class Executor : public detail::HandlerWait {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
-
-    Executor(const Executor&) = delete;
-    Executor& operator=(const Executor&) = delete;
 
     /// Schedules a task that has its first message. Any thread calls it.
     virtual void schedule(ExecutorTask& task) = 0;
@@ -97,50 +94,24 @@ public:
     /// the task calls it.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
-    /// Called by a thread before it waits for an object. It lets other threads run the task that
-    /// this thread would run next. Without other threads, it runs this task itself.
-    virtual void beforeWait() = 0;
-    /// Calls beforeWait() of the executor whose task the calling thread runs, if there is one. A
-    /// handler calls it before it waits for other objects. Future::get() calls it, too.
-    static void beforeWaitInHandler() {
-        if (current_ != nullptr) {
-            current_->beforeWait();
-        }
-    }
-
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task) is true; it becomes true before tellEnd(). Returns false if the
+    /// Waits until hasEnded(task) is true; it becomes true before notifyEnd(). Returns false if the
     /// deadline comes first.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         beforeWait();
         return ends_.waitUntil([&] { return hasEnded(task); }, deadline);
     }
     // ---- An object calls addObject() when it starts, removeObject() before it has ended, and
-    // ---- tellEnd() afterwards
+    // ---- notifyEnd() afterwards
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
-    void tellEnd() noexcept { ends_.notifyAll(); }
+    void notifyEnd() noexcept { ends_.notifyAll(); }
 
     /// Memory for messages of this size; null if there is none.
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }
     void deallocate(void* message) noexcept { messages_.deallocate(message); }
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
     [[nodiscard]] std::size_t messageAlignment() const noexcept { return messages_.alignment(); }
-
-    /// While it exists, its thread runs a task of this executor. The running object makes it,
-    /// because a shared library may have a `current_` that the executor's code does not know.
-    class Current {
-    public:
-        explicit Current(Executor& executor) noexcept
-            : before_(std::exchange(current_, &executor)) {}
-        ~Current() { current_ = before_; }
-        Current(const Current&) = delete;
-        Current& operator=(const Current&) = delete;
-
-    private:
-        Executor* const before_;
-        const HandlerThread<StdPlatform> handlers_;
-    };
 
 protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
@@ -167,8 +138,6 @@ private:
         result.isExact = options.maxMessages <= 1024;
         return result;
     }
-
-    inline static thread_local Executor* current_ = nullptr;
 
     BlockPool messages_;
     /// The number of objects that have started and not ended. Relaxed, all: the thread that

@@ -2,7 +2,6 @@
 
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/actor/detail/awaited_posting.hpp>
-#include <sluice/actor/detail/coroutine_scheduler.hpp>
 #include <sluice/actor/detail/failure_handling.hpp>
 #include <sluice/actor/detail/in_flight_limits.hpp>
 #include <sluice/actor/detail/object_timers.hpp>
@@ -25,6 +24,56 @@
 #include <utility>
 
 namespace sluice::detail {
+
+/// The time at which an object on an executor restarts. Until then the object handles no message,
+/// and blocks no thread. The thread that runs the object uses this class; any thread may call
+/// restarts(). Without OnFailure::restart it is empty.
+template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
+class RestartPlan {
+protected:
+    using TimePoint = typename Traits::Platform::Clock::time_point;
+
+    [[nodiscard]] static constexpr bool isRestartPlanned() noexcept { return false; }
+    [[nodiscard]] static constexpr TimePoint restartTime() noexcept { return TimePoint::max(); }
+    [[nodiscard]] static constexpr std::uint64_t restarts() noexcept { return 0; }
+};
+
+template <class Traits>
+class RestartPlan<Traits, true> {
+protected:
+    using TimePoint = typename Traits::Platform::Clock::time_point;
+
+    /// Called after a handler or a restart has thrown. Plans the next restart. False if the limit
+    /// of restarts is reached.
+    [[nodiscard]] bool planRestart(TimePoint now) {
+        const auto wait = budget_.take(now);
+        isPlanned_ = wait.has_value();
+        time_ = isPlanned_ ? deadlineAfter(now, *wait) : TimePoint::max();
+        return isPlanned_;
+    }
+    /// Called after a successful restart.
+    void restarted() noexcept {
+        isPlanned_ = false;
+        restarts_.add(1);
+    }
+
+    [[nodiscard]] bool isRestartPlanned() const noexcept { return isPlanned_; }
+    [[nodiscard]] TimePoint restartTime() const noexcept {
+        return isPlanned_ ? time_ : TimePoint::max();
+    }
+    [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
+
+private:
+    RestartBudget<Traits> budget_;
+    bool isPlanned_ = false;
+    TimePoint time_{};
+    SingleWriterCounter<typename Traits::Platform> restarts_;
+};
+
+/// Whether an object on an executor needs its alarm.
+template <class Traits>
+inline constexpr bool hasAlarm =
+    Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
 /// Counts the posts that an object on an executor has refused. Any thread may call any member. If
 /// IsOn is false, it counts nothing.
@@ -74,7 +123,7 @@ protected:
     using TimedExecutorTask::TimedExecutorTask;
     ~PooledTask() = default;
 
-    MailboxNews<typename Traits::Platform> alarmNews_;
+    MailboxSignal<typename Traits::Platform> alarmSignal_;
     /// The time to which the executor's alarm is set. time_point::min() if the alarm may have fired
     /// since. Written by the consumer.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
@@ -83,8 +132,8 @@ protected:
 /// The mailbox of an object on an executor, and its posting functions.
 ///
 /// Edges: E1 start: begin() writes the executor and the mailbox -> closing_ released .. acquired ->
-/// a post by another thread. E2 told: `ended()` of the class -> isTelling_ released -> hasEnded().
-/// The other edges are those of PooledMailbox and MailboxNews.
+/// a post by another thread. E2 told: `ended()` of the class -> isNotifyingEnd_ released -> hasEnded().
+/// The other edges are those of PooledMailbox and MailboxSignal.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       public AwaitedPosting<PooledPosting<MessageList, Traits>, Traits>,
@@ -139,7 +188,7 @@ public:
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
     /// Whether the object has ended, and its function `ended` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
-        return mailbox_.hasEnded() && !isTelling_.load(std::memory_order_acquire);  // E2 told
+        return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E2 told
     }
     /// The number of accepted messages that have not been handled. Posts that are running count,
     /// too.
@@ -201,22 +250,22 @@ protected:
         }
         executor.removeObject();
         mailbox_.cancelBegin();
-        executor.tellEnd();  // a thread may have seen the mailbox begun
+        executor.notifyEnd();  // a thread may have seen the mailbox begun
         return false;
     }
 
-    /// Called by the consumer. Ends the mailbox and calls tell(). After the return the object has
+    /// Called by the consumer. Ends the mailbox and calls notify(). After the return the object has
     /// ended, and another thread may have destroyed it. If a message has come, it does nothing and
     /// returns false.
-    template <class Tell>
-    bool endTelling(Tell tell) noexcept {
+    template <class AtEnd>
+    bool endThen(AtEnd atEnd) noexcept {
         // Relaxed: end() of the mailbox releases this write.
-        isTelling_.store(true, std::memory_order_relaxed);
+        isNotifyingEnd_.store(true, std::memory_order_relaxed);
         const bool isEnded = mailbox_.end();
         if (isEnded) {
-            tell();
+            atEnd();
         }
-        isTelling_.store(false, std::memory_order_release);  // E2 told
+        isNotifyingEnd_.store(false, std::memory_order_release);  // E2 told
         return isEnded;
     }
 
@@ -236,10 +285,10 @@ protected:
     }
 
     /// Makes the object check its alarm. True if the caller must schedule the object.
-    bool wake() noexcept { return this->alarmNews_.send(mailbox_); }
+    bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
     /// The same, and schedules the object. In a handler of the object it does nothing, because the
     /// object checks its timers before it leaves its thread.
-    void tell() noexcept {
+    void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
         }
@@ -253,40 +302,40 @@ protected:
     }
 
     /// What takeNew() has found besides messages.
-    struct News {
+    struct Taken {
         bool isClosed = false;
         bool isAlarm = false;
     };
     template <class Take>
-    News takeNew(Take take) noexcept {
-        News news;
+    Taken takeNew(Take take) noexcept {
+        Taken taken;
         mailbox_.takeAll([&](MailboxNode<Platform>& node) {
             if (&node == &closingNode_) {
-                news.isClosed = true;
+                taken.isClosed = true;
                 return;
             }
             if constexpr (hasAlarm<Traits>) {
-                if (this->alarmNews_.is(node)) {
-                    this->alarmNews_.wasTaken();
-                    news.isAlarm = true;
+                if (this->alarmSignal_.is(node)) {
+                    this->alarmSignal_.clear();
+                    taken.isAlarm = true;
                     return;
                 }
             }
             take(static_cast<MailboxMessage&>(node));
         });
-        return news;
+        return taken;
     }
 
     // Relaxed, both: see isHere().
     void enter() noexcept { servedBy_.store(Platform::thisThread(), std::memory_order_relaxed); }
     void leave() noexcept {
         servedBy_.store(nullptr, std::memory_order_relaxed);
-        this->tellRoom();
+        this->notifyRoom();
     }
 
     PooledMailbox<Platform> mailbox_;
     HandlerBook<Traits, true> book_;
-    InFlightLimits<MessageList, Traits> flights_;
+    InFlightLimits<MessageList, Traits> inFlight_;
     Refusals<Platform, Traits::statistics> refusals_;
     /// Whether the consumer has seen that the object is closed; written by the consumer.
     bool isEnding_ = false;
@@ -295,7 +344,7 @@ private:
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
     /// Whether `ended()` of the class is running; written by the consumer.
-    Atomic<bool> isTelling_{false};
+    Atomic<bool> isNotifyingEnd_{false};
     /// Accepted messages that are not handled, and running posts. Any thread writes it.
     Atomic<std::uint32_t> queued_{0};
     /// The thread that runs the object, or null. Written by that thread.
@@ -320,7 +369,7 @@ private:
         if (isClosed()) {
             return SendResult::closed;
         }
-        return flights_.template takeOff<T>(
+        return inFlight_.template acquire<T>(
             [&] {
                 if (!tryAdmit(queued_, limitOf(options.priority))) {
                     return SendResult::full;
@@ -602,7 +651,7 @@ private:
             if (mailbox_.hasNew()) {
                 takeNew();
             }
-            if (!isResting()) {
+            if (!isBackingOff()) {
                 MailboxMessage* message = high_.pop();
                 message = message != nullptr ? message : others_.pop();
                 if (message != nullptr) {
@@ -639,16 +688,16 @@ private:
     /// Ends an object that has no messages. Returns false if a message has come.
     bool end() {
         Executor& executor = *this->executor();
-        const auto tell = [&] {
+        const auto notifyEnd = [&] {
             this->endCoroutines();
-            detail::tellEnd(static_cast<Derived&>(*this));
+            detail::notifyEnd(static_cast<Derived&>(*this));
             this->leave();
             executor.removeObject();
         };
-        if (!this->endTelling(tell)) {
+        if (!this->endThen(notifyEnd)) {
             return false;
         }
-        executor.tellEnd();
+        executor.notifyEnd();
         return true;
     }
 
@@ -680,12 +729,12 @@ private:
                 last = last == nullptr ? &message : last;
             }
         } chains[2];
-        const auto news = Posting::takeNew([&](MailboxMessage& message) {
+        const auto taken = Posting::takeNew([&](MailboxMessage& message) {
             chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
         });
-        isEnding_ = isEnding_ || news.isClosed;
+        isEnding_ = isEnding_ || taken.isClosed;
         if constexpr (detail::hasAlarm<Traits>) {
-            if (news.isAlarm) {
+            if (taken.isAlarm) {
                 this->alarm_ = Clock::time_point::min();
             }
         }
@@ -706,7 +755,7 @@ private:
             MailboxMessage& message;
             ~Release() {
                 message.visit([this](const auto& content, const Header& /*header*/) {
-                    object.flights_.template land<std::decay_t<decltype(content)>>();
+                    object.inFlight_.template release<std::decay_t<decltype(content)>>();
                 });
                 object.release(message);
             }
@@ -715,7 +764,7 @@ private:
             discarded_.add(1);
             return;
         }
-        surviving([&] {
+        catching([&] {
             message.visit([this](const auto& content, const Header& header) {
                 this->handle(content, header);
             });
@@ -724,10 +773,10 @@ private:
 
     void fireDue() {
         if constexpr (detail::hasTimers<Traits> || Traits::maxCoroutines != 0) {
-            if (isResting()) {
+            if (isBackingOff()) {
                 return;
             }
-            surviving([this] {
+            catching([this] {
                 (void)this->fireTimers([this] { return isDiscarding(); },
                                        [this](const auto& content, const Header& header) {
                                            this->handle(content, header);
@@ -745,13 +794,13 @@ private:
 
     /// Calls a function that calls handlers. If a handler throws, it handles the failure.
     template <class Handling>
-    void surviving(const Handling& handling) {
+    void catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
         try {
             handling();
         } catch (...) {
             failed_.add(1);
-            detail::tellFailure(static_cast<Derived&>(*this));
+            detail::notifyFailure(static_cast<Derived&>(*this));
             if constexpr (Traits::onFailure == OnFailure::stop) {
                 stop();
             } else if constexpr (Traits::onFailure == OnFailure::restart) {
@@ -766,13 +815,13 @@ private:
     }
 
     /// Whether the object waits for its restart. Restarts it if the restart is due.
-    bool isResting() {
+    bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {
                 if (!this->isClosed() && this->now() < this->restartTime()) {
                     return true;
                 }
-                surviving([this] {
+                catching([this] {
                     static_cast<Derived&>(*this).restart();
                     this->restarted();
                 });
@@ -782,7 +831,7 @@ private:
     }
 
     using Posting::book_;
-    using Posting::flights_;
+    using Posting::inFlight_;
     using Posting::isEnding_;
     using Posting::mailbox_;
     using Posting::refusals_;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/coroutine_scheduler.hpp>
-#include <sluice/actor/executor.hpp>
+#include <sluice/actor/detail/handler_wait.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
@@ -20,6 +19,22 @@
 
 namespace sluice::detail {
 
+/// A function that ends a wait. The thread that ends the wait calls it once.
+class Waker {
+public:
+    Waker(const Waker&) = delete;
+    Waker& operator=(const Waker&) = delete;
+
+    void wake() noexcept { wake_(*this); }
+
+protected:
+    explicit Waker(void (*function)(Waker&) noexcept) noexcept : wake_(function) {}
+    ~Waker() = default;
+
+private:
+    void (*const wake_)(Waker&) noexcept;
+};
+
 /// The block that a request and its future share. It holds the reply, or the fact that there is
 /// none. The last of the two users frees it.
 ///
@@ -30,7 +45,7 @@ namespace sluice::detail {
 /// - E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the future.
 /// - E2 end: last use by one of the two users -> users_ released -> acquired by the other one.
 /// - E3 waker: waker written -> state_ released by attach() -> acquired by reply() or cancel().
-/// - E4 told: last use of the waker -> isTold_ released -> acquired by detach().
+/// - E4 told: last use of the waker -> isWakerDone_ released -> acquired by detach().
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -86,7 +101,7 @@ public:
                                            std::memory_order_relaxed, std::memory_order_relaxed)) {
             return true;
         }
-        changed_.wait([this] { return isTold_.load(std::memory_order_acquire); });  // E4
+        changed_.wait([this] { return isWakerDone_.load(std::memory_order_acquire); });  // E4
         return false;
     }
     /// The reply. Valid if state() is `replied`.
@@ -112,7 +127,7 @@ private:
         void* const before = state_.exchange(mark(state), std::memory_order_acq_rel);  // E1, E3
         if (before != mark(State::waiting)) {
             static_cast<Waker*>(before)->wake();
-            isTold_.store(true, std::memory_order_release);  // E4
+            isWakerDone_.store(true, std::memory_order_release);  // E4
         }
         changed_.notifyAll();
         drop();
@@ -121,7 +136,7 @@ private:
     char marks_[3]{};  ///< the address of each element is a state
     /// A state, or the address of the waker while the future waits with one.
     Atomic<void*> state_{&marks_[0]};
-    Atomic<bool> isTold_{false};
+    Atomic<bool> isWakerDone_{false};
     Atomic<unsigned> users_{2};
     std::optional<Value> value_;
     typename Traits::Wait changed_;
@@ -257,7 +272,7 @@ public:
     /// whether the reply has come since. The reply is returned once; a later call is a misuse.
     Expected<Reply, RequestError> get() {
         if (!isReady()) {
-            Executor::beforeWaitInHandler();
+            detail::HandlerWait::beforeWaitInHandler();
             cell_->awaitUntil(deadline_);
         }
         return poll();

@@ -36,7 +36,7 @@ public:
         return false;
     }
     /// Called when the state has changed: the messages are due.
-    void noteChange() noexcept { hasChanged_ |= messages_.size() != 0; }
+    void stateChanged() noexcept { hasChanged_ |= messages_.size() != 0; }
     /// Discards all messages, and counts them.
     void clear() {
         while (!messages_.empty()) {
@@ -51,14 +51,14 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
     [[nodiscard]] std::size_t discarded() const noexcept { return discarded_; }
 
-    /// Whether comeBack() has messages to offer.
+    /// Whether redeliver() has messages to offer.
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
     /// Offers each deferred message again, by offer(message). If an offer changes the state, it
     /// begins with the oldest message again. Out of line, because most calls find no deferred
     /// message.
     template <class Offer>
-    [[gnu::noinline]] void comeBack(const Offer& offer) {
+    [[gnu::noinline]] void redeliver(const Offer& offer) {
         while (hasChanged_) {
             hasChanged_ = false;
             for (std::size_t i = 0; i != messages_.size() && !hasChanged_;) {
@@ -69,7 +69,7 @@ public:
 
 private:
     /// Removes an offered message, except if the message stays deferred. If offer() throws, the
-    /// message is removed, too, and the next call of comeBack() offers the others.
+    /// message is removed, too, and the next call of redeliver() offers the others.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -109,13 +109,13 @@ private:
 template <std::size_t Capacity>
 class DeferredMessages<std::variant<>, Capacity> {
 public:
-    void noteChange() const noexcept {}
+    void stateChanged() const noexcept {}
     void clear() const noexcept {}
     [[nodiscard]] std::size_t size() const noexcept { return 0; }
     [[nodiscard]] std::size_t discarded() const noexcept { return 0; }
     [[nodiscard]] bool isDue() const noexcept { return false; }
     template <class Offer>
-    void comeBack(const Offer& /*offer*/) const noexcept {}
+    void redeliver(const Offer& /*offer*/) const noexcept {}
 };
 
 }  // namespace sluice::detail
@@ -204,7 +204,7 @@ public:
         const Calling calling(*this);
         enter<none, First>();
         begin<First>();
-        comeBack();
+        redeliver();
         return true;
     }
     /// Leaves all states, discards the deferred messages, and forgets the history.
@@ -228,7 +228,7 @@ public:
                 result = Result::refused;
             }
         }
-        comeBack();
+        redeliver();
         return result;
     }
 
@@ -329,9 +329,9 @@ private:
         (detail::acts(Options{}, *context_, message), ...);
     }
 
-    void comeBack() {
+    void redeliver() {
         if (deferred_.isDue() && isRunning()) {
-            deferred_.comeBack([this](const auto& message) { return this->offer(message); });
+            deferred_.redeliver([this](const auto& message) { return this->offer(message); });
         }
     }
 
@@ -342,7 +342,7 @@ private:
         using Source = typename RowOf<Row>::Source;
         using Target = typename RowOf<Row>::Target;
         constexpr std::size_t common = Table::commonOf(indexOf<Source>, indexOf<Target>);
-        deferred_.noteChange();
+        deferred_.stateChanged();
         leave<common, Current>();
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();

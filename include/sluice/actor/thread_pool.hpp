@@ -36,13 +36,13 @@ public:
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
     /// Called after each change of the alarms. If the time is earlier than before, the caller calls
-    /// callTimekeeperEarlier() afterwards.
+    /// wakeTimekeeper() afterwards.
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);
     }
     /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
-    void callTimekeeperEarlier() noexcept { nextAlarm_.notifyOne(); }
+    void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
     /// Returns the object whose notifyOne() wakes a thread for a task. It wakes the timekeeper only
     /// if no other thread sleeps.
@@ -56,7 +56,7 @@ public:
 
     /// A thread calls it before it runs a task. If the timekeeper is missing, it wakes another
     /// thread, because a busy thread cannot be the timekeeper.
-    void callMissingTimekeeper() noexcept {
+    void replaceTimekeeper() noexcept {
         // Relaxed, both: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
@@ -234,7 +234,7 @@ public:
             worker->inARow = mostInARow;
             return;
         }
-        intoLine(task);
+        enqueue(task);
     }
 
     [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }
@@ -253,7 +253,7 @@ public:
             idle_.setEarliest(guard, alarms_.earliest());
         }
         if (isEarlier) {
-            idle_.callTimekeeperEarlier();
+            idle_.wakeTimekeeper();
         }
     }
 
@@ -265,9 +265,9 @@ public:
 
     void beforeWait() override {
         if (current_ != nullptr && current_->pool == this && current_->next != nullptr) {
-            intoLine(*std::exchange(current_->next, nullptr));
+            enqueue(*std::exchange(current_->next, nullptr));
         }
-        idle_.callMissingTimekeeper();
+        idle_.replaceTimekeeper();
     }
 
     bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
@@ -328,7 +328,7 @@ private:
         }
     }
 
-    void intoLine(ExecutorTask& task) {
+    void enqueue(ExecutorTask& task) {
         Park* park = nullptr;
         {
             const Guard guard(lock_);
@@ -369,7 +369,7 @@ private:
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
-                idle_.callMissingTimekeeper();
+                idle_.replaceTimekeeper();
                 return task;
             }
             if (isEnding_.load(std::memory_order_relaxed)) {

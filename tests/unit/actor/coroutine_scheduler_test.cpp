@@ -39,20 +39,20 @@ TEST(CoroutineSchedulerTest, GivesUpAfterItWasWokenInVainAtItsDeadline) {
     Frame frame;
     const TimePoint deadline = TimePoint() + std::chrono::seconds(1);
     WokenInVain waiting(scheduler, frame, deadline);
-    const auto goOnOne = [&] { return scheduler.goOnOne([&] { return deadline; }); };
+    const auto resumeOne = [&] { return scheduler.resumeOne([&] { return deadline; }); };
 
-    EXPECT_TRUE(goOnOne());  // a thread is about to wake it
-    EXPECT_FALSE(goOnOne());
+    EXPECT_TRUE(resumeOne());  // a thread is about to wake it
+    EXPECT_FALSE(resumeOne());
     EXPECT_EQ(scheduler.nextDeadline(), TimePoint::max());
 
     waiting.isBeingWoken = false;
     waiting.wake();
-    EXPECT_TRUE(goOnOne());  // it waits again
+    EXPECT_TRUE(resumeOne());  // it waits again
     EXPECT_EQ(frame.continued, 0);
     EXPECT_EQ(scheduler.nextDeadline(), TimePoint::min());
-    EXPECT_TRUE(goOnOne());
+    EXPECT_TRUE(resumeOne());
     EXPECT_EQ(frame.continued, 1);
-    EXPECT_FALSE(goOnOne());
+    EXPECT_FALSE(resumeOne());
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ TEST(RoomWaitersTest, ManyWaitsEndEarlySeldom) {
     }
     EXPECT_LT(early, 20000) << "not for each of 10,000 others";
     EXPECT_LT(CountedWait::alive, 4000);
-    waiters.tell();
+    waiters.notifyAll();
     for (auto& room : rooms) {
         EXPECT_TRUE(room.isReady());
     }

@@ -25,7 +25,7 @@ struct OldPlatform : StdPlatform {
 TEST(TimerSlotsTest, ASlotBeginsAgainAfterItsLastGeneration) {
     TimerSlots<OldPlatform, int, 1> slots;
     const auto fire = [&] {
-        slots.takeNews(
+        slots.takeChanges(
             [&](auto index) {
                 ASSERT_TRUE(slots.end(index));
                 slots.destroyEntry(index);
@@ -71,7 +71,7 @@ TEST(TimerSlotsTest, NoTimerStartsWhileTheyAreDestroyed) {
         EXPECT_TRUE(slots.arm(slots, 1));
         EXPECT_TRUE(slots.arm(slots, 1));
         EXPECT_TRUE(slots.cancel(first));
-        slots.takeNews([](auto) {}, [](auto) {});  // frees a slot that is destroyed first
+        slots.takeChanges([](auto) {}, [](auto) {});  // frees a slot that is destroyed first
     }
     EXPECT_EQ(Successor::alive, 0);
 }

@@ -31,8 +31,8 @@ struct UntilRoom {};
 /// asleep, until their deadlines. Meanwhile no other thread begins a renewal. So the list grows by
 /// one node a call, until the object's thread frees the nodes.
 ///
-/// Edges: E1 room: messages have left the mailbox -> tell() releases newest_ -> add() acquires. So
-/// if a thread adds itself too late for tell(), it finds the room when it tries to post.
+/// Edges: E1 room: messages have left the mailbox -> notifyAll() releases newest_ -> add() acquires. So
+/// if a thread adds itself too late for notifyAll(), it finds the room when it tries to post.
 template <class Traits>
 class RoomWaiters {
     template <class T>
@@ -69,7 +69,7 @@ public:
     }
 
     /// Called by the object's thread, after messages have left the mailbox.
-    void tell() noexcept {
+    void notifyAll() noexcept {
         forAll([](const Room& room) { room.reply(); });
     }
 
@@ -135,7 +135,7 @@ protected:
         refuse<Args...>();
         return SendResult::full;
     }
-    void tellRoom() noexcept {}
+    void notifyRoom() noexcept {}
 
 private:
     template <class... Args>
@@ -182,7 +182,7 @@ protected:
         }
     }
     /// Called by the object's thread, after it has handled messages.
-    void tellRoom() noexcept { waiters_.tell(); }
+    void notifyRoom() noexcept { waiters_.notifyAll(); }
 
 private:
     RoomWaiters<RequestTraits> waiters_;

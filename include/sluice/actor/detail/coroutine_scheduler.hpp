@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
 
@@ -11,28 +13,12 @@
 
 namespace sluice::detail {
 
-/// A function that ends a wait. The thread that ends the wait calls it once.
-class Waker {
-public:
-    Waker(const Waker&) = delete;
-    Waker& operator=(const Waker&) = delete;
-
-    void wake() noexcept { wake_(*this); }
-
-protected:
-    explicit Waker(void (*function)(Waker&) noexcept) noexcept : wake_(function) {}
-    ~Waker() = default;
-
-private:
-    void (*const wake_)(Waker&) noexcept;
-};
-
 /// A coroutine of an object. This part lies in the frame of the coroutine. It has the functions
 /// that a C++20 promise has, because this header compiles as C++17.
 struct CoroutineFrame {
     /// Continues the coroutine until it waits or ends. True if it has ended: then the frame is
     /// destroyed. Exceptions of the coroutine leave this function.
-    bool (*goOn)(CoroutineFrame&);
+    bool (*resume)(CoroutineFrame&);
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
@@ -87,9 +73,9 @@ public:
     };
 
     /// A function that makes the object's thread look for woken coroutines. Any thread calls it.
-    using Tell = void (*)(CoroutineScheduler&) noexcept;
+    using Notify = void (*)(CoroutineScheduler&) noexcept;
 
-    explicit CoroutineScheduler(Tell tell) noexcept : tell_(tell) {}
+    explicit CoroutineScheduler(Notify notify) noexcept : notify_(notify) {}
     CoroutineScheduler(const CoroutineScheduler&) = delete;
     CoroutineScheduler& operator=(const CoroutineScheduler&) = delete;
     ~CoroutineScheduler() { destroyAll(); }
@@ -100,7 +86,7 @@ public:
     /// Starts a coroutine, which runs until it waits.
     void start(CoroutineFrame& frame) {
         ++count_;
-        goOn(frame);
+        resume(frame);
     }
 
     /// Whether a woken coroutine has not continued yet.
@@ -119,11 +105,11 @@ public:
     /// Continues one coroutine that was woken, or whose deadline is not after readClock(). False if
     /// there is none.
     template <class ReadClock>
-    bool goOnOne(ReadClock readClock) {
+    bool resumeOne(ReadClock readClock) {
         if (Waiting* const woken = takeWoken()) {
             if (woken->isDone()) {
                 remove(*woken);
-                goOn(woken->frame_);
+                resume(woken->frame_);
             } else if (woken->isLate_) {
                 remove(*woken);
                 insert(*woken, TimePoint::min());
@@ -137,7 +123,7 @@ public:
         Waiting& late = *earliest_;
         remove(late);
         if (late.giveUp()) {
-            goOn(late.frame_);
+            resume(late.frame_);
         } else {
             // Another thread has woken it meanwhile. It waits until that thread has told so.
             late.isLate_ = true;
@@ -160,13 +146,13 @@ public:
     }
 
 private:
-    void goOn(CoroutineFrame& frame) {
+    void resume(CoroutineFrame& frame) {
         struct Count {
             std::size_t& count;
             bool isEnded = true;  // also if the coroutine throws
             ~Count() { count -= isEnded ? 1 : 0; }
         } ending{count_};
-        ending.isEnded = frame.goOn(frame);
+        ending.isEnded = frame.resume(frame);
     }
 
     /// Adds a woken coroutine. Any thread may call it.
@@ -177,7 +163,7 @@ private:
             waiting.nextWoken_.get() = newest;
         } while (!woken_.compare_exchange_weak(newest, &waiting, std::memory_order_release,
                                                std::memory_order_relaxed));  // E1 woken
-        tell_(*this);
+        notify_(*this);
     }
 
     /// Removes and returns the coroutine that was woken first. Null if there is none.
@@ -218,7 +204,7 @@ private:
         }
     }
 
-    const Tell tell_;
+    const Notify notify_;
     /// The coroutine that was woken last; a list by nextWoken_.
     typename Platform::template Atomic<Waiting*> woken_{nullptr};
     Waiting* ready_ = nullptr;  ///< the coroutine that was woken first, of those taken from woken_
@@ -227,18 +213,7 @@ private:
     std::size_t count_ = 0;  ///< coroutines that have not ended
 };
 
-/// Adds coroutines to an object with timers. Without coroutines, which is the default, it adds
-/// nothing to the object. Base is Timing.
-template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
-class Coroutines : public Base {
-protected:
-    template <class... Args>
-    explicit Coroutines(Args... args) : Base(args...) {}
-    ~Coroutines() = default;
-
-    void endCoroutines() noexcept {}
-};
-
+/// Coroutines of an object, whose Base is Timing.
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;
@@ -262,7 +237,7 @@ protected:
     explicit Coroutines(Args... args)
         : Base(args...),
           scheduler_(
-              [](Scheduler& scheduler) noexcept { static_cast<Home&>(scheduler).object->tell(); },
+              [](Scheduler& scheduler) noexcept { static_cast<Home&>(scheduler).object->wakeOwner(); },
               this) {}
     ~Coroutines() = default;
 
@@ -286,7 +261,7 @@ protected:
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
         std::size_t count = 0;
-        while (count < batch && !isOver() && scheduler_.goOnOne([this] { return this->now(); })) {
+        while (count < batch && !isOver() && scheduler_.resumeOne([this] { return this->now(); })) {
             resumptions_.add(1);
             ++count;
         }
@@ -295,8 +270,8 @@ protected:
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return std::min(scheduler_.nextDeadline(), Base::nextDeadline());
     }
-    [[nodiscard]] bool hasTimerNews() const noexcept {
-        return scheduler_.hasWoken() || Base::hasTimerNews();
+    [[nodiscard]] bool hasTimerChanges() const noexcept {
+        return scheduler_.hasWoken() || Base::hasTimerChanges();
     }
 
     /// Called at the end of the object. Destroys the waiting coroutines.
@@ -304,7 +279,7 @@ protected:
 
 private:
     struct Home : Scheduler {
-        Home(typename Scheduler::Tell tell, Coroutines* o) noexcept : Scheduler(tell), object(o) {}
+        Home(typename Scheduler::Notify notify, Coroutines* o) noexcept : Scheduler(notify), object(o) {}
         Coroutines* object;
     };
 

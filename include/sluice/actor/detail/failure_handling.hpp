@@ -53,7 +53,7 @@ inline constexpr bool
 /// Called in a catch block. Passes the caught exception to `handlerFailed` of the class, if the
 /// class has this function.
 template <class Derived>
-void tellFailure(Derived& object) noexcept {
+void notifyFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
         constexpr bool isNoexcept = noexcept(object.handlerFailed(std::current_exception()));
         static_assert(isNoexcept, "`handlerFailed(std::exception_ptr)` must be noexcept");
@@ -70,7 +70,7 @@ inline constexpr bool
 
 /// Calls `ended` of the class, if the class has this function.
 template <class Derived>
-void tellEnd(Derived& object) noexcept {
+void notifyEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {
         static_assert(noexcept(object.ended()), "`ended()` must be noexcept");
         object.ended();
@@ -120,55 +120,5 @@ private:
     unsigned used_ = 0;                   ///< restarts in the present period
     std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
 };
-
-/// The time at which an object on an executor restarts. Until then the object handles no message,
-/// and blocks no thread. The thread that runs the object uses this class; any thread may call
-/// restarts(). Without OnFailure::restart it is empty.
-template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
-class RestartPlan {
-protected:
-    using TimePoint = typename Traits::Platform::Clock::time_point;
-
-    [[nodiscard]] static constexpr bool isRestartPlanned() noexcept { return false; }
-    [[nodiscard]] static constexpr TimePoint restartTime() noexcept { return TimePoint::max(); }
-    [[nodiscard]] static constexpr std::uint64_t restarts() noexcept { return 0; }
-};
-
-template <class Traits>
-class RestartPlan<Traits, true> {
-protected:
-    using TimePoint = typename Traits::Platform::Clock::time_point;
-
-    /// Called after a handler or a restart has thrown. Plans the next restart. False if the limit
-    /// of restarts is reached.
-    [[nodiscard]] bool planRestart(TimePoint now) {
-        const auto wait = budget_.take(now);
-        isPlanned_ = wait.has_value();
-        time_ = isPlanned_ ? deadlineAfter(now, *wait) : TimePoint::max();
-        return isPlanned_;
-    }
-    /// Called after a successful restart.
-    void restarted() noexcept {
-        isPlanned_ = false;
-        restarts_.add(1);
-    }
-
-    [[nodiscard]] bool isRestartPlanned() const noexcept { return isPlanned_; }
-    [[nodiscard]] TimePoint restartTime() const noexcept {
-        return isPlanned_ ? time_ : TimePoint::max();
-    }
-    [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
-
-private:
-    RestartBudget<Traits> budget_;
-    bool isPlanned_ = false;
-    TimePoint time_{};
-    SingleWriterCounter<typename Traits::Platform> restarts_;
-};
-
-/// Whether an object on an executor needs its alarm.
-template <class Traits>
-inline constexpr bool hasAlarm =
-    Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
 }  // namespace sluice::detail

@@ -46,36 +46,36 @@ class InFlightLimits<Messages<Ts...>, Traits> {
     static constexpr std::uint32_t limit = Traits::template maxInFlight<T>;
 
 public:
-    static constexpr bool areThere = ((limit<Ts> != 0) || ...);
+    static constexpr bool any = ((limit<Ts> != 0) || ...);
 
     /// Calls publish() and returns its SendResult. If the limit of the type is reached, it
-    /// returns refused() instead. If publish() has returned `ok`, land() must follow when the
+    /// returns refused() instead. If publish() has returned `ok`, release() must follow when the
     /// message has been handled.
     template <class T, class Publish, class Refused>
-    SendResult takeOff(const Publish& publish, [[maybe_unused]] const Refused& refused) {
+    SendResult acquire(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {
             return publish();
         } else {
             if (!tryAdmit(countOf<T>(), limit<T>)) {
                 return refused();
             }
-            struct Flight {
+            struct Guard {
                 InFlightLimits& limits;
-                bool isOn = false;
-                ~Flight() {  // also if a constructor of the message throws
-                    if (!isOn) {
-                        limits.land<T>();
+                bool isAccepted = false;
+                ~Guard() {  // also if a constructor of the message throws
+                    if (!isAccepted) {
+                        limits.release<T>();
                     }
                 }
-            } flight{*this};
+            } guard{*this};
             const SendResult result = publish();
-            flight.isOn = result == SendResult::ok;
+            guard.isAccepted = result == SendResult::ok;
             return result;
         }
     }
     /// Called when a message of this type has been handled or discarded.
     template <class T>
-    void land() noexcept {
+    void release() noexcept {
         if constexpr (limit<T> != 0) {
             countOf<T>().fetch_sub(1, std::memory_order_relaxed);
         }

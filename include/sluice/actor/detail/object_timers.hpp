@@ -195,11 +195,11 @@ public:
 
     // ---- The object's thread
 
-    [[nodiscard]] bool hasNews() const noexcept { return slots_.hasNews(); }
+    [[nodiscard]] bool hasChanges() const noexcept { return slots_.hasChanges(); }
 
     /// Takes over the timers that were started and cancelled.
-    void takeNews() noexcept {
-        slots_.takeNews([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
+    void takeChanges() noexcept {
+        slots_.takeChanges([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
                         [this](Index index) {
                             if (queue_.contains(index)) {
                                 queue_.remove(index);
@@ -217,7 +217,7 @@ public:
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
                      std::size_t max = batch) {
-        takeNews();
+        takeChanges();
         if (queue_.isEmpty()) {
             return 0;  // without reading the clock
         }
@@ -246,7 +246,7 @@ private:
         }
     }
     /// Fires a timer for the last time. Returns 0 if the timer has been cancelled, otherwise 1.
-    /// takeNews() frees the slot of a cancelled timer.
+    /// takeChanges() frees the slot of a cancelled timer.
     template <class Receive>
     std::size_t fireLast(Index index, const Receive& receive) {
         if (!slots_.end(index)) {
@@ -345,7 +345,7 @@ protected:
     [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
         return Clock::time_point::max();
     }
-    [[nodiscard]] static constexpr bool hasTimerNews() noexcept { return false; }
+    [[nodiscard]] static constexpr bool hasTimerChanges() noexcept { return false; }
     void takeTimers() noexcept {}
 };
 
@@ -407,7 +407,7 @@ public:
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
-            this->tell();
+            this->wakeOwner();
         }
         return isCancelled;
     }
@@ -427,8 +427,8 @@ protected:
     [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
         return timers_.nextDeadline();
     }
-    [[nodiscard]] bool hasTimerNews() const noexcept { return timers_.hasNews(); }
-    void takeTimers() noexcept { timers_.takeNews(); }
+    [[nodiscard]] bool hasTimerChanges() const noexcept { return timers_.hasChanges(); }
+    void takeTimers() noexcept { timers_.takeChanges(); }
 
 private:
     template <class T>
@@ -441,14 +441,29 @@ private:
         if (!timer && this->isHere()) {
             // A handler that cancels and starts timers may use up the slots before its own thread
             // frees the cancelled ones.
-            timers_.takeNews();
+            timers_.takeChanges();
             timer = timers_.arm(first, period, options, std::forward<T>(message));
         }
-        this->tell();
+        this->wakeOwner();
         return timer;
     }
 
     ObjectTimers<MessageList, Traits> timers_;
+};
+
+/// Adds coroutines to an object with timers. The specialization for objects with coroutines stands
+/// in <sluice/actor/coroutine.hpp>, which such an object must include. Base is Timing.
+template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
+class Coroutines;
+
+template <class Base, class Traits>
+class Coroutines<Base, Traits, false> : public Base {
+protected:
+    template <class... Args>
+    explicit Coroutines(Args... args) : Base(args...) {}
+    ~Coroutines() = default;
+
+    void endCoroutines() noexcept {}
 };
 
 }  // namespace sluice::detail

@@ -32,8 +32,8 @@ public:
         work_ = work;
         object_ = object;
         const Attributes attributes;
-        askForPolicy(attributes, options);
-        askForProcessor(attributes, options);
+        setPolicy(attributes, options);
+        setProcessor(attributes, options);
         const int error = pthread_create(&thread_, &attributes.value, &run, this);
         if (error != 0) {
             refused(error, options);
@@ -52,7 +52,7 @@ private:
         mutable pthread_attr_t value{};
     };
 
-    static void askForPolicy(const Attributes& attributes, const ThreadOptions& options) {
+    static void setPolicy(const Attributes& attributes, const ThreadOptions& options) {
         if (options.policy == SchedulingPolicy::inherited) {
             return;
         }
@@ -74,7 +74,7 @@ private:
         (void)pthread_attr_setschedparam(&attributes.value, &parameters);
     }
 
-    static void askForProcessor([[maybe_unused]] const Attributes& attributes,
+    static void setProcessor([[maybe_unused]] const Attributes& attributes,
                                 const ThreadOptions& options) {
         if (!options.processor) {
             return;

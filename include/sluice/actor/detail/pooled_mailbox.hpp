@@ -117,10 +117,10 @@ private:
 /// A message without content. It tells the object that there is news in another place. It is in a
 /// mailbox at most once, even if it is sent several times.
 ///
-/// Edges: E1 news: news written -> send() -> wasTaken() -> news read. E2 reuse: last use of the
-/// node by the consumer -> wasTaken() -> the next send() that uses the node.
+/// Edges: E1 news: news written -> send() -> clear() -> news read. E2 reuse: last use of the
+/// node by the consumer -> clear() -> the next send() that uses the node.
 template <class Platform>
-class MailboxNews {
+class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
     using Node = MailboxNode<Platform>;
 
@@ -133,7 +133,7 @@ public:
     /// Whether a node that was taken is this message.
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
     /// The consumer calls it when it has taken the message, before it reads the news.
-    void wasTaken() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
+    void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:
     Node node_;

@@ -115,9 +115,9 @@ public:
 
     // ---- The owner
 
-    /// Whether takeNews() would find something. Relaxed: takeNews() acquires.
-    [[nodiscard]] bool hasNews() const noexcept {
-        return news_.load(std::memory_order_relaxed) != 0;
+    /// Whether takeChanges() would find something. Relaxed: takeChanges() acquires.
+    [[nodiscard]] bool hasChanges() const noexcept {
+        return changes_.load(std::memory_order_relaxed) != 0;
     }
 
     /// Takes the list of news, the oldest first. Calls isArmed(index) for each timer that was
@@ -125,11 +125,11 @@ public:
     /// the cancelled ones. Exception: while the handler of a timer runs, the timer keeps its slot
     /// and its message. rearm() frees that slot.
     template <class IsArmed, class IsCancelled>
-    void takeNews(IsArmed isArmed, IsCancelled isCancelled) noexcept {
-        if (!hasNews()) {
+    void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
+        if (!hasChanges()) {
             return;
         }
-        Index oldest = reversed(news_.exchange(0, std::memory_order_acquire));  // E1 told
+        Index oldest = reversed(changes_.exchange(0, std::memory_order_acquire));  // E1 told
         while (oldest != 0) {
             const Index index = oldest - 1;
             // Relaxed: written by this thread.
@@ -177,11 +177,11 @@ public:
         if (change(index, firing, armed)) {
             return true;
         }
-        // Relaxed: takeNews() has acquired it on this thread.
+        // Relaxed: takeChanges() has acquired it on this thread.
         const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
         if ((word & listed) == 0) {
-            // takeNews() has taken the slot off the list and left it to this call. A slot that is
-            // still listed is freed by takeNews().
+            // takeChanges() has taken the slot off the list and left it to this call. A slot that is
+            // still listed is freed by takeChanges().
             endCancelled(index, word);
         }
         return false;
@@ -233,11 +233,11 @@ private:
     }
 
     void list(Index index) noexcept {
-        Index newest = news_.load(std::memory_order_relaxed);  // relaxed: only the value is used
+        Index newest = changes_.load(std::memory_order_relaxed);  // relaxed: only the value is used
         do {
             // Relaxed: the release of E1 publishes it.
             slots_[index].next.store(newest, std::memory_order_relaxed);
-        } while (!news_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
+        } while (!changes_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
                                               std::memory_order_relaxed));  // E1 told
     }
 
@@ -256,7 +256,7 @@ private:
 
     Index firing_ = none;  ///< the periodic timer whose handler runs, or none; written by the owner
     /// Index + 1 of the newest slot on the list; 0: none; written by any thread.
-    Atomic<Index> news_{0};
+    Atomic<Index> changes_{0};
     Free free_;
     FreeSlot spare_{};  ///< the slot that cannot be taken; written by the owner
     std::array<Slot, Count + 1> slots_;

@@ -14,9 +14,7 @@
 
 namespace sluice {
 
-/// An EventQueue with a thread of its own that calls the listeners.
-///
-/// Listeners may come and go while the program runs.
+/// An EventQueue with a thread of its own that calls the listeners, which may come and go.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
@@ -26,16 +24,11 @@ namespace sluice {
 /// Use ActiveObject if the handlers are known when the program is compiled: it is several times
 /// faster, has priorities, and its mailbox is bounded.
 ///
-/// Threads: the functions of EventQueue as described there. Any thread may call the other
-/// functions. Inside a listener stopAfterDrain() and join() do not wait. One thread calls the
-/// destructor, not inside a listener.
+/// Thread safety: that of EventQueue. Any thread may call the other functions, except the
+/// destructor, which a listener must not call.
 ///
-/// Progress, order, capacity and allocation: those of EventQueue. Exceptions: if a listener throws,
-/// the exception is counted, its event is not dispatched further, and the thread goes on.
-///
-/// Shutdown: the destructor stops the queue, and waits for the running listener.
-///
-/// Tests: tests/unit/actor/active_event_queue_test.cpp.
+/// Errors: an exception of a listener is counted, and ends the dispatch of its event only. The
+/// destructor stops the queue and waits for the running listener.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class ActiveEventQueue : public EventQueue<Event, Prototype, Policies> {
     using Queue = EventQueue<Event, Prototype, Policies>;
@@ -54,8 +47,8 @@ public:
         }
     }
 
-    /// Starts the thread. Returns false if it was started before, or if the queue was stopped. A
-    /// refusal by the system is a set-up error, and leaves the queue unchanged.
+    /// Starts the thread. Returns false if it was started before, or if the queue was stopped. If
+    /// the system refuses, it fails as setupError() describes and leaves the queue unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -64,17 +57,17 @@ public:
                    [](bool /*isStarting*/) {});
     }
 
-    /// Refuses later events, and destroys the queued ones. Events that the thread has already taken
-    /// out of the queue are dispatched.
+    /// Refuses later events and destroys the queued ones. Events that the thread has already taken
+    /// are dispatched.
     void stop() {
         isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
         this->close();
         this->clearEvents();
     }
 
-    /// Refuses later events, and waits until the queued ones have been dispatched. Then it returns
-    /// true. After the timeout it stops. Inside a listener it returns false at once, and the thread
-    /// ends when all events have been dispatched.
+    /// Refuses later events and waits until the queued ones have been dispatched. After the timeout
+    /// it calls stop() and returns false. In a listener it returns false without waiting; the
+    /// thread ends when all events have been dispatched.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();
@@ -89,8 +82,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended. Another call must stop the queue. If the queue was never
-    /// started, it returns true at once. Inside a listener it returns false at once.
+    /// Waits until the thread has ended; another call must stop the queue. Returns false, without
+    /// waiting, in a listener.
     bool join() {
         if (isHere()) {
             return false;
@@ -100,7 +93,7 @@ public:
         return true;
     }
 
-    /// Whether a listener calls this, on the thread of the queue.
+    /// Whether the caller is a listener on the queue's thread.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();

@@ -25,23 +25,22 @@
 
 namespace sluice::detail {
 
-/// The mailbox of an active object, and its posting functions.
+/// The mailbox of an active object and its posting functions.
 template <class MessageList, class Traits>
 class Posting : public Requesting<Posting<MessageList, Traits>>,
                 public AwaitedPosting<Posting<MessageList, Traits>, Traits> {
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Posts a message: copies or moves it into the mailbox. The default priority is medium.
-    /// `options` may be a Priority.
+    /// Copies or moves a message into the mailbox, by default with medium priority. `options` may
+    /// be a Priority.
     template <class T, class Options = PublishOptions>
     SendResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
-    /// Posts a T, which it builds in its slot from the arguments. If the message is refused, it
-    /// does not touch the arguments.
+    /// Constructs a T in its slot. A refused post leaves the arguments untouched.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -53,14 +52,14 @@ public:
         });
     }
 
-    /// Posts a message. With any overflow policy, it does not wait for room.
+    /// Posts without waiting, with any overflow policy.
     template <class T, class Options = PublishOptions>
     SendResult tryPost(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Posts a message. With any overflow policy, it waits for room for at most `timeout`. In a
-    /// handler and before the start it does not wait.
+    /// Waits for room for at most `timeout`, with any overflow policy; not in a handler, nor before
+    /// the start.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -83,13 +82,12 @@ public:
     [[nodiscard]] static constexpr std::size_t capacity() noexcept {
         return MailboxBus::capacity();
     }
-    /// The counts of the mailbox.
     [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
 
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// While a Serving lives, its thread is the object's thread.
+    /// While it exists, its thread is the object's thread.
     struct Serving {
         // Relaxed, both: other threads only find that the value is not their own.
         explicit Serving(Posting& o) noexcept : object(o) {
@@ -102,7 +100,7 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Before the start no thread makes room, so posts must not wait.
+    /// Posts must not wait before the start, because no thread makes room.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
@@ -116,8 +114,7 @@ protected:
     InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
-    /// Posts by publish(), if the limit of the type allows it. A refusal because of this limit is
-    /// also counted in the mailbox.
+    /// Publishes if the type's limit allows it. The mailbox counts a refusal by this limit, too.
     template <class T, class Options, class Publish>
     SendResult admit(const Options& options, const Publish& publish) {
         return inFlight_.template acquire<T>(publish, [&] {
@@ -129,7 +126,7 @@ private:
         });
     }
 
-    /// The object's thread, or null if it does not run. Written by that thread.
+    /// The object's thread, which writes it; null if it does not run.
     typename Traits::Platform::template Atomic<const void*> servedBy_{nullptr};
 };
 
@@ -141,8 +138,8 @@ private:
 
 namespace sluice {
 
-/// An object with a thread of its own that handles its messages one at a time. Any thread may post
-/// a message to the object. Only the object's thread uses its members, so they need no lock.
+/// An object with a thread of its own that handles its messages one at a time, so its members need
+/// no lock. Any thread may post to it.
 ///
 ///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
 ///     public:
@@ -153,41 +150,22 @@ namespace sluice {
 ///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
-/// Use it for a part of a program that has a state of its own. Use Bus if several parts share a
-/// thread, or if handlers come and go at run time.
+/// Use it for a part of a program with a state of its own. Use PooledObject for many objects with
+/// short handlers, ActiveEventQueue if handlers are added at run time, Bus if several parts share a
+/// thread.
 ///
-/// Threads: any thread and the object's own handlers may call every function. Inside an own handler
-/// stopAfterDrain() and join() do not wait. One thread calls the destructor, after join() or before
-/// start(), when the calls of all other threads have returned. An own handler never calls the
-/// destructor: see Running.
+/// Order: that of Bus. The thread checks timers after each batch of the mailbox, so a timer may
+/// wait for as many handlers as the mailbox has room for, and for earlier timers.
 ///
-/// Progress: posting is publishing to a bus. stop() waits for a running start() of another thread.
-/// If the object was never started, stop() also waits for the posts of other threads. It waits for
-/// nothing else. The thread ends after the running handler. If a handler never returns, join()
-/// never returns; stopAfterDrain() has a deadline.
+/// Thread safety: any thread and the object's own handlers may call every function. One thread
+/// destroys the object, after join() or before start(); a handler must not: see Running.
 ///
-/// Order, admission, results and counts: those of Bus. The thread checks timers after each
-/// harvest of the mailbox. So a handler of a timer may wait for as many handlers as the mailbox has
-/// room for, and for earlier timers.
+/// Errors: post results are those of Bus. If a handler throws, the object calls
+/// `handlerFailed(std::exception_ptr)` of the class, if it exists, and acts by Traits::onFailure.
+/// At its end the object's thread calls `ended()` of the class, if it exists.
 ///
-/// Memory promise: a handler sees the writes of the poster before the post. After join() the caller
-/// sees all writes of the handlers.
-///
-/// Capacity: slots for Traits::depth messages and Traits::maxTimers timers, in the object. The
-/// object allocates nothing. To start the thread, the system allocates.
-///
-/// Exceptions: if a handler throws, the message counts as delivered and failed. The object calls
-/// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
-/// Traits::onFailure.
-///
-/// Shutdown: stop() discards queued messages, and counts them; stopAfterDrain() handles them first.
-/// Later posts are `closed`. At its end the object's thread calls `ended()` of the class, if there
-/// is one. An object that was never started does not call it.
-///
-/// Edges: those of ThreadLifecycle. E3 told: isDiscarding_ written, mailbox closed, notified ->
-/// read by the thread when it wakes. Timers have the edges of TimerSlots.
-///
-/// Tests: tests/unit/actor, tests/stress/actor_stress_test.cpp.
+/// Performance: a post is a publication to a bus. The object contains its mailbox and timers, and
+/// allocates nothing.
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<
@@ -215,8 +193,8 @@ public:
 
     // ---- The thread
 
-    /// Starts the thread. Returns false if it was started before, or if the object was stopped. A
-    /// refusal by the system is a set-up error, and leaves the object unchanged.
+    /// Starts the thread. Returns false if it was started before, or if the object was stopped. If
+    /// the system refuses, it fails as setupError() describes and leaves the object unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -236,18 +214,18 @@ public:
         }
     }
 
-    /// Refuses later messages. Discards the queued messages after the running handler has returned.
+    /// Refuses later messages, and discards queued ones when the running handler has returned.
     void stop() {
         // Relaxed: the close below releases it.
-        isDiscarding_.store(true, std::memory_order_relaxed);  // E3 told
+        isDiscarding_.store(true, std::memory_order_relaxed);  // E1
         close();
         (void)endUnstarted();
     }
 
-    /// Refuses later messages, and waits until the queued messages have been handled. Then it
-    /// returns true. If the deadline comes first, or if the object was never started, it acts as
-    /// stop() and returns false. Inside an own handler it returns false at once, and the object
-    /// stops when all messages have been handled.
+    /// Refuses later messages and waits until the queued ones have been handled. After the
+    /// deadline, or if the object was never started, it calls stop() and returns false. In a
+    /// handler of the object it returns false without waiting; the object stops when all messages
+    /// have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         close();
         if (isHere()) {
@@ -261,8 +239,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended. Another call must stop the object. If the object was never
-    /// started, it returns true at once. Inside an own handler it returns false at once.
+    /// Waits until the thread has ended; another call must stop the object. Returns false, without
+    /// waiting, in a handler of the object.
     bool join() {
         if (isHere()) {
             return false;
@@ -284,8 +262,8 @@ public:
         }
         return times;
     }
-    /// The number of called handlers and of discarded messages: see Watchdog. Without statistics it
-    /// does not count discarded messages.
+    /// The number of called handlers and discarded messages, for Watchdog. Discarded messages count
+    /// only with statistics.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled;
         if constexpr (Traits::statistics) {
@@ -296,7 +274,7 @@ public:
         }
         return progress;
     }
-    /// Whether the object's thread is handling messages, and not waiting for them.
+    /// Whether the thread is handling messages, rather than waiting for them.
     [[nodiscard]] bool isAwake() const noexcept {
         return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
     }
@@ -317,9 +295,9 @@ protected:
         }
     }
 
-    /// Handles the queued messages on the calling thread, and then the due timers. It is for an
-    /// object that is never started, as in a test. Returns the number of messages from the mailbox
-    /// and from timers. A handler that throws ends the harvest, which then counts as 1.
+    /// Handles queued messages and then due timers on the calling thread, for tests of an object
+    /// that is never started. Returns the number of handled messages. A handler that throws ends
+    /// the batch, which then counts as 1.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -327,9 +305,12 @@ protected:
     }
 
 private:
+    // Edges, besides those of ThreadLifecycle and TimerSlots. E1: stop() writes isDiscarding_, then
+    // closes the mailbox and notifies -> the thread reads the flag when it wakes.
+
     using Posting::mailbox_;
 
-    /// Calls the handler that fits the message. A message of a timer was not posted.
+    /// Calls the message's handler. Timer messages were not posted, so no limit counts them.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -362,8 +343,8 @@ private:
         });
     }
 
-    /// Ends a closed object that has no thread: discards the queued messages. Returns false if it
-    /// has a thread, or if another thread ends it. Waits for a running start() of another thread.
+    /// Discards the messages of a closed object without a thread. Returns false if it has a
+    /// thread, or if another thread ends it. Waits for a start() that runs on another thread.
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
@@ -423,8 +404,7 @@ private:
         return count + catching([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
     }
 
-    /// Calls a function that calls handlers. If a handler throws, it handles the failure and
-    /// returns 1.
+    /// Calls a function that calls handlers. Returns 1 if it throws, after handling the failure.
     template <class Handling>
     std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -476,8 +456,7 @@ private:
     }
 #endif
 
-    /// Whether queued messages are discarded. Written by the thread that stops the object; never
-    /// cleared.
+    /// Whether queued messages are discarded. Set by stop(), never cleared.
     Atomic<bool> isDiscarding_{false};
     /// Also notified when the object is closed.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;

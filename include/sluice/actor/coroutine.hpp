@@ -23,7 +23,7 @@ namespace detail {
 template <class Object, class... Args>
 class CoroutinePromise;
 
-/// A reply that a coroutine awaits.
+/// The awaiter of a reply.
 template <class Scheduler, class Traits, class Reply>
 class AwaitedFuture final : private Scheduler::Waiting {
 public:
@@ -63,7 +63,7 @@ private:
     bool isAttached_ = false;
 };
 
-/// A post that a coroutine awaits.
+/// The awaiter of a post.
 template <class Scheduler, class Target, class T>
 class AwaitedPost final : private Scheduler::Waiting {
 public:
@@ -89,7 +89,7 @@ public:
     SendResult await_resume() {
         detach();
         if (isWithoutRoom(result_)) {
-            // Once more: a thread that is stopped in room() may have kept the news of room.
+            // Retry: a thread preempted in room() may have consumed the wake-up.
             (void)isPosted();
         }
         return result_;
@@ -102,7 +102,7 @@ private:
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
     }
-    /// Attaches to room(). Returns false if a post has a result meanwhile.
+    /// Attaches to room(). Returns false if the post has succeeded or failed.
     bool waitsForRoom() {
         do {
             room_.emplace(post_.object.room());
@@ -119,7 +119,7 @@ private:
         try {
             return isPosted() || !waitsForRoom();
         } catch (const std::bad_alloc&) {
-            return true;  // there is no memory for another wait; await_resume() tries once more
+            return true;  // no memory for another wait; await_resume() retries
         }
 #else
         return isPosted() || !waitsForRoom();
@@ -138,7 +138,8 @@ private:
 
 }  // namespace detail
 
-/// Lets a handler wait while its object handles other messages. For C++20.
+/// The result of an object's coroutine, which lets a handler wait while its object handles other
+/// messages. For C++20; its destructor ends a coroutine that was not started.
 ///
 ///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
 ///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
@@ -151,39 +152,23 @@ private:
 ///         }
 ///     };
 ///
-/// Use it for a handler that needs a reply, or room in another object's mailbox. Future::get() in a
-/// handler would make the thread of the object or of the pool wait.
+/// Use it for a handler that needs a reply, or room in another object's mailbox; Future::get()
+/// would block its thread. A coroutine is a member function of an object whose traits set
+/// maxCoroutines, takes its arguments by value, and is started in a handler by run(). It continues
+/// on the object's thread, between two handlers.
 ///
-/// A coroutine is a member function of an object whose traits set maxCoroutines. It takes its
-/// arguments by value, because the message is destroyed when the handler returns. `run(coroutine)`
-/// starts it in a handler. It continues on the object's own thread, between two handlers, so the
-/// members need no lock. The object handles other messages while the coroutine waits.
+/// `request<Reply>(question, timeout)` results in an Expected<Reply, RequestError>;
+/// `awaitPost(message, timeout)` of an object whose traits set awaitedPosts, in a SendResult.
+/// Timeouts run on the clock of the coroutine's object.
 ///
-/// g++ 12 destroys a message twice that is made within the expression of co_await, if it is an
-/// aggregate that owns memory. Give it a name before, or a constructor.
+/// Errors: run() returns false at Traits::maxCoroutines and for a closed object. An exception that
+/// leaves a coroutine counts as one of a handler. stop() does not wait for coroutines; the object
+/// destroys them before it calls `ended()`. g++ 12 destroys a message twice that is created within
+/// the expression of co_await, if it is an aggregate that owns memory: give it a name or a
+/// constructor.
 ///
-/// A coroutine can await two things. `request<Reply>(question, timeout)` gives an Expected<Reply,
-/// RequestError>. `awaitPost(message, timeout)` of an object whose traits set awaitedPosts gives a
-/// SendResult. After the timeout the results are `timedOut`, and `full` or `refused`. The clock
-/// of the coroutine's object measures the timeouts. `awaitPost` tries several times, and the
-/// statistics of the target count each try without room as a refused post.
-///
-/// Progress: no thread waits. A thread that is stopped inside reply() delays the object that the
-/// reply wakes. If the memory of an executor is used up, a post waits until its object has handled
-/// a message, or until the timeout.
-///
-/// Capacity: an object has at most Traits::maxCoroutines coroutines. At this limit, and for a
-/// closed object, run() returns false and does nothing. Allocation: the frame of each coroutine,
-/// one block for each request, and two for each wait for room. Exceptions: an exception that leaves
-/// a coroutine is a failure of the object, like an exception that leaves a handler.
-///
-/// Shutdown: stop() and stopAfterDrain() do not wait for coroutines. The object's thread destroys
-/// the waiting coroutines before it calls `ended()`.
-///
-/// Tests: tests/cpp20/coroutine_test.cpp, tests/cpp20/awaited_room_test.cpp,
-/// tests/model/coroutine_scheduler_model_test.cpp.
-///
-/// The result of a coroutine of an object. Its destructor ends a coroutine that was not started.
+/// Performance: allocates a frame for each coroutine, a block for each request, two for each wait
+/// for room.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept
@@ -195,7 +180,7 @@ public:
         }
     }
 
-    /// Passes the coroutine on to run() of its object.
+    /// For run().
     detail::CoroutineFrame& release([[maybe_unused]] const void* scheduler) noexcept {
         SLUICE_ASSERT(scheduler == scheduler_, "an object runs its own coroutines");
         return *std::exchange(frame_, nullptr);

@@ -15,13 +15,12 @@ namespace sluice {
 
 /// The settings of an executor.
 struct ExecutorOptions {
-    /// The size of the largest message of its objects, in bytes. It includes about 32 bytes for the
-    /// mailbox.
+    /// The size of the largest message, including about 32 bytes for the mailbox.
     std::size_t messageSize = 128;
     /// The largest alignment of a message; a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
     /// The number of messages that all its objects together may have queued. Beyond 1,024, each
-    /// thread that posts or runs objects may keep memory for 129 of them, see BlockPool.
+    /// thread may cache memory for 129 of them, see BlockPool.
     std::size_t maxMessages = 65536;
 };
 
@@ -46,11 +45,10 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// The time of an alarm, and the number of its task. Tasks with the same time are woken in the
-/// order of their numbers.
+/// The time of an alarm and its task's number, which orders alarms of the same time.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
-/// An object with timers. It has one alarm, for the earliest timer.
+/// An object with one alarm, for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
     /// Makes the object check its timers. Returns true if it must be scheduled for that.
@@ -69,40 +67,36 @@ private:
     bool (*const wake_)(TimedExecutorTask&);
 };
 
-/// Runs objects that share threads, each of them on one thread at a time. See ThreadPool and
-/// ManualExecutor.
-///
-/// PooledObject::start() names the executor of an object. All objects must have ended before the
-/// executor is destroyed. Otherwise its destructor ends the program with a message.
+/// Runs objects that share threads, each of them on one thread at a time; see ThreadPool and
+/// ManualExecutor. PooledObject::start() names the executor of an object. Destroying an executor
+/// before all its objects have ended terminates the program with a message.
 class Executor : public detail::HandlerWait {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
 
-    /// Schedules a task that has its first message. Any thread calls it.
+    /// Schedules a task with its first message. Any thread may call it.
     virtual void schedule(ExecutorTask& task) = 0;
-    /// Schedules a task behind the others. The thread that has run the task calls it.
+    /// Schedules a task behind the others, called by the thread that has run it.
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
     /// The time of the clock of the objects' timers.
     [[nodiscard]] virtual TimePoint now() const = 0;
-    /// Makes room for the alarm of a task, and does not set the alarm. May throw std::bad_alloc.
+    /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the alarm of a task. The executor wakes the task at this time, once. TimePoint::max()
-    /// means never. The thread that runs the task calls it.
+    /// Sets the time at which the executor wakes the task once; TimePoint::max() means never.
+    /// Called by the thread that runs the task.
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// Removes the alarm of a task. After the return the task is not woken. The thread that runs
-    /// the task calls it.
+    /// Removes the alarm of a task, which is not woken after the return. Called by its thread.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task) is true; it becomes true before notifyEnd(). Returns false if the
-    /// deadline comes first.
+    /// Waits until hasEnded(task), which becomes true before notifyEnd(). Returns false at the
+    /// deadline.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         beforeWait();
         return ends_.waitUntil([&] { return hasEnded(task); }, deadline);
     }
-    // ---- An object calls addObject() when it starts, removeObject() before it has ended, and
-    // ---- notifyEnd() afterwards
+    // ---- Called by an object at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
     void notifyEnd() noexcept { ends_.notifyAll(); }

@@ -8,11 +8,9 @@
 
 namespace sluice {
 
-/// The number and the times of an object's handlers.
-///
-/// handlerTimes() of an object returns them; any thread may call it. With Traits::handlerTimes the
-/// object reads the clock before and after each handler. Otherwise the times are zero. The figures
-/// of a running object may belong to different moments.
+/// The number and times of an object's handlers, as handlerTimes() returns them. Without
+/// Traits::handlerTimes the times are zero. The figures of a running object may belong to different
+/// moments.
 struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handlers that have run, also for timers
     std::chrono::nanoseconds inHandlers{0};
@@ -24,8 +22,7 @@ struct HandlerTimes {
 
 namespace detail {
 
-/// The sum of durations, at most Nanoseconds::max(), and the longest of them. One thread calls
-/// add().
+/// The sum, at most Nanoseconds::max(), and the maximum of durations. One thread calls add().
 template <class Platform>
 class DurationBook {
     using Nanoseconds = std::chrono::nanoseconds;
@@ -56,8 +53,8 @@ private:
     Number longest_;
 };
 
-/// Calls the handlers of one object. Counts them, and measures their times if the traits say so.
-/// The object's thread writes.
+/// Calls the handlers of one object and counts them; measures them if the traits say so. The
+/// object's thread writes.
 template <class Traits, bool Counts, bool HasTimes = Traits::handlerTimes>
 class HandlerBook {
 public:

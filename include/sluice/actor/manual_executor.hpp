@@ -14,8 +14,8 @@
 
 namespace sluice {
 
-/// Runs objects on the calling thread, step by step. So a test of objects that talk to each other
-/// runs in the same way each time, with its timers.
+/// An executor that runs objects on the calling thread, step by step, so a test of objects that
+/// talk to each other is repeatable, including its timers.
 ///
 ///     sluice::ManualExecutor executor(seed);
 ///     sluice::Running<Session> session(executor);
@@ -23,15 +23,12 @@ namespace sluice {
 ///     executor.runAll();
 ///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
 ///
-/// Each step chooses one of the objects with messages, by the seed. The same seed and the same
-/// posts give the same run. Other seeds give other orders. In a step an object handles at most
-/// Traits::batch messages.
+/// Order: each step chooses one of the objects with messages by the seed. The same seed and posts
+/// give the same run. A step handles at most Traits::batch messages of its object.
 ///
-/// Threads: one thread calls all functions, also posts to the objects and their stop(). join() and
-/// stopAfterDrain() of an object call runAll() before they wait. So does Future::get() in a
-/// handler. Outside of handlers call runAll() first.
-///
-/// Tests: tests/unit/actor/manual_executor_test.cpp.
+/// Thread safety: one thread calls all functions, also posts to the objects and their stop().
+/// join() and stopAfterDrain() of an object call runAll() before they wait, and so does
+/// Future::get() in a handler. Outside of handlers call runAll() first.
 class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
@@ -42,7 +39,7 @@ public:
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
     void beforeWait() override { (void)runAll(); }
 
-    /// The clock begins at zero. Only runFor() moves it. It stops after 146 years.
+    /// The clock begins at zero and stops after 146 years. Only runFor() moves it.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -64,7 +61,7 @@ public:
         return true;
     }
 
-    /// Calls step() until no object has messages, at most `atMost` times. Returns the number of
+    /// Calls step() at most `atMost` times, until no object has messages. Returns the number of
     /// steps.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
@@ -74,8 +71,8 @@ public:
         return steps;
     }
 
-    /// Runs all objects, moves the clock to the next timer, and runs all objects again, until this
-    /// clock has moved by `time`. A handler must not call it.
+    /// Runs all objects, advances the clock to the next timer and repeats, until the clock has
+    /// advanced by `time`. A handler must not call it.
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// A clock that stands still until a test moves it. Each Tag has a clock of its own. Any thread may
-/// read it. One thread moves it.
+/// A clock that only a test advances. Each Tag has a clock of its own. Any thread may read it; one
+/// thread moves it.
 template <class Tag = void>
 class ManualClock {
 public:
@@ -36,9 +36,9 @@ private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that one thread runs by hand. It never waits. A wait with a
-/// deadline fails at once, and so does a post that would wait for room. Any other wait ends the
-/// program with a message, because no other thread could end the wait.
+/// The wait strategy of objects that one thread runs by hand. It never waits: a wait with a
+/// deadline, and a post that would wait for room, fails immediately. Any other wait terminates the
+/// program with a message, because no other thread could end it.
 template <class Platform>
 class ManualWait {
 public:

@@ -25,9 +25,8 @@
 
 namespace sluice::detail {
 
-/// The time at which an object on an executor restarts. Until then the object handles no message,
-/// and blocks no thread. The thread that runs the object uses this class; any thread may call
-/// restarts(). Without OnFailure::restart it is empty.
+/// The restart time of an object on an executor. Until then the object handles no message, and
+/// blocks no thread. Any thread may call restarts(); the object's thread calls the rest.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -43,15 +42,13 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// Called after a handler or a restart has thrown. Plans the next restart. False if the limit
-    /// of restarts is reached.
+    /// Plans the next restart after a failure. Returns false at the limit of restarts.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();
         time_ = isPlanned_ ? deadlineAfter(now, *wait) : TimePoint::max();
         return isPlanned_;
     }
-    /// Called after a successful restart.
     void restarted() noexcept {
         isPlanned_ = false;
         restarts_.add(1);
@@ -75,10 +72,7 @@ template <class Traits>
 inline constexpr bool hasAlarm =
     Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
-/// Counts the posts that an object on an executor has refused. Any thread may call any member. If
-/// IsOn is false, it counts nothing.
-///
-/// Relaxed, all: no other data depends on a count.
+/// Counts of refused posts. Any thread may call any member. Relaxed, all: no data follows.
 template <class Platform, bool IsOn>
 class Refusals {
 public:
@@ -110,7 +104,7 @@ public:
     [[nodiscard]] static std::uint64_t closed() noexcept { return 0; }
 };
 
-/// The base of an object that its executor knows. An object with an alarm has more members.
+/// The part of an object that its executor knows.
 template <class Traits, bool HasAlarm = hasAlarm<Traits>>
 class PooledTask : protected ExecutorTask {
 protected:
@@ -124,34 +118,29 @@ protected:
     ~PooledTask() = default;
 
     MailboxSignal<typename Traits::Platform> alarmSignal_;
-    /// The time to which the executor's alarm is set. time_point::min() if the alarm may have fired
-    /// since. Written by the consumer.
+    /// The time of the executor's alarm; time_point::min() if it may have fired since.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
 };
 
-/// The mailbox of an object on an executor, and its posting functions.
-///
-/// Edges: E1 start: begin() writes the executor and the mailbox -> closing_ released .. acquired ->
-/// a post by another thread. E2 told: `ended()` of the class -> isNotifyingEnd_ released -> hasEnded().
-/// The other edges are those of PooledMailbox and MailboxSignal.
+/// The mailbox of an object on an executor and its posting functions.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       public AwaitedPosting<PooledPosting<MessageList, Traits>, Traits>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Posts a message: copies or moves it into the mailbox. It never waits. The default priority
-    /// is medium. `options` may be a Priority.
+    /// Copies or moves a message into the mailbox, by default with medium priority. Never waits.
+    /// `options` may be a Priority.
     template <class T, class Options = PublishOptions>
     SendResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    /// The same as post(), under the name that ActiveObject uses.
+    /// The same as post(), under ActiveObject's name.
     template <class T, class Options = PublishOptions>
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
-    /// Posts a message. Waits for room for at most `timeout`. In a handler it does not wait.
+    /// Waits for room for at most `timeout`; not in a handler. Needs Traits::awaitedPosts.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -160,8 +149,8 @@ public:
         }));
     }
 
-    /// Posts a T, which it builds from the arguments. If the message is refused, it does not touch
-    /// the arguments, except if the object is stopped at the same time.
+    /// Constructs a T from the arguments. A refused post leaves them untouched, unless the object
+    /// is stopped simultaneously.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -179,19 +168,18 @@ public:
         // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Whether some thread runs the object.
+    /// Whether a thread runs the object.
     [[nodiscard]] bool isAwake() const noexcept {
         // Relaxed: no other data depends on it.
         return servedBy_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// Whether the object refuses messages, because it was not started or was stopped.
+    /// Whether the object refuses messages: it was not started, or was stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
-    /// Whether the object has ended, and its function `ended` has returned.
+    /// Whether the object has ended and its `ended()` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
-        return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E2 told
+        return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E2
     }
-    /// The number of accepted messages that have not been handled. Posts that are running count,
-    /// too.
+    /// The number of accepted messages that have not been handled, and of running posts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);
     }
@@ -204,8 +192,7 @@ protected:
     struct MailboxMessage : MailboxNode<Platform>, PostedMessage<MessageList, Traits> {
         using PostedMessage<MessageList, Traits>::PostedMessage;
     };
-    /// The states before the end, in this order. After `draining` the object handles the earlier
-    /// messages; after `discarding` it discards them.
+    /// The states before the end, in this order.
     enum class Closing : unsigned char {
         unstarted,
         no,
@@ -218,16 +205,16 @@ protected:
     ~PooledPosting() = default;
 
     [[nodiscard]] Closing closing() const noexcept {
-        return closing_.load(std::memory_order_acquire);  // E1 start
+        return closing_.load(std::memory_order_acquire);  // E1
     }
 
-    /// The executor. Null before the start.
+    /// Null before the start.
     [[nodiscard]] Executor* executor() const noexcept {
-        return executor_.load(std::memory_order_acquire);  // E1 start
+        return executor_.load(std::memory_order_acquire);  // E1
     }
     [[nodiscard]] typename Platform::Clock::time_point now() const { return executor()->now(); }
 
-    /// Starts the object on an executor. False if it was started or stopped before.
+    /// Returns false if the object was started or stopped before.
     bool begin(Executor& executor) {
         if (closing() != Closing::unstarted) {
             return false;
@@ -236,15 +223,14 @@ protected:
             executor.addAlarm(*this);
         }
         executor.addObject();
-        executor_.store(&executor, std::memory_order_release);  // E1 start
+        executor_.store(&executor, std::memory_order_release);  // E1
         mailbox_.begin();
         Closing before = Closing::unstarted;
         if (closing_.compare_exchange_strong(before, Closing::no, std::memory_order_release,
-                                             std::memory_order_relaxed)) {  // E1 start
+                                             std::memory_order_relaxed)) {  // E1
             return true;
         }
-        // Another thread has stopped the object meanwhile. No thread has posted, because the object
-        // was never open.
+        // Another thread has stopped the object, which was never open: no thread has posted.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -254,9 +240,8 @@ protected:
         return false;
     }
 
-    /// Called by the consumer. Ends the mailbox and calls notify(). After the return the object has
-    /// ended, and another thread may have destroyed it. If a message has come, it does nothing and
-    /// returns false.
+    /// Ends the mailbox and calls atEnd(); then another thread may destroy the object. Returns
+    /// false, and does nothing, if a message has arrived. Called by the consumer.
     template <class AtEnd>
     bool endThen(AtEnd atEnd) noexcept {
         // Relaxed: end() of the mailbox releases this write.
@@ -265,17 +250,17 @@ protected:
         if (isEnded) {
             atEnd();
         }
-        isNotifyingEnd_.store(false, std::memory_order_release);  // E2 told
+        isNotifyingEnd_.store(false, std::memory_order_release);  // E2
         return isEnded;
     }
 
-    /// Closes the object: it refuses later posts. False if the object was not started; then it
-    /// cannot be started later.
+    /// Refuses later posts. Returns false if the object was not started; then it cannot start
+    /// later.
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
                !closing_.compare_exchange_weak(before, how, std::memory_order_relaxed,
-                                               std::memory_order_acquire)) {  // E1 start
+                                               std::memory_order_acquire)) {  // E1
         }
         if (before == Closing::no &&
             mailbox_.push(closingNode_) == PooledMailbox<Platform>::Pushed::first) {
@@ -284,10 +269,10 @@ protected:
         return before != Closing::unstarted;
     }
 
-    /// Makes the object check its alarm. True if the caller must schedule the object.
+    /// Makes the object check its alarm. Returns true if the caller must schedule it.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
-    /// The same, and schedules the object. In a handler of the object it does nothing, because the
-    /// object checks its timers before it leaves its thread.
+    /// The same, and schedules the object. Not needed in its own handler, because the object
+    /// checks its timers before it leaves the thread.
     void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
@@ -301,7 +286,7 @@ protected:
         queued_.fetch_sub(1, std::memory_order_relaxed);
     }
 
-    /// What takeNew() has found besides messages.
+    /// Signals that takeNew() has found besides messages.
     struct Taken {
         bool isClosed = false;
         bool isAlarm = false;
@@ -341,18 +326,22 @@ protected:
     bool isEnding_ = false;
 
 private:
+    // Edges, besides those of PooledMailbox and MailboxSignal. E1: begin() writes the executor and
+    // the mailbox -> closing_ released .. acquired -> a post by another thread. E2: `ended()` of
+    // the class -> isNotifyingEnd_ released -> acquired by hasEnded().
+
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
     /// Whether `ended()` of the class is running; written by the consumer.
     Atomic<bool> isNotifyingEnd_{false};
-    /// Accepted messages that are not handled, and running posts. Any thread writes it.
+    /// Accepted, not yet handled messages and running posts; written by any thread.
     Atomic<std::uint32_t> queued_{0};
-    /// The thread that runs the object, or null. Written by that thread.
+    /// The thread that runs the object, which writes it; null if none.
     Atomic<const void*> servedBy_{nullptr};
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// The room of a priority: a quarter of the depth is for high messages only.
+    /// A quarter of the depth is reserved for high priority.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
     }
@@ -361,7 +350,7 @@ private:
         return result;
     }
 
-    /// Posts a message, and does not count a refusal.
+    /// Posts without counting a refusal.
     template <class T, class... Args>
     SendResult tryOnce(const PublishOptions& options, Args&&... args) {
         static_assert(MessageList::template contains<T>,
@@ -432,10 +421,9 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
-    /// The number of messages that may be queued in the object. Messages of low and medium priority
-    /// leave a quarter of it to high priority.
+    /// The capacity of the mailbox, of which a quarter is reserved for high priority.
     static constexpr std::uint32_t depth = 256;
-    /// The number of messages that the object handles before other objects run.
+    /// The largest number of messages handled before other objects run.
     static constexpr std::size_t batch = 32;
     // See ActorTraits.
     static constexpr std::size_t maxTimers = 0;
@@ -446,8 +434,8 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool handlerTimes = false;
 };
 
-/// An object that handles its messages one at a time, on threads that it shares with other objects.
-/// So a program can have thousands of objects with a state of their own, and a few threads.
+/// An object that handles its messages one at a time on threads that it shares with other objects,
+/// so a program can have thousands of objects with a state of their own and a few threads.
 ///
 ///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
 ///     public:
@@ -459,39 +447,22 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 ///     (void)session.post(Packet{...});
 ///
 /// Use it for many objects whose handlers are short. Use ActiveObject for an object that waits or
-/// computes for long in a handler: it has a thread of its own.
+/// computes for long in a handler.
 ///
-/// Threads: any thread and the object's own handlers may call every function. Inside a handler
-/// stopAfterDrain() and join() do not wait. One thread calls start() and the destructor. It calls
-/// the destructor after join() or before start(). By then the calls of all other threads have
-/// returned. An own handler never calls the destructor: see Running.
+/// Order: high priority first; then messages of one poster and one priority in order. The object
+/// handles at most Traits::batch messages before other objects run.
 ///
-/// Progress: post() never waits. A message without room is refused, so objects that post to each
-/// other cannot wait for each other. The object handles at most Traits::batch messages, then other
-/// objects run.
+/// Thread safety: any thread and the object's own handlers may call every function. One thread
+/// calls start() and the destructor, which needs an ended or never started object; a handler must
+/// not: see Running.
 ///
-/// Order: messages of high priority first; messages of one poster and one priority in order.
+/// Errors: a post fails without room and never waits, so objects that post to each other cannot
+/// block each other. If a handler throws, the object calls `handlerFailed(std::exception_ptr)` of
+/// the class, if it exists, and acts by Traits::onFailure; while it waits for its restart, its
+/// thread runs other objects. At its end it calls `ended()` of the class, if it exists.
 ///
-/// Memory promise: a handler sees the writes of the poster before the post, and the writes of
-/// earlier handlers of the object on all threads. After join() the caller sees all of these writes.
-///
-/// Capacity: Traits::depth messages, with a quarter reserved for high priority, and the capacity of
-/// the executor for all of its objects. An idle object with its mailbox takes sizeof(PooledObject)
-/// bytes, at most 256 without timers. Allocation: none by the object; see BlockPool for the
-/// executor's messages.
-///
-/// Exceptions: if a handler throws, the message counts as handled and failed. The object calls
-/// `handlerFailed(std::exception_ptr)` of the class, if there is one, and acts by
-/// Traits::onFailure. With `restart` it handles no message until restartBackOff has passed. Its
-/// thread runs other objects meanwhile.
-///
-/// End: after stop() and the last handler, the object calls `ended()` of the class, if there is
-/// one. Then hasEnded() is true.
-///
-/// Edges: those of PooledPosting, PooledMailbox and TimerSlots.
-///
-/// Tests: tests/unit/actor/pooled_object_test.cpp, tests/stress/pooled_object_stress_test.cpp,
-/// tests/model/pooled_mailbox_model_test.cpp.
+/// Performance: an idle object without timers takes at most 256 bytes. A message takes a block of
+/// the executor's BlockPool.
 template <class Derived, class MessageList, class Traits = PooledTraits>
 class PooledObject
     : public detail::Coroutines<
@@ -549,13 +520,13 @@ public:
         return this->begin(executor);
     }
 
-    /// Refuses later messages. Discards the queued messages after the running handler has returned.
+    /// Refuses later messages, and discards queued ones when the running handler has returned.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
-    /// Refuses later messages, and waits until the queued messages have been handled. Then it
-    /// returns true. If the deadline comes first, or if the object was never started, it acts as
-    /// stop() and returns false. Inside an own handler it returns false at once, and the object
-    /// ends when all messages have been handled.
+    /// Refuses later messages and waits until the queued ones have been handled. After the
+    /// deadline, or if the object was never started, it calls stop() and returns false. In a
+    /// handler of the object it returns false without waiting; the object ends when all messages
+    /// have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
@@ -568,13 +539,14 @@ public:
         return this->closing() == Closing::draining;
     }
 
-    /// Waits until the object has ended. Inside an own handler it returns false at once.
+    /// Waits until the object has ended. Returns false, without waiting, in a handler of the
+    /// object.
     bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
 
     // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
-    /// The number of called handlers and of discarded messages: see Watchdog.
+    /// The number of called handlers and discarded messages, for Watchdog.
     [[nodiscard]] std::uint64_t progress() const noexcept {
         std::uint64_t progress = book_.handled() + discarded_.get();
         if constexpr (Traits::maxCoroutines != 0) {
@@ -645,7 +617,7 @@ private:
         this->executor()->scheduleLast(*this);
     }
 
-    /// After false, another thread may run or destroy the object: the caller must not use it.
+    /// After false, another thread may run or destroy the object.
     bool serveOne() {
         for (;;) {
             if (mailbox_.hasNew()) {
@@ -665,8 +637,8 @@ private:
         }
     }
 
-    /// Called when the object has no messages. Returns false if a message has come. After true, the
-    /// caller must not use the object, because another thread may run or destroy it.
+    /// Called without messages. Returns false if a message has arrived. After true, another thread
+    /// may run or destroy the object.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -685,7 +657,7 @@ private:
         return true;
     }
 
-    /// Ends an object that has no messages. Returns false if a message has come.
+    /// Ends an object without messages. Returns false if a message has arrived.
     bool end() {
         Executor& executor = *this->executor();
         const auto notifyEnd = [&] {
@@ -701,7 +673,7 @@ private:
         return true;
     }
 
-    /// Sets the alarm for the earliest timer or the restart. Returns false if this time has come.
+    /// Sets the alarm for the earliest timer or the restart. Returns false if that time has passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);
@@ -792,7 +764,7 @@ private:
             [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
-    /// Calls a function that calls handlers. If a handler throws, it handles the failure.
+    /// Calls a function that calls handlers, and handles the failure if it throws.
     template <class Handling>
     void catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -814,7 +786,7 @@ private:
 #endif
     }
 
-    /// Whether the object waits for its restart. Restarts it if the restart is due.
+    /// Restarts the object if its restart is due. Returns true if it still waits for it.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// A function that ends a wait. The thread that ends the wait calls it once.
+/// A callback that ends a wait, called once.
 class Waker {
 public:
     Waker(const Waker&) = delete;
@@ -35,17 +35,8 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The block that a request and its future share. It holds the reply, or the fact that there is
-/// none. The last of the two users frees it.
-///
-/// States: waiting, perhaps with a waker; replied; cancelled.
-///
-/// Edges:
-///
-/// - E1 reply: value written -> state_ released by reply() or cancel() -> acquired by the future.
-/// - E2 end: last use by one of the two users -> users_ released -> acquired by the other one.
-/// - E3 waker: waker written -> state_ released by attach() -> acquired by reply() or cancel().
-/// - E4 told: last use of the waker -> isWakerDone_ released -> acquired by detach().
+/// The block shared by a request and its future, with the reply or the fact that there is none. The
+/// last of the two frees it. States: waiting, perhaps with a waker; replied; cancelled.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -86,14 +77,14 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker that is called at the end of the wait. False if the wait has ended
-    /// already. After true, detach() must follow.
+    /// Registers a waker for the end of the wait. Returns false if the wait has ended; after true,
+    /// detach() must follow.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
                                               std::memory_order_relaxed);  // E3
     }
-    /// Removes the waker, which may be destroyed afterwards. False if the waker was called.
+    /// Removes the waker, which may then be destroyed. Returns false if it was called.
     bool detach(Waker& waker) {
         void* expected = &waker;
         // Relaxed: no other thread depends on this write.
@@ -104,12 +95,12 @@ public:
         changed_.wait([this] { return isWakerDone_.load(std::memory_order_acquire); });  // E4
         return false;
     }
-    /// The reply. Valid if state() is `replied`.
+    /// Valid if state() is `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
 
     // ---- Request and future, each at its end
 
-    /// Ends the use by the request or by the future. The last one frees the cell.
+    /// Ends the use by one of the two users.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
             delete this;
@@ -117,6 +108,11 @@ public:
     }
 
 private:
+    // Edges. E1: value written -> state_ released by reply() or cancel() -> acquired by the future.
+    // E2: last use by one of the two users -> users_ -> acquired by the other. E3: waker written ->
+    // state_ released by attach() -> acquired by reply() or cancel(). E4: last use of the waker ->
+    // isWakerDone_ released -> acquired by detach().
+
     ~ReplyCell() = default;
 
     [[nodiscard]] void* mark(State state) const noexcept {
@@ -144,9 +140,8 @@ private:
 
 }  // namespace sluice::detail
 
-/// \file
-/// Request and Future: a thread asks an active object, and gets the reply or the reason why there
-/// is none.
+/// \file Request and Future: a thread asks an active object, and receives the reply or the reason
+/// why there is none.
 ///
 ///     struct CurrentSpeed {};
 ///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;
@@ -162,19 +157,15 @@ private:
 /// Use it if a thread cannot continue without the reply. Otherwise post a message that names the
 /// sender, and let the object post its reply: then no thread waits.
 ///
-/// Threads: one thread at a time uses a Request or a Future. Each may be moved to another thread.
+/// Thread safety: one thread at a time uses a Request or a Future; each may be moved to another
+/// thread. reply() never waits. get() waits until the reply, the cancellation or the deadline, so
+/// objects that request from each other in a cycle continue after their deadlines.
 ///
-/// Progress: reply() wakes the waiting thread and does not wait. get() waits until the reply, the
-/// cancellation, or the deadline. So objects that request from each other in a cycle go on after
-/// their deadlines. An object that requests from itself gets `ownObject` at once.
+/// Errors: a request destroyed without a reply is cancelled: its object discarded or dropped it, or
+/// its handler threw. std::bad_alloc, and exceptions from moving the question or the reply,
+/// propagate.
 ///
-/// A request is cancelled if it is destroyed without a reply. This happens if its object discards
-/// it, if the object drops it for a newer message, or if its handler throws.
-///
-/// Allocation: one block for each request, when it is made. Exceptions: std::bad_alloc, before the
-/// post, and the exceptions of moving the question and the reply.
-///
-/// Tests: tests/unit/actor/request_test.cpp, tests/model/reply_cell_model_test.cpp.
+/// Performance: one allocation for each request.
 
 namespace sluice {
 
@@ -189,10 +180,10 @@ enum class RequestError : unsigned char {
     closed,     ///< the object had been stopped
     ownObject,  ///< a handler requested from its own object, which cannot wait for itself
     cancelled,  ///< it was discarded, or handled without a reply
-    timedOut,   ///< the deadline came first; a reply that comes later is dropped
+    timedOut,   ///< the deadline passed; a later reply is dropped
 };
 
-/// The name of the value, for logs and messages to people.
+/// The name of the value.
 [[nodiscard]] constexpr const char* toString(RequestError error) noexcept {
     switch (error) {
     case RequestError::full:
@@ -212,7 +203,7 @@ enum class RequestError : unsigned char {
 template <class Traits, class Question, class Reply>
 class BasicRequest;
 
-/// A reply that may come. The destructor gives up the reply.
+/// A reply that may arrive. The destructor abandons it.
 template <class Traits, class Reply>
 class [[nodiscard]] BasicFuture {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -230,7 +221,7 @@ public:
           timeout_(other.timeout_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
-        BasicFuture taken(std::move(other));  // gives up the former reply
+        BasicFuture taken(std::move(other));  // abandons the former reply
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
         std::swap(timeout_, taken.timeout_);
@@ -243,19 +234,19 @@ public:
         }
     }
 
-    /// Whether get() returns at once, for another reason than the deadline.
+    /// Whether get() returns immediately, for another reason than the deadline.
     [[nodiscard]] bool isReady() const noexcept {
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// Calls the waker when isReady() becomes true. Returns false if it is true already. For
+    /// Calls the waker when isReady() becomes true; returns false if it is. For
     /// detail::AwaitedFuture.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// Detaches the waker. After true, the waker is not called. Returns false if it was called.
+    /// Returns false if the waker was called; after true it is not called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
-    /// Returns the deadline in the time of another clock. `now` is the time of that clock.
+    /// The deadline on another clock, whose time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
         if (timeout_) {
@@ -268,8 +259,8 @@ public:
         return deadlineAfter(now, std::max(deadline_, here) - here);
     }
 
-    /// Waits for the reply until the deadline. After `timedOut` it may be called again, to check
-    /// whether the reply has come since. The reply is returned once; a later call is a misuse.
+    /// Waits for the reply until the deadline. After `timedOut` it may be called again, since the
+    /// reply may still arrive. It returns the reply only once.
     Expected<Reply, RequestError> get() {
         if (!isReady()) {
             detail::HandlerWait::beforeWaitInHandler();
@@ -278,7 +269,7 @@ public:
         return poll();
     }
 
-    /// As get(), without a wait. The result is `timedOut` if the reply has not come.
+    /// Like get(), but does not wait: returns `timedOut` if there is no reply yet.
     Expected<Reply, RequestError> poll() {
         if (cell_ == nullptr) {
             SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
@@ -312,11 +303,11 @@ private:
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    Timeout timeout_;  ///< the duration that the deadline was made of, if there was one
-    RequestError error_ = noError;  ///< the reason why there is no cell
+    Timeout timeout_;               ///< the duration behind the deadline, if there was one
+    RequestError error_ = noError;  ///< why there is no cell
 };
 
-/// A question to an active object, as its handler gets it. It is a message like any other.
+/// A question to an active object, as its handler receives it. It is a message like any other.
 template <class Traits, class Question, class Reply>
 class BasicRequest {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -352,8 +343,8 @@ public:
         return Future(RequestError::full);
     }
 
-    /// Sends the reply, made of these arguments. A reply of type void takes none. If the reply was
-    /// sent before, or if take() was called, it returns false and does nothing.
+    /// Sends the reply, constructed from the arguments; none for void. Returns false, and does
+    /// nothing, after a reply or take().
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -364,17 +355,17 @@ public:
         return true;
     }
 
-    /// Whether a future waits for the reply. A handler may skip a request without a future.
+    /// Whether a future waits for the reply; otherwise a handler may skip the work.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
-    /// Moves the request out of the message, for a handler that replies later.
+    /// Moves the request out of the message, for a later reply.
     [[nodiscard]] BasicRequest take() const {
         BasicRequest result(std::move(question));
         result.cell_ = std::exchange(cell_, nullptr);
         return result;
     }
 
-    // Mutable, both: handlers get messages as constants.
+    // Mutable, both: handlers receive messages as constants.
     mutable Question question;
 
 private:
@@ -393,12 +384,12 @@ using Future = BasicFuture<RequestTraits, Reply>;
 
 namespace sluice::detail {
 
-/// Adds the function request() to an object. Object has `tryPost` and `isHere`.
+/// Adds request() to an object, which has `tryPost` and `isHere`.
 template <class Object>
 class Requesting {
 public:
-    /// Posts a Request<Question, Reply> and returns the future of the reply. This type must be one
-    /// of the Messages of the object. See request.hpp. It never waits for room.
+    /// Posts a Request<Question, Reply>, which must be one of the object's Messages, and returns
+    /// the reply's future. It never waits for room.
     template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const Options& options = {}) {

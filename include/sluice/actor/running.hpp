@@ -8,14 +8,13 @@
 
 namespace sluice {
 
-/// An active object that runs while it exists. The constructor starts the thread when the object is
-/// complete. The destructor stops and joins it while the object is still complete.
+/// An active object that runs while it exists. The constructor starts it when the object is
+/// complete; the destructor stops and joins it while the object is still complete.
 ///
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
-/// The destructor discards the queued messages. To handle them, call stopAfterDrain() first. A
-/// handler of the object cannot destroy it: this ends the program with a message, also in release
-/// builds. Call stop() in the handler, and let another thread destroy the object.
+/// The destructor discards queued messages; call stopAfterDrain() first to handle them. Destroying
+/// the object in its own handler terminates the program with a message, also in release builds.
 template <class Object>
 class Running final : public Object {
 public:

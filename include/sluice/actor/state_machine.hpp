@@ -14,15 +14,14 @@
 
 namespace sluice::detail {
 
-/// The messages that a state machine has deferred. `Message` is a variant of their types. A message
-/// stays in its slot, so it needs no move.
+/// The deferred messages of a state machine, in slots so that they need no move. `Message` is a
+/// variant of their types.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Adds a copy of a message. False if Capacity messages are deferred already. If the copy
-    /// throws, nothing has changed.
+    /// Copies a message, with the strong guarantee. Returns false at Capacity messages.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,
@@ -35,9 +34,9 @@ public:
         }
         return false;
     }
-    /// Called when the state has changed: the messages are due.
+    /// Makes the messages due.
     void stateChanged() noexcept { hasChanged_ |= messages_.size() != 0; }
-    /// Discards all messages, and counts them.
+    /// Discards and counts all messages.
     void clear() {
         while (!messages_.empty()) {
             Slot& newest = *messages_.back();
@@ -51,12 +50,10 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return messages_.size(); }
     [[nodiscard]] std::size_t discarded() const noexcept { return discarded_; }
 
-    /// Whether redeliver() has messages to offer.
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
-    /// Offers each deferred message again, by offer(message). If an offer changes the state, it
-    /// begins with the oldest message again. Out of line, because most calls find no deferred
-    /// message.
+    /// Offers each message by offer(message), from the oldest one after each change of state. Out
+    /// of line, because most calls find no deferred message.
     template <class Offer>
     [[gnu::noinline]] void redeliver(const Offer& offer) {
         while (hasChanged_) {
@@ -68,8 +65,8 @@ public:
     }
 
 private:
-    /// Removes an offered message, except if the message stays deferred. If offer() throws, the
-    /// message is removed, too, and the next call of redeliver() offers the others.
+    /// Removes an offered message unless it stays deferred, also if offer() throws. Then the next
+    /// call of redeliver() offers the others.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -100,9 +97,9 @@ private:
     }
 
     std::array<Slot, Capacity> slots_;
-    FixedVector<Slot*, Capacity> messages_;  ///< the slots that hold a message, the oldest first
+    FixedVector<Slot*, Capacity> messages_;  ///< the slots with a message, oldest first
     std::size_t discarded_ = 0;
-    bool hasChanged_ = false;  ///< whether the state has changed since the messages were offered
+    bool hasChanged_ = false;  ///< the state has changed since the last offers
 };
 
 /// The same for a machine that defers nothing.
@@ -123,25 +120,19 @@ public:
 namespace sluice {
 
 struct MachineTraits {
-    /// The number of messages that may be deferred at a time.
+    /// The largest number of deferred messages.
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine. The compiler checks its table.
+/// A hierarchical state machine whose table the compiler checks. Use it for a part of a program
+/// that treats a message differently in different states, inside an active object or alone.
 ///
-/// Use it for a part of a program that treats a message differently in different states, if states
-/// share some of their rows.
-///
-/// docs/guide/actors.md has a complete example. A state is a type. It may have
-///
-///     using Parent = Moving;             // it lies in this state
-///     using Initial = Slow;              // a state with others inside begins with this one
-///     static constexpr bool hasHistory = true;  // later it begins with the state left last
-///     static void enter(Motor& motor);   // or enter()
-///     static void exit(Motor& motor);    // or exit()
-///
-/// The table has a row for each reaction to a message:
-///
+///     struct Slow {                                 // a state is a type; all members are optional
+///         using Parent = Moving;                    // it lies in this state
+///         using Initial = Crawling;                 // the inner state that it begins with
+///         static constexpr bool hasHistory = true;  // later it begins with the one left last
+///         static void enter(Motor& motor);          // or enter(); likewise exit()
+///     };
 ///     using Table = sluice::Transitions<
 ///         sluice::On<Standing, Start, Moving, sluice::If<&Motor::isClear>>,
 ///         sluice::Stay<Moving, Speed, sluice::Do<&Motor::setSpeed>>,
@@ -151,34 +142,19 @@ struct MachineTraits {
 ///     machine.start();
 ///     machine.handle(Start{});
 ///
-/// Use it inside an active object, whose `handle` functions call it, or alone.
+/// Order: a change calls the guard, the exits from the inside out up to the innermost state that
+/// contains source and target, the actions, and the entries from the outside in. A change to the
+/// same state leaves and enters it. Deferred messages return in order after each change.
 ///
-/// Threads: one thread at a time. Guards, actions, enter() and exit() do not call start(), stop()
-/// or handle() of their own machine: they post a message instead.
+/// Thread safety: one thread at a time. Guards, actions, enter() and exit() must not call start(),
+/// stop() or handle() of their own machine; they post a message instead.
 ///
-/// Order of a change: the guard; the exits from the inside out, up to the innermost state that
-/// contains source and target; the actions; the entries from the outside in; the initial states of
-/// the target. If source and target are the same state, the machine leaves it and enters it again.
-/// If one of them contains the other, the machine stays in the outer one. After each change of
-/// state, deferred messages come back in order.
+/// Errors: if a user's function throws, the machine stays in the innermost state that it has
+/// entered and not left, or stops if there is none; a deferred message whose function throws is
+/// dropped.
 ///
-/// Cost: a message takes one look into a table of functions, and the functions of its row.
-/// Capacity: the machine holds maxDeferred messages; there is no heap.
-///
-/// Exceptions: if a user's function throws, the machine is in the innermost state that it has
-/// entered and not left. If there is none, the machine does not run, and start() may be called. A
-/// deferred message whose function throws does not come back again. The others come back after the
-/// next message. A machine copies each message that it defers. If the copy throws, the message is
-/// not deferred, and the exception leaves handle().
-///
-/// Accounts: messages with the result `deferred` = messages that came back and were handled or
-/// threw + discardedCount() + deferredCount().
-///
-/// Origin: D. Harel, Statecharts (1987), with the local transitions of M. Samek's QP.
-///
-/// Tests: tests/unit/actor/state_machine_test.cpp, tests/unit/actor/state_machine_random_test.cpp,
-/// tests/unit/actor/random_machines_test.cpp, tests/alloc/state_machine_allocation_test.cpp,
-/// tests/compile_fail/actor_machines.cpp.
+/// Performance: one table look-up for each message, and no heap: the machine holds maxDeferred
+/// messages.
 template <class Context, class First, class Table, class Traits = MachineTraits>
 class StateMachine;
 
@@ -218,7 +194,6 @@ public:
         last_.fill(none);
     }
 
-    /// Uses the row of the table for the message.
     template <class Message>
     Result handle(const Message& message) {
         const Calling calling(*this);
@@ -240,8 +215,7 @@ public:
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// The number of deferred messages that no row took when they came back, or that stop()
-    /// discarded.
+    /// Deferred messages that no row took when they returned, or that stop() discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
     /// Writes the machine as text for Graphviz: calls write(std::string_view) for each piece.
@@ -276,7 +250,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// The last function is for a machine that is not running.
+    /// The last function is for a stopped machine.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -284,7 +258,7 @@ private:
                                            &StateMachine::template offerTo<void, void, Message>};
     }
 
-    /// Looks for a row of State or of its parents. The machine is in Current.
+    /// Searches the rows of State and its parents. The machine is in Current.
     template <class Current, class State, class Message>
     static Result offerTo(StateMachine& machine, const Message& message) {
         if constexpr (std::is_void_v<State>) {
@@ -298,7 +272,7 @@ private:
         }
     }
 
-    /// Uses the row if it fits and its guard allows it. Returns whether it did.
+    /// Returns whether the row fits and its guard allows it.
     template <class Current, class State, class Row, class Message>
     bool take(const Message& message, Result& result) {
         if constexpr (std::is_same_v<State, typename RowOf<Row>::Source> &&
@@ -349,7 +323,7 @@ private:
         begin<Target>();
     }
 
-    /// Leaves State, and its parents that lie inside Common.
+    /// Leaves State and its parents inside Common.
     template <std::size_t Common, class State>
     void leave() {
         if constexpr (indexOf<State> != Common) {
@@ -372,7 +346,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters the parents of State that lie inside Common, then State.
+    /// Enters the parents of State inside Common, then State.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {
@@ -382,7 +356,7 @@ private:
         }
     }
 
-    /// If State has states inside, enters the initial one, or with history the last one.
+    /// Enters the inner states of State: the initial one, or with history the last one.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {

@@ -11,17 +11,15 @@ enum class SchedulingPolicy : unsigned char {
     roundRobin,  ///< SCHED_RR: takes turns with threads of the same priority
 };
 
-/// The options of the thread of an active object. `start()` fails if the system refuses an option:
-/// the error names the option, the value and the limit, and no thread is left.
+/// The options of an active object's thread. If the system refuses one, start() fails with an error
+/// that names the option, the value and the limit, and no thread is left.
 struct ThreadOptions {
-    /// The name of the thread, which debuggers and `top -H` show. At most 15 bytes. It is copied.
+    /// At most 15 bytes, shown by debuggers and `top -H`. It is copied.
     const char* name = "";
-    /// The only processor that the thread runs on. Without a value, the thread inherits the
-    /// processors of the thread that calls start().
+    /// The only processor to run on; without a value, those of the thread that calls start().
     std::optional<unsigned> processor{};
     SchedulingPolicy policy = SchedulingPolicy::inherited;
-    /// The priority within the policy: 1 to 99 for fifo and roundRobin on Linux. It counts only
-    /// with a policy that is not inherited.
+    /// 1 to 99 for fifo and roundRobin on Linux; unused if the policy is inherited.
     unsigned priority = 0;
 };
 

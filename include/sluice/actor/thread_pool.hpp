@@ -16,15 +16,8 @@
 
 namespace sluice::detail {
 
-/// The threads of a pool that have no task. They sleep. One of them, the timekeeper, sleeps until
-/// the earliest alarm. So an alarm wakes one thread only.
-///
-/// A function with a guard parameter is called while the lock of the pool is held.
-///
-/// Invariant: if an alarm is set and a thread sleeps, one of these holds: there is a timekeeper;
-/// isTimekeeperMissing_ is set; a sleeping thread has been woken.
-///
-/// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
+/// The sleeping threads of a pool. One of them, the timekeeper, sleeps until the earliest alarm, so
+/// an alarm wakes one thread only. Functions with a guard parameter need the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -35,8 +28,7 @@ public:
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
-    /// Called after each change of the alarms. If the time is earlier than before, the caller calls
-    /// wakeTimekeeper() afterwards.
+    /// Called after each change of the alarms. If the time is earlier, wakeTimekeeper() follows.
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);
@@ -44,8 +36,7 @@ public:
     /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Returns the object whose notifyOne() wakes a thread for a task. It wakes the timekeeper only
-    /// if no other thread sleeps.
+    /// Where to wake a thread for a task: the timekeeper only if no other thread sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -54,8 +45,7 @@ public:
         nextAlarm_.notifyAll();
     }
 
-    /// A thread calls it before it runs a task. If the timekeeper is missing, it wakes another
-    /// thread, because a busy thread cannot be the timekeeper.
+    /// Called before a thread runs a task. If the timekeeper is missing, wakes another thread.
     void replaceTimekeeper() noexcept {
         // Relaxed, both: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
@@ -64,7 +54,7 @@ public:
         }
     }
 
-    /// Sleeps until isOver(), until the earliest alarm, or until a timekeeper is needed. Then calls
+    /// Sleeps until isOver(), the earliest alarm, or a timekeeper is needed; then calls
     /// leave(guard).
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, IsOver isOver, Leave leave) {
@@ -87,6 +77,9 @@ public:
     }
 
 private:
+    // Invariant: if an alarm is set and a thread sleeps, there is a timekeeper,
+    // isTimekeeperMissing_ is set, or a sleeping thread has been woken.
+
     // Relaxed, all: a thread checks these flags again before it sleeps.
     [[nodiscard]] bool hasTimekeeper() const noexcept {
         return hasTimekeeper_.load(std::memory_order_relaxed);
@@ -111,14 +104,12 @@ private:
     std::size_t sleepers_ = 0;  ///< number of threads that sleep at work_; guarded by the lock
     std::atomic<bool> hasTimekeeper_{false};             ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
-    /// Whether a sleeping thread must become the timekeeper and has not been woken for it. Set
-    /// while the lock is held. Cleared by the thread that wakes it.
+    /// Whether a sleeper must become timekeeper. Set with the lock, cleared by the waking thread.
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 
-/// A queue of tasks in the order in which they were scheduled. The tasks are linked by their own
-/// pointers, so it never allocates. The caller must synchronise the calls. A task that is not in
-/// the queue has no neighbours.
+/// A first-in, first-out queue of tasks linked by their own pointers, so it never allocates. The
+/// caller synchronizes calls.
 class TaskQueue {
 public:
     [[nodiscard]] bool isEmpty() const noexcept { return oldest_ == nullptr; }
@@ -130,7 +121,7 @@ public:
         newest_ = &task;
     }
 
-    /// Removes and returns the oldest task. Null if there is none.
+    /// Removes the oldest task; null if there is none.
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
@@ -159,34 +150,29 @@ private:
 
 namespace sluice {
 
-/// An executor with a fixed number of threads. They run the objects that have messages, and sleep
-/// while no object has one.
+/// An executor with a fixed number of threads, which run objects with messages and sleep while
+/// there are none.
 ///
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
 ///
-/// Threads: one thread calls the constructor and the destructor. All objects must have ended before
-/// the destructor, which joins the threads. Any thread may call the other members.
+/// Order: if a handler posts the first message to an object, this object runs next on the same
+/// thread, at most 32 times in a row; all other objects wait in one queue. Timers fire when a
+/// thread is free.
 ///
-/// Progress: if a handler posts the first message to an object, this object runs next on the
-/// handler's thread, and no other thread is woken. So a handler that runs for long after a post
-/// delays that object. A thread runs at most 32 such objects in a row. Before a handler waits, it
-/// calls Executor::beforeWaitInHandler(). All other objects wait in one queue. A handler may wait
-/// for the end of another object of the pool. Its thread may then run that object.
+/// Thread safety: any thread may call any member, except that one thread constructs and destroys
+/// the pool. All objects must have ended before it is destroyed. A long handler delays the object
+/// that it posted to first; one that waits calls Executor::beforeWaitInHandler(). A handler that
+/// waits for the end of another object of the pool may run that object.
 ///
-/// Timers fire when a thread is free. If all threads run handlers, a timer fires after the first of
-/// them. One of the sleeping threads wakes for the next timer.
+/// Errors: those of ActiveObject::start() and BlockPool.
 ///
-/// Allocation: the threads, the memory for messages (see BlockPool), and a node for each object
-/// that has timers, when the object starts. Errors: those of ActiveObject::start() and BlockPool.
-///
-/// Edges: E1 task: the writes of the scheduling thread -> lock_ -> the thread that runs the task.
-///
-/// Tests: tests/unit/actor/thread_pool_test.cpp, tests/stress/pooled_object_stress_test.cpp.
+/// Performance: allocates the threads, the message memory (see BlockPool), and a node for each
+/// object with timers when it starts.
 class ThreadPool final : public Executor {
 public:
-    /// Starts the threads, all with the same options. Refuses (see setupError) a number of threads
-    /// of 0, and options that the system refuses. Then no thread is left.
+    /// Starts the threads, all with the same options. Fails as setupError() describes without
+    /// threads, or if the system refuses the options; then no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), threads_(threads) {
@@ -227,7 +213,7 @@ public:
 
     void scheduleLast(ExecutorTask& task) override {
         Worker* const worker = current_;
-        // Relaxed: a task that another thread adds now has its turn after the next batch.
+        // Relaxed: a task that another thread adds now runs after the next batch.
         if (worker != nullptr && worker->pool == this && worker->next == nullptr &&
             !hasTasks_.load(std::memory_order_relaxed)) {
             worker->next = &task;
@@ -274,8 +260,7 @@ public:
         if (current_ == nullptr || current_->pool != this) {
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
-        // A handler waits. All threads may wait in handlers, so this thread runs the task itself
-        // when the task is in the queue.
+        // All threads may wait in handlers, so this one runs the task itself if it is queued.
         const Waiting waiting(*this);
         bool isOver = false;
         for (bool isTaken = true; isTaken;) {
@@ -291,9 +276,11 @@ public:
     }
 
 private:
+    // Edge E1: the writes of the scheduling thread -> lock_ -> the thread that runs the task.
+
     using Guard = detail::IdleThreads::Guard;
 
-    /// A thread runs at most this many tasks that its handlers made ready, then one of the queue.
+    /// The most tasks that a thread runs for its own handlers before one of the queue.
     static constexpr unsigned mostInARow = 32;
 
     struct Worker {

@@ -12,8 +12,8 @@ template <class Platform, class Entry, std::size_t Count>
 class TimerSlots;
 }  // namespace detail
 
-/// Names a timer of an active object, for cancel(). It may be copied. It may be used after the
-/// timer has ended: cancel() then returns false. An empty Timer names no timer.
+/// A copyable handle to a timer of an active object, for cancel(). It may outlive the timer:
+/// cancel() then returns false. An empty Timer names no timer.
 class Timer {
 public:
     constexpr Timer() noexcept = default;

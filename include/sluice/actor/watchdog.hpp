@@ -17,34 +17,29 @@
 
 namespace sluice {
 
-/// Reports objects whose handler takes too long.
+/// Reports handlers that run for too long, while other messages of the object or other objects of
+/// its pool wait.
 ///
 ///     sluice::Watchdog watchdog(std::chrono::milliseconds(100), [](const char* name, auto time) {
 ///         std::fprintf(stderr, "%s: a handler has run for %lld ms\n", name, ms(time));
 ///     });
 ///     const auto watch = watchdog.watch(motor, "motor");
-///     watchdog.start(std::chrono::milliseconds(20));  // a thread looks in this interval
+///     watchdog.start(std::chrono::milliseconds(20));  // a thread that checks in this interval
 ///
-/// Use it to find handlers that wait, compute or loop for too long, while other messages of the
-/// object or other objects of its pool wait.
+/// Thread safety: any thread may call any member. The report runs with a lock held, so it must not
+/// call the watchdog.
 ///
-/// Threads: any thread may call any member. The looking thread calls the report while it holds a
-/// lock, so the report may not call the watchdog.
+/// Errors: those of std::thread and setupError(). A handler is reported once, between `limit` and
+/// `limit` plus two intervals after it began, even if the system does not run its thread.
 ///
-/// A look costs the objects nothing. It compares the number of called handlers and discarded
-/// messages with the previous look. So it reports a handler once, between `limit` and `limit` + two
-/// intervals after the handler has begun. It also reports a handler whose thread the system does
-/// not run.
-///
-/// Allocation: watch() and start(). Errors: those of std::thread and setupError.
-///
-/// Tests: tests/unit/actor/watchdog_test.cpp.
+/// Performance: free for the objects, because a check compares the numbers of called handlers and
+/// discarded messages. watch() and start() allocate.
 class Watchdog {
     struct Entry;
 
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
-    /// Called with the name of the object, and the least time that its handler has run.
+    /// Receives the object's name and the least time that its handler has run.
     using Report = std::function<void(const char* name, std::chrono::nanoseconds atLeast)>;
 
     /// Watches the object while it exists. Destroy it before the object and the watchdog.
@@ -90,17 +85,17 @@ public:
         return Watch(*this, entries_.back());
     }
 
-    /// Looks at all objects, and reports. For a program that has a loop of its own. `now` must
-    /// never decrease.
+    /// Checks all objects and reports, for a program with a loop of its own. `now` must never
+    /// decrease.
     void look(TimePoint now = std::chrono::steady_clock::now()) {
         const Guard guard(mutex_);
         for (Entry& entry : entries_) {
-            lookAt(guard, entry, now);
+            check(guard, entry, now);
         }
     }
 
-    /// Starts a thread that looks once in each interval. Call it once. Refuses (see setupError) an
-    /// interval of 0.
+    /// Starts a thread that checks once in each interval. Call it once. Fails as setupError()
+    /// describes if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
         if (interval <= interval.zero()) {
             setupError("interval of a watchdog", 0, 1);
@@ -127,13 +122,13 @@ private:
         const char* name;
         const void* object;
         Activity (*activityOf)(const void*);
-        std::uint64_t progress = 0;  ///< at the last look
+        std::uint64_t progress = 0;  ///< at the last check
         bool wasAwake = false;
         bool isReported = false;
-        TimePoint since{};  ///< the time of the first look that found this state
+        TimePoint since{};  ///< the first check that found this state
     };
 
-    void lookAt(const Guard& /*guard*/, Entry& entry, TimePoint now) const {
+    void check(const Guard& /*guard*/, Entry& entry, TimePoint now) const {
         const Activity activity = entry.activityOf(entry.object);
         if (!activity.isAwake || !entry.wasAwake || activity.progress != entry.progress) {
             entry.progress = activity.progress;

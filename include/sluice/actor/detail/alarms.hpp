@@ -8,7 +8,7 @@
 
 namespace sluice::detail {
 
-/// The alarms of an executor's tasks. Only add() allocates. The caller must synchronise the calls.
+/// The alarms of an executor's tasks. Only add() allocates. The caller synchronizes calls.
 class Alarms {
     using Task = TimedExecutorTask;
     using TimePoint = Executor::TimePoint;
@@ -32,8 +32,7 @@ public:
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
-    /// Wakes each task whose alarm is due. Calls schedule(task) if the woken task must be
-    /// scheduled.
+    /// Wakes each task whose alarm is due, and schedules it if necessary.
     template <class Schedule>
     void wakeDue(TimePoint now, Schedule schedule) {
         while (earliest() != TimePoint::max() && earliest() <= now) {
@@ -47,8 +46,7 @@ public:
 
 private:
     std::map<ExecutorAlarm, Task*> tasks_;  ///< all tasks, in the order of their alarms
-    /// Number of add() calls. It makes the keys of equal alarms different.
-    std::uint64_t added_ = 0;
+    std::uint64_t added_ = 0;               ///< calls of add(), which make the keys unique
 };
 
 }  // namespace sluice::detail

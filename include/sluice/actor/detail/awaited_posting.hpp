@@ -18,21 +18,8 @@ namespace sluice::detail {
 /// The question of a request that is answered when messages have left a mailbox.
 struct UntilRoom {};
 
-/// The threads and coroutines that wait for room in the mailbox of one object. Any thread may add
-/// one. The object's thread wakes all of them.
-///
-/// A wait that was given up leaves a node in the list. While the object does not run, the calls of
-/// add() must free these nodes: now and then, one of them renews the list. It frees all nodes, and
-/// wakes the waits that were not given up. They try to post again, and add themselves again. If a
-/// renewal has woken n waits, the next one is 2n + 64 calls later. So the list stays short, and on
-/// average a call wakes less than one other wait.
-///
-/// Progress: lock-free. A thread that is stopped in a renewal keeps the waits of the old list
-/// asleep, until their deadlines. Meanwhile no other thread begins a renewal. So the list grows by
-/// one node a call, until the object's thread frees the nodes.
-///
-/// Edges: E1 room: messages have left the mailbox -> notifyAll() releases newest_ -> add() acquires. So
-/// if a thread adds itself too late for notifyAll(), it finds the room when it tries to post.
+/// The threads and coroutines that wait for room in one object's mailbox. Any thread may add a
+/// wait; the object's thread wakes all of them. Lock-free.
 template <class Traits>
 class RoomWaiters {
     template <class T>
@@ -49,11 +36,11 @@ public:
         forAll([](const Room& /*room*/) {});
     }
 
-    /// Returns a future that is ready when messages have left the mailbox, or earlier. Before it
-    /// waits, the caller must try to post once more.
+    /// A future that is ready when messages have left the mailbox, or earlier. Before waiting, the
+    /// caller must try to post again.
     [[nodiscard]] typename Room::Future
     add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
-        // Relaxed: a count. One thread finds 1, and the others go on.
+        // Relaxed: a count, of which exactly one thread sees 1.
         if (untilRenewal_.fetch_sub(1, std::memory_order_relaxed) == 1) {
             renew();
         }
@@ -74,6 +61,16 @@ public:
     }
 
 private:
+    // An abandoned wait leaves its node in the list. So that the list stays short while the object
+    // does not run, some calls of add() renew it: they free all nodes and wake the waits that were
+    // not abandoned, which try to post and add themselves again. After a renewal that has woken n
+    // waits, the next one is 2n + 64 calls later, so a call wakes less than one other wait on
+    // average. A thread preempted in a renewal delays the waits of the old list until their
+    // deadlines; no other thread renews the list, which grows by a node for each call.
+    //
+    // Edge E1: messages have left the mailbox -> notifyAll() releases newest_ -> add() acquires. So
+    // a thread that adds itself too late for notifyAll() finds the room when it tries to post.
+
     struct Node {
         Room room;
         Node* older;
@@ -88,7 +85,6 @@ private:
         }
     }
 
-    /// Frees all nodes, and wakes the waits that were not given up.
     void renew() noexcept {
         std::uint32_t awaited = 0;
         forAll([&](const Room& room) {
@@ -101,7 +97,7 @@ private:
     static constexpr std::uint32_t leastCalls = 64;
 
     Atomic<Node*> newest_{nullptr};
-    /// The number of add() calls until one of them renews the list. Written by any thread.
+    /// Calls of add() until the next renewal; written by any thread.
     Atomic<std::uint32_t> untilRenewal_{leastCalls};
 };
 
@@ -119,8 +115,7 @@ struct PostToAwait {
     return result == SendResult::full;
 }
 
-/// Adds posts that wait for room, by a thread or by a coroutine. Object has `tryPost`. If it is
-/// off, which is the default, it adds nothing to the object.
+/// Adds posts that wait for room, by a thread or by a coroutine, to an object with `tryPost`.
 template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
 class AwaitedPosting {
 public:
@@ -148,8 +143,7 @@ private:
 template <class Object, class Traits>
 class AwaitedPosting<Object, Traits, true> {
 public:
-    /// Returns an object for `co_await`. The coroutine then waits for room for at most `timeout`,
-    /// and posts the message.
+    /// For `co_await`: the coroutine waits for room for at most `timeout`, and posts the message.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
@@ -160,12 +154,12 @@ public:
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
-    /// Returns a future that is ready when messages have left the mailbox, or earlier.
+    /// Ready when messages have left the mailbox, or earlier.
     [[nodiscard]] Future<void> room() { return waiters_.add(); }
 
 protected:
-    /// Calls tryOnce() until it finds room, for at most `timeout`. Between two calls it waits for
-    /// room. In a handler it does not wait. Returns the last result.
+    /// Calls tryOnce() until it finds room, for at most `timeout`; only once in a handler. Returns
+    /// the last result.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce) {
         const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
@@ -176,7 +170,7 @@ protected:
                 return result;
             }
             if (!room.get()) {
-                // Once more: a thread that is stopped in add() may have kept the news of room.
+                // Retry: a thread preempted in add() may have consumed the wake-up.
                 return tryOnce();
             }
         }

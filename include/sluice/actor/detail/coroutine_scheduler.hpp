@@ -13,21 +13,17 @@
 
 namespace sluice::detail {
 
-/// A coroutine of an object. This part lies in the frame of the coroutine. It has the functions
-/// that a C++20 promise has, because this header compiles as C++17.
+/// The part of a coroutine's frame that its scheduler uses. Its functions stand for those of a
+/// C++20 promise, because this header compiles as C++17.
 struct CoroutineFrame {
-    /// Continues the coroutine until it waits or ends. True if it has ended: then the frame is
-    /// destroyed. Exceptions of the coroutine leave this function.
+    /// Runs the coroutine until it waits or ends. Returns true if it has ended and destroyed its
+    /// frame. Exceptions of the coroutine propagate.
     bool (*resume)(CoroutineFrame&);
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
-/// Continues the coroutines of one object: those that other threads have woken, and those whose
-/// deadline has come. Any thread may call Waiting::wake(). The object's thread calls all other
-/// functions.
-///
-/// Edges: E1 woken: the writes of the waking thread -> woken_ pushed with release .. taken with
-/// acquire -> the coroutine.
+/// Resumes the coroutines of one object that were woken or whose deadline has passed. Any thread
+/// may call Waiting::wake(); the object's thread calls the rest.
 template <class Platform>
 class CoroutineScheduler {
 public:
@@ -36,10 +32,9 @@ public:
     /// The base of an object that a coroutine awaits.
     class Waiting : public Waker {
     public:
-        /// Called after the coroutine was woken. Whether the coroutine continues; otherwise it
-        /// waits again.
+        /// Called after the wake-up. Returns false to wait again.
         virtual bool isDone() = 0;
-        /// Called at the deadline. False if another thread has woken the coroutine meanwhile.
+        /// Called at the deadline. Returns false if another thread has woken the coroutine.
         virtual bool giveUp() = 0;
 
     protected:
@@ -67,12 +62,11 @@ public:
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
         bool isLate_ = false;  ///< whether its deadline has come
-        /// The coroutine that was woken before this one. Written by the waking thread, then by the
-        /// object's thread.
+        /// The coroutine woken before this one; written by the waker, then the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
-    /// A function that makes the object's thread look for woken coroutines. Any thread calls it.
+    /// Makes the object's thread check for woken coroutines. Called by any thread.
     using Notify = void (*)(CoroutineScheduler&) noexcept;
 
     explicit CoroutineScheduler(Notify notify) noexcept : notify_(notify) {}
@@ -89,21 +83,19 @@ public:
         resume(frame);
     }
 
-    /// Whether a woken coroutine has not continued yet.
+    /// Whether a woken coroutine has not been resumed yet.
     [[nodiscard]] bool hasWoken() const noexcept {
         // Relaxed: a hint. takeWoken() acquires.
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// The earliest deadline of the waiting coroutines. TimePoint::max() if no coroutine waits.
-    /// TimePoint::min() if a coroutine may continue now.
+    /// The earliest deadline; TimePoint::max() without one, TimePoint::min() after a wake-up.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
                                       : TimePoint::max();
     }
 
-    /// Continues one coroutine that was woken, or whose deadline is not after readClock(). False if
-    /// there is none.
+    /// Resumes a coroutine that was woken or is due at readClock(). Returns false if there is none.
     template <class ReadClock>
     bool resumeOne(ReadClock readClock) {
         if (Waiting* const woken = takeWoken()) {
@@ -125,14 +117,14 @@ public:
         if (late.giveUp()) {
             resume(late.frame_);
         } else {
-            // Another thread has woken it meanwhile. It waits until that thread has told so.
+            // Another thread is waking it, so it waits for that wake-up.
             late.isLate_ = true;
             insert(late, TimePoint::max());
         }
         return true;
     }
 
-    /// Destroys the frames of all waiting coroutines. Afterwards no thread wakes one of them.
+    /// Destroys the frames of all waiting coroutines; then no thread wakes one of them.
     void destroyAll() noexcept {
         while (earliest_ != nullptr) {
             CoroutineFrame& frame = earliest_->frame_;
@@ -146,6 +138,9 @@ public:
     }
 
 private:
+    // Edge E1: the waking thread's writes -> woken_ released by push() .. acquired by takeWoken() ->
+    // the coroutine.
+
     void resume(CoroutineFrame& frame) {
         struct Count {
             std::size_t& count;
@@ -155,21 +150,21 @@ private:
         ending.isEnded = frame.resume(frame);
     }
 
-    /// Adds a woken coroutine. Any thread may call it.
+    /// Adds a woken coroutine; called by any thread.
     void push(Waiting& waiting) noexcept {
         Waiting* newest =
             woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
         do {
             waiting.nextWoken_.get() = newest;
         } while (!woken_.compare_exchange_weak(newest, &waiting, std::memory_order_release,
-                                               std::memory_order_relaxed));  // E1 woken
+                                               std::memory_order_relaxed));  // E1
         notify_(*this);
     }
 
-    /// Removes and returns the coroutine that was woken first. Null if there is none.
+    /// Removes the coroutine that was woken first; null if there is none.
     Waiting* takeWoken() noexcept {
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
-            Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1 woken
+            Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1
             while (newest != nullptr) {
                 Waiting* const older = std::exchange(newest->nextWoken_.get(), ready_);
                 ready_ = std::exchange(newest, older);
@@ -182,8 +177,7 @@ private:
         return first;
     }
 
-    /// Inserts a waiting coroutine in the order of the deadlines. It searches from the end, because
-    /// most coroutines wait equally long.
+    /// Inserts by deadline. Searches from the end, because most coroutines wait equally long.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -218,11 +212,11 @@ template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;
     using TimePoint = typename Scheduler::TimePoint;
-    /// After it has continued this many coroutines, the object handles messages.
+    /// The most coroutines resumed before the object handles messages.
     static constexpr std::size_t batch = 32;
 
 public:
-    /// The number of times that a coroutine was started or continued.
+    /// The number of times that a coroutine was started or resumed.
     [[nodiscard]] std::uint64_t resumptions() const noexcept { return resumptions_.get(); }
 
     /// For detail::CoroutinePromise.
@@ -241,9 +235,8 @@ protected:
               this) {}
     ~Coroutines() = default;
 
-    /// Starts a coroutine of the object, which runs until it waits. Only handlers of the object
-    /// call it. Returns false if the object has Traits::maxCoroutines coroutines already, or if it
-    /// is closed. Then the coroutine does not run.
+    /// Starts a coroutine, which runs until it waits. Only handlers of the object may call it.
+    /// Returns false if the object is closed or has Traits::maxCoroutines coroutines.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {
         SLUICE_ASSERT(this->isHere(),
@@ -256,8 +249,7 @@ protected:
         return true;
     }
 
-    /// Continues coroutines that were woken or whose deadline has come, and fires timers. Returns
-    /// the number of both.
+    /// Resumes coroutines that were woken or are due, then fires timers. Returns their number.
     template <class IsOver, class Receive, class... Max>
     std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
         std::size_t count = 0;
@@ -274,7 +266,7 @@ protected:
         return scheduler_.hasWoken() || Base::hasTimerChanges();
     }
 
-    /// Called at the end of the object. Destroys the waiting coroutines.
+    /// Destroys the waiting coroutines at the end of the object.
     void endCoroutines() noexcept { scheduler_.destroyAll(); }
 
 private:

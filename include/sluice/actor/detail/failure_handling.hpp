@@ -50,8 +50,7 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Called in a catch block. Passes the caught exception to `handlerFailed` of the class, if the
-/// class has this function.
+/// Called in a catch block. Passes the exception to `handlerFailed` of the class, if it exists.
 template <class Derived>
 void notifyFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -68,7 +67,7 @@ template <class Derived>
 inline constexpr bool
     hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
 
-/// Calls `ended` of the class, if the class has this function.
+/// Calls `ended` of the class, if it exists.
 template <class Derived>
 void notifyEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {
@@ -77,7 +76,7 @@ void notifyEnd(Derived& object) noexcept {
     }
 }
 
-/// Calls the handler that fits the message.
+/// Calls the handler with the header, if it takes one.
 template <class Derived, class T, class Header>
 void callHandler(Derived& object, const T& message, const Header& header) {
     if constexpr (handles<Derived, const T&, const Header&>) {
@@ -87,8 +86,7 @@ void callHandler(Derived& object, const T& message, const Header& header) {
     }
 }
 
-/// Counts the restarts that the traits of an active object still allow. Only the object's thread
-/// uses it.
+/// The restarts that the traits still allow. Only the object's thread uses it.
 template <class Traits>
 class RestartBudget {
     using Clock = typename Traits::Platform::Clock;
@@ -97,8 +95,7 @@ class RestartBudget {
                   "restartBackOff must be at least 0 and at most maxRestartBackOff");
 
 public:
-    /// Counts one restart. Returns the time to wait before it. Empty if the limit of restarts is
-    /// reached.
+    /// Counts one restart and returns the wait before it; empty at the limit.
     std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
         if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
             begin_ = now;
@@ -116,8 +113,8 @@ public:
     }
 
 private:
-    typename Clock::time_point begin_{};  ///< time of the first restart in the present period
-    unsigned used_ = 0;                   ///< restarts in the present period
+    typename Clock::time_point begin_{};  ///< the period's first restart
+    unsigned used_ = 0;                   ///< restarts in the period
     std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
 };
 

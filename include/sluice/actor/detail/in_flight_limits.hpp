@@ -12,10 +12,8 @@
 
 namespace sluice::detail {
 
-/// Increments the count if it is below the limit. A refused call does not change the count even for
-/// a moment, so it takes no room from another thread.
-///
-/// Relaxed: no other data depends on the count.
+/// Increments a count below the limit. A refused call never changes it, so it takes no room from
+/// another thread. Relaxed: no other data depends on the count.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);
@@ -34,9 +32,8 @@ inline constexpr bool drops =
     Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
     Traits::overflow[2] == Overflow::dropOldest;
 
-/// Counts the messages in flight, posted and not yet handled, of each type that has a limit.
-///
-/// Relaxed, all: no other data depends on a count.
+/// Counts the messages in flight, posted and not yet handled, of each type with a limit. Relaxed,
+/// all: no other data depends on a count.
 template <class MessageList, class Traits>
 class InFlightLimits;
 
@@ -48,9 +45,8 @@ class InFlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool any = ((limit<Ts> != 0) || ...);
 
-    /// Calls publish() and returns its SendResult. If the limit of the type is reached, it
-    /// returns refused() instead. If publish() has returned `ok`, release() must follow when the
-    /// message has been handled.
+    /// Returns publish(), or refused() if the type's limit is reached. After `ok`, release() must
+    /// follow when the message has been handled.
     template <class T, class Publish, class Refused>
     SendResult acquire(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {

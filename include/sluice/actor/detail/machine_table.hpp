@@ -15,12 +15,12 @@ namespace sluice {
 /// The result of a message.
 enum class MachineResult : unsigned char {
     handled,    ///< a row was used
-    deferred,   ///< the message comes back after a change of state
+    deferred,   ///< the message returns after a change of state
     refused,    ///< its state defers it, and maxDeferred messages are deferred already
     unhandled,  ///< no row was used, or the machine is not running
 };
 
-/// The name of the value, for logs and messages to people.
+/// The name of the value.
 [[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
     switch (result) {
     case MachineResult::handled:
@@ -35,8 +35,8 @@ enum class MachineResult : unsigned char {
     return "unknown MachineResult";
 }
 
-/// A guard. The row is used only if Function returns true. Function may be a member function of the
-/// context. It takes nothing, the context, the message, or the context and the message.
+/// A guard: the row is used only if Function returns true. Function, which may be a member of the
+/// context, takes nothing, the context, the message, or both.
 template <auto Function>
 struct If {};
 
@@ -44,18 +44,16 @@ struct If {};
 template <auto Function>
 struct Do {};
 
-/// A row: in the state Source, a message of this type leads to the state Target. Options: at most
-/// one `If<guard>`, and `Do<action>` for each action, in order.
+/// A row: in Source, a message of this type leads to Target. Options: at most one `If<guard>`, and
+/// `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
-/// A row: in this state, the machine handles a message of this type without leaving or entering a
-/// state.
+/// A row: the machine handles the message without leaving or entering a state.
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row: in this state, the machine keeps a message of this type until it is in a state that does
-/// not defer it.
+/// A row: the machine keeps the message until it is in a state that does not defer it.
 template <class State, class Message>
 struct Defer {};
 

@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// A message of any type in the list of an object, with its header.
+/// A message of any type of an object, with its header.
 template <class MessageList, class Traits>
 class PostedMessage;
 
@@ -32,7 +32,7 @@ public:
     PostedMessage(std::in_place_type_t<T> type, const PublishOptions& options, Args&&... args)
         : header(headerOf(options)), content_(type, std::forward<Args>(args)...) {}
 
-    /// Calls receive(message, header) with the message in its own type.
+    /// Calls receive(message, header).
     template <class Receive>
     void visit(const Receive& receive) const {
         (void)(receiveIf<Ts>(receive) || ...);
@@ -59,18 +59,17 @@ private:
     std::variant<Ts...> content_;
 };
 
-/// A heap of indices from 0 to Count - 1, in the order of their deadlines. Equal deadlines keep the
-/// order of insertion. Insertion and removal take O(log n) steps. It never allocates. One thread at
-/// a time uses it.
+/// A heap of the indices 0 to Count - 1 by deadline; equal deadlines keep the order of insertion.
+/// Insertion and removal take O(log n) steps and never allocate. One thread at a time uses it.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
     using Index = std::uint32_t;
 
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
-    /// The index with the earliest deadline. Call it only if the heap is not empty.
+    /// The index with the earliest deadline. Requires a non-empty heap.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
-    /// The earliest deadline. Call it only if the heap is not empty.
+    /// Requires a non-empty heap.
     [[nodiscard]] TimePoint earliest() const noexcept { return nodes_[0].deadline; }
     [[nodiscard]] bool contains(Index index) const noexcept { return position_[index] != 0; }
 
@@ -106,8 +105,7 @@ private:
         }
     };
 
-    /// Children of a node. With four, the tree is half as deep as a binary one, and the children of
-    /// a node lie in two cache lines.
+    /// With four children, the tree is half as deep, and they lie in two cache lines.
     static constexpr std::size_t width = 4;
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
@@ -133,8 +131,7 @@ private:
         put(hole, value);
     }
 
-    /// Returns the child with the earliest deadline. If the node has no child, returns size_ or
-    /// more.
+    /// The child with the earliest deadline; size_ or more if there is none.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -147,14 +144,14 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    /// For each index, its node + 1; 0 if it is not in the heap.
+    /// For each index, its node + 1; 0 outside the heap.
     std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
 };
 
-/// The timers of one object, with their messages. Any thread may call arm(), cancel() and fired().
-/// The object's thread calls the other functions.
+/// The timers of one object, with their messages. Any thread may call arm(), cancel() and fired();
+/// the object's thread calls the rest.
 template <class MessageList, class Traits>
 class ObjectTimers {
     using Platform = typename Traits::Platform;
@@ -162,11 +159,10 @@ class ObjectTimers {
     using TimePoint = typename Clock::time_point;
     using Duration = typename Clock::duration;
     using Header = MessageHeader<Traits>;
-    /// After this many handlers of timers, the object handles messages.
+    /// The most timers fired before the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// Earlier deadlines become this one, because their difference from the present time could
-    /// overflow.
+    /// The earliest deadline, so that its difference from the present cannot overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {
@@ -184,8 +180,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Starts a timer. Empty if there is no free timer. Afterwards the caller must wake the
-    /// object's thread.
+    /// Empty if there is no free timer. Afterwards the caller must wake the object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -197,7 +192,7 @@ public:
 
     [[nodiscard]] bool hasChanges() const noexcept { return slots_.hasChanges(); }
 
-    /// Takes over the timers that were started and cancelled.
+    /// Applies starts and cancellations.
     void takeChanges() noexcept {
         slots_.takeChanges([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
                         [this](Index index) {
@@ -211,9 +206,8 @@ public:
         return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
     }
 
-    /// Calls receive(message, header) for timers that are due at readClock(): at most `max` of
-    /// them, and until isOver(). A periodic timer fires at most once in a call. Returns the number
-    /// of timers that fired.
+    /// Calls receive(message, header) for at most `max` timers that are due, until isOver(). A
+    /// periodic timer fires at most once in a call. Returns their number.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
                      std::size_t max = batch) {
@@ -245,8 +239,7 @@ private:
             ++entry.message.header.id;
         }
     }
-    /// Fires a timer for the last time. Returns 0 if the timer has been cancelled, otherwise 1.
-    /// takeChanges() frees the slot of a cancelled timer.
+    /// Returns 0 if the timer has been cancelled: then takeChanges() frees its slot.
     template <class Receive>
     std::size_t fireLast(Index index, const Receive& receive) {
         if (!slots_.end(index)) {
@@ -283,26 +276,23 @@ private:
         return 1;
     }
 
-    /// Returns the next deadline of a periodic timer: the first multiple of the period after `now`,
-    /// counted from the first deadline. So a late handler does not delay later deadlines. Periods
-    /// that have passed are skipped.
+    /// The first multiple of the period after `now`, counted from the first deadline, so a late
+    /// handler does not shift later deadlines.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
     }
 
-    /// Used by the object's thread only. One more than timers, because it is indexed by slots.
+    /// One more than timers, because it is indexed by slots.
     DeadlineHeap<TimePoint, Traits::maxTimers + 1> queue_;
     SingleWriterCounter<Platform> fired_;  ///< written by the object's thread
     Slots slots_;
 };
 
-/// Whether the traits let an object have timers.
 template <class Traits>
 inline constexpr bool hasTimers = Traits::maxTimers != 0;
 
-/// Adds timers to a mailbox: messages that its object gets later. Without timers, which is the
-/// default, it adds nothing to the object. Mailbox is Posting or PooledPosting.
+/// Adds timers to a mailbox, Posting or PooledPosting. Without timers it adds nothing.
 template <class Mailbox, class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
 class Timing : public Mailbox {
     template <class... Args>
@@ -341,7 +331,7 @@ protected:
     std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
         return 0;
     }
-    /// The earliest deadline of the timers that takeTimers() has taken over.
+    /// The earliest deadline of the timers that takeTimers() has applied.
     [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
         return Clock::time_point::max();
     }
@@ -354,15 +344,13 @@ class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
 public:
     using Clock = typename Traits::Platform::Clock;
 
-    /// Makes the object handle a message at this time. If the time has passed, the object handles
-    /// the message at once. The result is empty if the object is closed, or if it has
-    /// Traits::maxTimers timers already.
+    /// Makes the object handle a message at this time, or immediately if it has passed. Returns an
+    /// empty Timer if the object is closed or has Traits::maxTimers timers.
     template <class T>
     [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
                                const PublishOptions& options = {}) {
         return arm(time, Clock::duration::zero(), options, std::forward<T>(message));
     }
-    /// Makes the object handle a message after this delay.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postAfter(std::chrono::duration<Rep, Period> delay, T&& message,
                                   const PublishOptions& options = {}) {
@@ -371,8 +359,8 @@ public:
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
-    /// Makes the object handle a message after each period, for the first time one period from now.
-    /// The period must be positive. It is rounded up to ticks of the clock.
+    /// Makes the object handle a message after each period, which must be positive, and is rounded
+    /// up to ticks of the clock.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
                                   const PublishOptions& options = {}) {
@@ -393,17 +381,16 @@ public:
         }
         using Duration = typename Clock::duration;
         using Seconds = std::chrono::duration<double>;
-        // Compares as floating point, because the longest durations would overflow in the clock's
-        // ticks.
+        // Floating point, because the longest durations would overflow in the clock's ticks.
         const Duration ticks = Seconds(period) < Seconds(Duration::max())
                                    ? std::chrono::ceil<Duration>(period)
                                    : Duration::max();
         return arm(first, ticks, options, std::forward<T>(message));
     }
 
-    /// Ends a timer. Returns false if the timer has ended before; a timer that fires once ends
-    /// before its handler is called. After true, no further call of its handler begins. If the
-    /// caller is not a handler of the object, one call may still be running.
+    /// Ends a timer. Returns false if it had ended; a one-shot timer ends before its handler is
+    /// called. After true, no further call of its handler begins, but one may still be running if
+    /// the caller is not a handler of the object.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
@@ -412,7 +399,7 @@ public:
         return isCancelled;
     }
 
-    /// The number of messages of timers that were passed to handlers.
+    /// The number of timer messages passed to handlers.
     [[nodiscard]] std::uint64_t firedTimers() const noexcept { return timers_.fired(); }
 
 protected:
@@ -439,8 +426,7 @@ private:
         }
         Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
         if (!timer && this->isHere()) {
-            // A handler that cancels and starts timers may use up the slots before its own thread
-            // frees the cancelled ones.
+            // A handler may have cancelled timers whose slots its thread has not freed yet.
             timers_.takeChanges();
             timer = timers_.arm(first, period, options, std::forward<T>(message));
         }

@@ -15,14 +15,14 @@
 
 namespace sluice::detail {
 
-/// One thread with options. It does not use std::thread, which can set options only when the thread
-/// runs already: a refusal of the system would come too late.
+/// A thread with options. std::thread could set them only when the thread runs already, too late to
+/// refuse it.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
 
-    /// Starts work(object) on a thread of its own. If the system refuses an option, it reports a
-    /// set-up error, and there is no thread.
+    /// Starts work(object). If the system refuses an option, it fails as setupError() describes,
+    /// and there is no thread.
     void start(const ThreadOptions& options, Work work, void* object) {
         const std::size_t length = std::strlen(options.name);
         if (length >= sizeof name_) {
@@ -40,7 +40,7 @@ public:
         }
     }
 
-    /// Waits until the thread has ended. Called once for each start().
+    /// Called once for each start().
     void join() const noexcept { (void)pthread_join(thread_, nullptr); }
 
 private:
@@ -133,17 +133,8 @@ private:
     void* object_ = nullptr;
 };
 
-/// Starts the thread of an object at most once, and lets any number of threads join it.
-///
-/// Threads: any thread may call any member.
-///
-/// Invariant: the state changes from idle to starting, to running, to joining, to ended. After a
-/// refused start it changes back to idle. If the object ends without a thread, the thread that ends
-/// it changes idle to joining, then to ended.
-///
-/// Edges: E1 started: the writes of start() -> state_ released .. acquired by join(). E2 ended: the
-/// last write of the thread -> pthread_join -> state_ released by one join() -> acquired by other
-/// calls of join().
+/// Starts the thread of an object at most once, and lets any number of threads join it. Any thread
+/// may call any member.
 template <class Platform, class Wait>
 class ThreadLifecycle {
 public:
@@ -152,9 +143,9 @@ public:
         return state() == State::idle || state() == State::ended;
     }
 
-    /// Starts the thread. False if it was started before, or if the object ended without a thread.
-    /// Calls announce(true) before the thread runs. If the system refuses the thread, it calls
-    /// announce(false), sets the state back to idle, and reports a set-up error.
+    /// Returns false if the thread was started before, or the object ended without one. Calls
+    /// announce(true) before the thread runs; if the system refuses it, announce(false), and the
+    /// state is idle again.
     template <class Announce>
     bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
                const Announce& announce) {
@@ -175,37 +166,35 @@ public:
         announce(true);
         thread_.start(options, work, object);
         attempt.isStarted = true;
-        become(State::running);  // E1 started
+        become(State::running);  // E1
         return true;
     }
 
-    /// Waits until the thread has ended. The thread itself must not call it. Returns at once if
-    /// there was no start.
+    /// Waits until the thread, which must not call it, has ended. Returns immediately without one.
     void join() {
         for (;;) {
             awaitStart();
             State seen = State::running;
-            // Acquire: E1 started.
+            // Acquire: E1.
             if (state_.compare_exchange_strong(seen, State::joining, std::memory_order_acq_rel,
                                                std::memory_order_acquire)) {
                 thread_.join();
-                become(State::ended);  // E2 ended
+                become(State::ended);  // E2
                 return;
             }
             if (seen == State::joining) {
                 changed_.wait([this] { return state() == State::ended; });
                 return;
             }
-            // In state `starting`, another thread has started it meanwhile: try again.
+            // `starting`: another thread is starting it, so retry.
             if (seen != State::starting) {
                 return;
             }
         }
     }
 
-    /// Prevents a later start. True if there is no thread: then the caller ends the object itself
-    /// and calls endedWithoutThread(). If another thread is starting the thread, it first waits for
-    /// the result.
+    /// Prevents a later start, after waiting for a running one. Returns true without a thread:
+    /// then the caller ends the object and calls endedWithoutThread().
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();
@@ -215,13 +204,20 @@ public:
         } while (!take(State::idle, State::joining));
         return true;
     }
-    /// Called after takeUnstarted() has returned true and the object has ended.
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// The thread itself waits here. Other threads end that wait by notifyAll().
+    /// Where the thread itself waits; other threads end that wait by notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:
+    // Invariant: the state changes from idle to starting, running, joining, ended; after a refused
+    // start back to idle. The thread that ends an object without a thread changes idle to joining,
+    // then to ended.
+    //
+    // Edges. E1: the writes of start() -> state_ released .. acquired by join(). E2: the last write
+    // of the thread -> pthread_join -> state_ released by one join() -> acquired by other calls of
+    // join().
+
     enum class State : unsigned char { idle, starting, running, joining, ended };
 
     [[nodiscard]] State state() const noexcept { return state_.load(std::memory_order_acquire); }

@@ -12,34 +12,9 @@
 
 namespace sluice::detail {
 
-/// The timers of one object, at most Count at a time. Any thread may start and cancel timers. One
-/// thread, the owner, lets them fire.
-///
-/// A slot has one of four states: free; armed; firing (its handler runs, and it will be armed
-/// again); cancelled. The thread that starts or cancels a timer puts the slot on the list of news.
-/// The owner takes the whole list and reads each slot. Only the owner frees a slot.
-///
-/// There is one more slot than timers: the spare one. When a timer fires for the last time, its
-/// message stays in its slot until the handler has returned. So its slot becomes the spare one, and
-/// the former spare slot becomes free. The handler may start the next timer there.
-///
-/// Progress: lock-free: a stopped thread delays no other thread. The slot that it has claimed
-/// cannot be used meanwhile.
-///
-/// Invariants: a slot is on the list at most once, because its bit `listed` is set while it is
-/// there. The generation of a slot grows when its timer ends, so an old Timer matches no timer.
-/// With a CounterWord of 32 bits it begins again after 2^29 timers. It is never 0. The owner knows
-/// each armed slot that is not listed.
-///
-/// Edges:
-///
-/// - E1 told: entry, word and link written -> list pushed with release .. list taken with acquire
-///   -> read by the owner.
-/// - E2 taken: link read -> `listed` cleared with release .. acquired by cancel() -> link written.
-/// - E3 free: that of SlotStack.
-///
-/// Tests: tests/unit/actor/timer_slots_test.cpp, tests/unit/actor/timer_test.cpp,
-/// tests/model/timer_slots_model_test.cpp.
+/// The timers of one object, at most Count simultaneously. Any thread may start and cancel timers;
+/// one thread, the owner, fires them. Lock-free; a thread preempted in arm() keeps only its own
+/// slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -63,7 +38,7 @@ public:
 
     // ---- Any thread
 
-    /// Starts a timer. Empty if there is no free slot.
+    /// Empty if there is no free slot.
     template <class... Args>
     Timer arm(Args&&... args) {
         FreeSlot index{};
@@ -90,8 +65,7 @@ public:
         return {index, generation};
     }
 
-    /// Ends a timer. False if it has ended before. After true, no further call of its handler
-    /// begins. A call that is running continues.
+    /// Returns false if the timer has ended. After true, no further call of its handler begins.
     bool cancel(Timer timer) noexcept {
         if (timer.slot_ > Count) {
             return false;
@@ -106,7 +80,7 @@ public:
             }
         } while (!slot.word.compare_exchange_weak(seen, (seen & ~stateMask) | cancelled | listed,
                                                   std::memory_order_acquire,
-                                                  std::memory_order_relaxed));  // E2 taken
+                                                  std::memory_order_relaxed));  // E2
         if ((seen & listed) == 0) {
             list(timer.slot_);
         }
@@ -115,27 +89,26 @@ public:
 
     // ---- The owner
 
-    /// Whether takeChanges() would find something. Relaxed: takeChanges() acquires.
+    /// Relaxed: takeChanges() acquires.
     [[nodiscard]] bool hasChanges() const noexcept {
         return changes_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Takes the list of news, the oldest first. Calls isArmed(index) for each timer that was
-    /// started, and isCancelled(index) for each timer that was cancelled, and frees the slots of
-    /// the cancelled ones. Exception: while the handler of a timer runs, the timer keeps its slot
-    /// and its message. rearm() frees that slot.
+    /// Takes the list, oldest first. Calls isArmed(index) for each started timer and
+    /// isCancelled(index) for each cancelled one, whose slot it frees. rearm() frees the slot of a
+    /// timer that was cancelled while its handler runs.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
             return;
         }
-        Index oldest = reversed(changes_.exchange(0, std::memory_order_acquire));  // E1 told
+        Index oldest = reversed(changes_.exchange(0, std::memory_order_acquire));  // E1
         while (oldest != 0) {
             const Index index = oldest - 1;
             // Relaxed: written by this thread.
             oldest = slots_[index].next.load(std::memory_order_relaxed);
             const CounterWord word = slots_[index].word.fetch_and(
-                static_cast<CounterWord>(~listed), std::memory_order_release);  // E2 taken
+                static_cast<CounterWord>(~listed), std::memory_order_release);  // E2
             if ((word & stateMask) != cancelled) {
                 isArmed(index);
             } else if (index != firing_) {
@@ -147,9 +120,8 @@ public:
 
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
-    /// Ends an armed timer that fires for the last time, and makes its slot the spare one. False if
-    /// it has been cancelled. After true, the owner calls destroyEntry() when the handler has
-    /// returned.
+    /// Ends a timer that fires for the last time. Returns false if it has been cancelled; after
+    /// true, destroyEntry() must follow when the handler has returned.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // relaxed, both: see change
@@ -158,20 +130,20 @@ public:
             slot.word.compare_exchange_strong(word, nextGeneration(word), std::memory_order_relaxed,
                                               std::memory_order_relaxed);
         if (isEnded) {
-            free_.giveBack(std::exchange(spare_, static_cast<FreeSlot>(index)));  // E3 free
+            free_.giveBack(std::exchange(spare_, static_cast<FreeSlot>(index)));  // E3
         }
         return isEnded;
     }
     void destroyEntry(Index index) noexcept { slots_[index].entry.destroy(); }
 
-    /// Marks an armed periodic timer as firing. False if the timer has been cancelled. After true,
-    /// the owner calls rearm() when the handler has returned.
+    /// Marks a periodic timer as firing. Returns false if it has been cancelled; after true,
+    /// rearm() must follow when the handler has returned.
     [[nodiscard]] bool begin(Index index) noexcept {
         const bool isBegun = change(index, armed, firing);
         firing_ = isBegun ? index : none;
         return isBegun;
     }
-    /// Arms a firing timer again. False if it has been cancelled meanwhile.
+    /// Arms a firing timer again. Returns false if it has been cancelled.
     [[nodiscard]] bool rearm(Index index) noexcept {
         firing_ = none;
         if (change(index, firing, armed)) {
@@ -180,14 +152,29 @@ public:
         // Relaxed: takeChanges() has acquired it on this thread.
         const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
         if ((word & listed) == 0) {
-            // takeChanges() has taken the slot off the list and left it to this call. A slot that is
-            // still listed is freed by takeChanges().
+            // takeChanges() left the slot to this call; it frees one that is still listed itself.
             endCancelled(index, word);
         }
         return false;
     }
 
 private:
+    // A slot is free, armed, firing (its handler runs, and it will be armed again) or cancelled.
+    // The thread that starts or cancels a timer puts the slot on the list of changes, once, because
+    // the bit `listed` is set while it is there. The owner takes the whole list and reads each
+    // slot; only the owner frees slots, and it knows each armed slot that is not listed.
+    //
+    // One slot more than timers, the spare one: a timer that fires for the last time keeps its
+    // message until the handler has returned. Its slot becomes the spare one, and the former spare
+    // slot becomes free for the handler's next timer.
+    //
+    // A slot's generation grows when its timer ends, so an old Timer matches no timer. It is never
+    // 0; with a 32-bit CounterWord it repeats after 2^29 timers.
+    //
+    // Edges. E1: entry, word and link written -> list pushed with release .. list taken with
+    // acquire -> read by the owner. E2: link read -> `listed` cleared with release .. acquired by
+    // cancel() -> link written. E3: that of SlotStack.
+
     static constexpr CounterWord vacant = 0;
     static constexpr CounterWord armed = 1;
     static constexpr CounterWord firing = 2;
@@ -211,7 +198,7 @@ private:
         // Relaxed: until giveBack(), only the owner uses the slot.
         slots_[index].word.store(nextGeneration(word), std::memory_order_relaxed);
         destroyEntry(index);
-        free_.giveBack(static_cast<FreeSlot>(index));  // E3 free
+        free_.giveBack(static_cast<FreeSlot>(index));  // E3
     }
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
@@ -220,9 +207,8 @@ private:
         return (next != 0 ? next : oneGeneration) | vacant;
     }
 
-    /// Changes the state of a slot that the owner knows. False if it has another state. Relaxed: if
-    /// the slot is not listed, only cancel() may change it, and cancel() writes nothing but the
-    /// word and the link. An exchange of the word continues the release sequence of E2.
+    /// Returns false if the slot has another state. Relaxed: only cancel() may change a slot that
+    /// is not listed, and writes only word and link. An exchange continues E2's release sequence.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);
@@ -238,11 +224,10 @@ private:
             // Relaxed: the release of E1 publishes it.
             slots_[index].next.store(newest, std::memory_order_relaxed);
         } while (!changes_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
-                                              std::memory_order_relaxed));  // E1 told
+                                              std::memory_order_relaxed));  // E1
     }
 
-    /// Reverses the list and returns its oldest slot. The owner has taken the list, so no other
-    /// thread reads the links.
+    /// Reverses a list that the owner has taken, and returns its oldest slot.
     [[nodiscard]] Index reversed(Index newest) noexcept {
         Index done = 0;
         while (newest != 0) {
@@ -254,8 +239,8 @@ private:
         return done;
     }
 
-    Index firing_ = none;  ///< the periodic timer whose handler runs, or none; written by the owner
-    /// Index + 1 of the newest slot on the list; 0: none; written by any thread.
+    Index firing_ = none;  ///< the periodic timer whose handler runs; written by the owner
+    /// Index + 1 of the newest listed slot; 0: none. Written by any thread.
     Atomic<Index> changes_{0};
     Free free_;
     FreeSlot spare_{};  ///< the slot that cannot be taken; written by the owner

@@ -19,8 +19,8 @@ struct AssertionFailure {
     int line;
 };
 
-/// A function that is called for a failed assertion, on the thread that failed. It must not throw.
-/// When it returns, the program ends with std::abort.
+/// Called for a failed assertion, on the thread that failed. It must not throw. When it returns,
+/// the program ends with std::abort.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -37,8 +37,7 @@ inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
-/// Passes a failure to the handler and ends the program, also in release builds. Use it for
-/// failures after which the program cannot continue. It allocates nothing.
+/// Passes a failure to the handler and ends the program, also in release builds. Allocates nothing.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 failAssertion(const AssertionFailure& failure) noexcept {
     if (const AssertionHandler handler = detail::assertionHandler.load(std::memory_order_acquire)) {

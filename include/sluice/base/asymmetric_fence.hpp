@@ -6,14 +6,13 @@
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// (x and y are atomic; the accesses are relaxed or stronger.) Use PortableFence if both sides run
-/// equally often.
+/// x and y are atomic; the accesses are relaxed or stronger.
 ///
 /// For a light() in one thread and a heavy() in another thread of the same process, either
 /// everything before the light() is visible after the heavy(), or everything before the heavy() is
 /// visible after the light(). Two calls of heavy() are ordered in the same way; two calls of
-/// light() are not. Data that is passed on still needs a release and an acquire, because
-/// ThreadSanitizer does not see the edge of a fence.
+/// light() are not. Pass data on with a release and an acquire, because ThreadSanitizer does not
+/// see the fences.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
 /// handler and in a forked child. The kernel lets one thread at a time into heavy(), without
@@ -103,9 +102,9 @@ public:
 /// a full barrier on every processor that executes a thread of this process. Other threads have
 /// passed a full barrier in the context switch.
 ///
-/// For programs that know their kernel; AsymmetricFence chooses at run time. If the kernel refuses
-/// every barrier, heavy() ends the program, because a fence on one side alone cannot keep the
-/// promise. So a sandbox must allow membarrier (flags 0), or be installed before the first use.
+/// AsymmetricFence uses it if the kernel has it. If the kernel refuses every barrier, heavy() ends
+/// the program, because a fence on one side alone cannot keep the promise. So a sandbox must allow
+/// membarrier (flags 0), or be installed before the first use.
 template <class Kernel = detail::MembarrierKernel>
 class BasicMembarrierFence {
 public:
@@ -120,7 +119,7 @@ public:
         detail::compilerBarrier();
     }
 
-    /// Registers the process with the kernel and tries the barrier. Repeated calls are allowed.
+    /// Registers the process with the kernel and tries the barrier.
     [[nodiscard]] static bool available() noexcept {
         return Kernel::call(Kernel::commandRegisterPrivateExpedited) &&
                Kernel::call(Kernel::commandPrivateExpedited);

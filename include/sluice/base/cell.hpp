@@ -9,7 +9,7 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// Whether buildAt<T>(storage, args...) cannot throw.
+/// Returns true if buildAt<T>(storage, args...) cannot throw.
 template <class T, class... Args>
 constexpr bool nothrowBuildable() noexcept {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -34,13 +34,11 @@ T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>(
 
 /// Raw, aligned storage for one T. The owner knows whether a T lives in it; the Cell does not.
 ///
-/// Use it for the slots of a ring or a pool. Use std::optional if one byte for the state does not
-/// matter.
+/// Use it for the slots of a ring or a pool. Use std::optional unless its state byte matters.
 ///
-/// A Cell is trivially constructible and destructible: an array of Cells of static storage duration
-/// lies in .bss, and the end of a Cell does not destroy a T that lives in it. A class with an array
-/// of Cells has a constexpr constructor if the array is in a union with a `char` that is
-/// initialised.
+/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
+/// class that holds an array of Cells has a constexpr constructor if the array is in a union with
+/// an initialised `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -51,8 +49,7 @@ public:
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
-    /// Builds a T in the empty Cell: T(args...), or T{args...} for an aggregate without such a
-    /// constructor. If the constructor throws, the Cell stays empty.
+    /// Builds a T in the empty Cell, which stays empty if the constructor throws. See buildAt().
     template <class... Args>
     T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
@@ -62,21 +59,17 @@ public:
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
-    /// Destroys the T that lives here. It costs nothing for trivially destructible types.
+    /// Destroys the T that lives here.
     void destroy() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             get().~T();
         }
     }
 
-    /// Destroys the T that lives here, and writes into its cache lines, so that only the caller's
-    /// processor has them. The reader calls it before another thread constructs the next T here.
-    ///
-    /// A line that one processor has written and another one has read is in both caches, and the
-    /// next write waits for the right to write. If the reader has written it, the line moves back
-    /// as a whole, and can be prefetched. Measured: docs/decisions/rings.md. If T is larger than
-    /// four lines, it writes only the first one, because small messages of other types that share
-    /// the Cell use no other line.
+    /// Destroys the T, and writes into its cache lines, so that only this processor has them. Call
+    /// it before another thread constructs the next T here: the line then moves back as a whole and
+    /// can be prefetched. Measured: docs/decisions/rings.md. A T of more than four lines writes
+    /// only the first one.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes

@@ -20,11 +20,8 @@ using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_loc
 ///     handled.add(1);                             // the writer
 ///     const std::uint64_t count = handled.get();  // any thread
 ///
-/// A thread that reads a count sees all that the writer saw before it counted. For example, the
-/// writer adds to `accepted`, and later to `handled`: a thread that reads `handled` first never
-/// finds it larger than `accepted`.
-///
-/// Performance: add() is a load and a store, without an atomic read-modify-write.
+/// A thread that reads a count sees all that the writer saw before it counted. If the writer adds
+/// to `accepted` before `handled`, a thread that reads `handled` first never finds it larger.
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:

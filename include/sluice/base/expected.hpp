@@ -85,11 +85,8 @@ private:
 ///     const auto number = parse("42");
 ///     use(number ? *number : 0);  // otherwise number.error()
 ///
-/// Use it if a failure is an ordinary result, or if a set-up must be able to fail without
-/// exceptions.
-///
-/// It is trivially copyable and trivially destructible if T and E are. T and E may be the same
-/// type, and T may be void.
+/// Use it if a failure is an ordinary result, or if a set-up must fail without exceptions. It is
+/// trivially copyable and trivially destructible if T and E are. T may be E or void.
 ///
 /// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
 /// in a release build. If an assignment throws while it replaces a value by an error or the

@@ -4,11 +4,8 @@
 /// The parts of the machine that a concurrent algorithm may use: atomics, shared storage, clock,
 /// fence and scheduler.
 ///
-/// SLUICE_HAS_THREADS is 0 if the standard library has no threads, as for microcontrollers: it has
-/// neither std::mutex nor std::condition_variable, and the linker finds no thread-local storage.
-/// libc++ is taken to have threads. SLUICE_THREAD_LOCAL is `thread_local`, or empty without
-/// threads; if such a system has thread-local storage all the same, the program defines it as
-/// `thread_local` in all units.
+/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Then
+/// SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local` in all units.
 
 #include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/cell.hpp>
@@ -37,11 +34,10 @@
 namespace [[gnu::visibility("default")]] sluice {
 
 /// Pauses for a moment between two polls of a shared location. It never blocks and orders nothing
-/// between threads. The compiler moves no memory access across it, so it does not hoist plain polls
-/// out of a loop with a pause.
+/// between threads, but the compiler moves no memory access across it.
 ///
-/// Performance: 40-140 cycles on x86, 10-50 on AArch64, nothing elsewhere. AArch64 executes `isb`
-/// because its `yield` does nothing on cores without hardware threads.
+/// 40-140 cycles on x86, 10-50 on AArch64, nothing elsewhere. AArch64 executes `isb`, because its
+/// `yield` does nothing on cores without hardware threads.
 inline void cpuPause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -56,16 +52,13 @@ inline void cpuPause() noexcept {
 /// The machine as the standard library gives it.
 ///
 /// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
-/// and uses these parts only through it. So a test runs the shipped header itself on another
-/// platform: a model checker supplies `Atomic` and `Cell` types that report each access; a fault
-/// injector supplies a `yield` or an `Atomic` that stops a thread at a chosen point, or a `Clock`
-/// that a test moves by hand; `Fence = PortableFence` takes the path of kernels without membarrier.
+/// and uses these parts only through it. So a test runs the shipped header on another platform: a
+/// model checker, a fault injector, a clock that the test moves, or a kernel without membarrier:
 ///
 ///     struct PortablePlatform : sluice::StdPlatform {
 ///         using Fence = sluice::PortableFence;
 ///     };
 struct StdPlatform {
-    /// Whether there are several threads.
     static constexpr bool hasThreads = true;
 
     /// An address that no other living thread has. On Linux it is the same in all shared objects of
@@ -102,12 +95,11 @@ struct StdPlatform {
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage of one object that threads hand over. An edge of the algorithm orders their
-    /// accesses.
+    /// Storage of one object that threads hand over.
     template <class T>
     using Cell = sluice::Cell<T>;
 
-    /// The clock of timed waits and time stamps; it must be steady.
+    /// The clock of timed waits and time stamps; steady.
     using Clock = std::chrono::steady_clock;
 
     /// The store-load fence that is cheap for the frequent side.

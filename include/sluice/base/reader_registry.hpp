@@ -56,7 +56,7 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// The entry with this index; null if there are fewer entries.
+    /// Returns null if there are fewer entries.
     Entry* entryAt(std::size_t index) noexcept {
         if (index < entriesInLine) {
             return &entries[index];
@@ -120,9 +120,8 @@ struct alignas(cacheLineSize) ReaderSlot {
 ///     use(list.first());                           registry.waitForOthers(&list);
 ///                                                  delete node;
 ///
-/// Use it if threads read many independent objects, and readers of one object must not delay the
-/// removals of another one. Use std::shared_ptr if a reader keeps an object for long or passes it
-/// on.
+/// Use it if readers of one object must not delay removals from another one. Use std::shared_ptr if
+/// a reader keeps an object for long or passes it on.
 ///
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
 /// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
@@ -130,9 +129,8 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// enter(where) must end before the registry is destroyed. A reader preempted inside one object
 /// delays removals of this object only.
 ///
-/// A guard that begins after beginGrace() cannot find an element that the caller had unlinked
-/// before. After hasPassed() has returned true, or waitForOthers() has returned, the caller sees
-/// all writes of the earlier guards of the object.
+/// After hasPassed() has returned true, or waitForOthers() has returned, the caller sees all writes
+/// of the earlier guards of the object.
 ///
 /// Performance: enter() is a store and a light fence. A thread's first enter(), and a guard that is
 /// nested deeper than all earlier ones, allocate: std::bad_alloc changes nothing.
@@ -146,7 +144,7 @@ public:
     using Entry = typename Slot::Entry;
     using Word = typename Slot::Word;
 
-    /// The time until all guards have ended that an object had at beginGrace().
+    /// The time until all guards that an object had at beginGrace() have ended.
     class GracePeriod {
         friend class BasicReaderRegistry;
         // The slot, the entry and the guard that it waits for; word 0: any guard.
@@ -165,7 +163,7 @@ public:
         }
     }
 
-    /// Keeps the elements of one object from being freed, as long as it lives.
+    /// Keeps the elements of one object from being freed.
     class [[nodiscard]] ReadGuard {
     public:
         ReadGuard(const ReadGuard&) = delete;
@@ -333,8 +331,8 @@ private:
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Whether the test is true of an entry of this thread. Relaxed, also in the test: only stores
-    /// of this thread can make the answer true.
+    /// Returns true if an entry of this thread passes the test. Relaxed, also in the test: only
+    /// stores of this thread can make the answer true.
     template <class Test>
     bool anyOwnEntry(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -368,7 +366,7 @@ private:
         return true;
     }
 
-    /// Lets isWaitingForThis() of other threads know which guard this thread waits for.
+    /// Publishes which guard this thread waits for, for isWaitingForThis() of other threads.
     void publishWait([[maybe_unused]] const Entry* entry,
                      [[maybe_unused]] Word word) const noexcept {
 #ifndef NDEBUG
@@ -383,7 +381,7 @@ private:
 #endif
     }
 
-    /// Whether the owner of the slot `other` waits for a guard of this thread.
+    /// Returns true if the owner of `other` waits for a guard of this thread.
     bool isWaitingForThis(const Slot& other) const noexcept {
         const Entry* const entry = other.awaited.load(std::memory_order_acquire);
         if (entry == nullptr) {

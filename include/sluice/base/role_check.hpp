@@ -7,9 +7,9 @@
 
 namespace sluice {
 
-/// Detects calls that overlap in a role for one thread at a time: calls by two threads, or by a
-/// handler and its caller. A thread may pass the role on between calls. Without assertions it costs
-/// one byte and no instruction.
+/// Detects overlapping calls in a role for one thread at a time: by two threads, or by a handler
+/// and its caller. The role may pass on between calls. Without assertions it costs one byte and no
+/// instruction.
 template <class Platform>
 class RoleCheck {
 public:
@@ -67,7 +67,7 @@ public:
         [[maybe_unused]] CallCheck& check_;  // only with assertions
     };
 
-    /// Returns true if no call is under way. For assertions only.
+    /// Returns true if no call is running. For assertions only.
     [[nodiscard]] bool areNone() const noexcept {
         return calls_.load(std::memory_order_relaxed) == 0;
     }
@@ -77,11 +77,10 @@ private:
     std::atomic<unsigned> calls_{0};
 };
 
-/// Marks the calling thread as one that runs handlers, while the object lives. Marks may be nested.
+/// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
 /// A bus lets no handler wait for room without a time limit, because the handler's own thread may
-/// have to make this room, in the same bus or in another one whose handlers wait for this one. If
-/// shared libraries hide their symbols, each knows only of its own handlers.
+/// have to make this room. Shared libraries that hide their symbols know only their own handlers.
 template <class Platform>
 class HandlerThread {
 public:

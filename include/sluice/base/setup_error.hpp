@@ -68,7 +68,7 @@ inline void requireAtMost(const char* what, unsigned long long value, unsigned l
     }
 }
 
-/// `instead` is a value that would have been accepted.
+/// `instead` is an accepted value.
 inline void requirePowerOfTwo(const char* what, unsigned long long value,
                               unsigned long long instead) {
     if (value == 0 || (value & (value - 1)) != 0) {

@@ -31,7 +31,7 @@ protected:
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
     }
     void dropUser() noexcept {
-        // Release: this user's work comes before the destruction. Acquire: so does all users' work.
+        // Release and acquire: all users' work happens before the destruction.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

@@ -71,13 +71,13 @@ private:
 
 }  // namespace detail
 
-/// The platform of programs on one processor, for microcontrollers. Interrupts may stop the program
-/// at any point. It has no barriers for other processors.
+/// The platform for microcontrollers with one processor and interrupts. It has no barriers for
+/// other processors.
 ///
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
-/// With more than one processor it has data races, so the program must name
-/// ThisProgramRunsOnOneCore. It assumes one thread: a caller that waits for an interrupt spins.
+/// On several processors it has data races, so the program must name ThisProgramRunsOnOneCore. It
+/// assumes one thread: a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

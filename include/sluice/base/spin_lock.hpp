@@ -23,11 +23,9 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Use a wait strategy of the module `wait` if the other thread can wake the waiting one.
 ///
-/// Spinning doubles from 1 to 64 pauses, a few microseconds in all. 16 yields follow, then 32 naps
-/// of 20 us, then naps that double up to `longestNap`. It must sleep at last, because a real-time
-/// thread that only yields never lets a thread of lower priority run on its processor.
-///
-/// Thread safety: one object for one wait of one thread.
+/// It spins from 1 to 64 pauses, yields 16 times, naps 32 times for 20 us, then doubles the naps up
+/// to `longestNap`. It must sleep, because a real-time thread that only yields never lets a thread
+/// of lower priority run on its processor.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:
@@ -35,7 +33,6 @@ public:
     explicit BasicBackoff(std::chrono::microseconds longestNap) noexcept
         : longestNap_(longestNap) {}
 
-    /// Waits one step, longer than the step before.
     void wait() noexcept {
         if (pauses_ > maxPauses) {
             waitLong();
@@ -91,9 +88,8 @@ using Backoff = BasicBackoff<>;
 /// inheritance if a real-time thread must not wait for milliseconds.
 ///
 /// Thread safety: any thread may call lock() and try_lock(); only the lock holder may call
-/// unlock(). The lock is not recursive. A preempted holder blocks all others. There is no queue, so
-/// a waiter may be overtaken any number of times. A lock may be destroyed as soon as the caller has
-/// locked and unlocked it and no other thread will lock it.
+/// unlock(). The lock is not recursive and not fair. A preempted holder blocks all others. A thread
+/// that has locked and unlocked it may destroy it, if no other thread will lock it.
 template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:

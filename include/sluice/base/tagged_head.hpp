@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// The top of a lock-free stack of numbered nodes, in one atomic word. The nodes belong to the
-/// caller; each has a word for its successor.
+/// The top of a lock-free stack of numbered nodes, in one atomic word. Each node has a word for its
+/// successor.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -87,15 +87,13 @@ public:
 private:
     // Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
     //
-    // Invariant: the tag counts the changes of the head. pop() reads the head, then the successor
-    // of the top node, then exchanges the head. In between, other threads may pop this node and
-    // push it again with another successor, so the exchange compares the tag, too. It accepts an
-    // outdated successor only if the same node is on top again after a multiple of 2^tagBits
-    // changes (ABA). A word of 64 bits has a tag of 48 or 32 bits. With a word of 32 bits the tag
-    // has all bits that the number leaves, at least 16: on one processor, interrupts would have to
-    // make 2^tagBits changes while the main program stands still (with 4,095 nodes 1,048,576
-    // changes, 125 ms at 168 MHz and 20 cycles each). Between tasks of a real-time system this
-    // bound does not hold.
+    // Invariant: the tag counts the changes of the head. Between the loads in pop() and its
+    // exchange, other threads may pop the top node and push it again with another successor. The
+    // exchange compares the tag, so it accepts an outdated successor only if the same node is on
+    // top after a multiple of 2^tagBits changes (ABA). A word of 64 bits has a tag of 48 or 32
+    // bits, a word of 32 bits one of at least 16. On one processor, interrupts would have to make
+    // 2^tagBits changes while the main program stands still: with 4,095 nodes, 125 ms at 168 MHz.
+    // Between tasks of a real-time system this bound does not hold.
     //
     // Edge: E1 free  node pushed with release .. head read by pop() with acquire. Each change of
     // the head is a read-modify-write, so it belongs to the release sequence of each push before

@@ -29,9 +29,8 @@ namespace [[gnu::visibility("default")]] sluice {
 /// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
 /// - isAbandoned(): returns true if the owner of the registry has ended.
 ///
-/// The key is the address of the registry, which must live as long as a thread has a slot there.
-/// The table drops the entries of abandoned registries when it has twice as many entries as it had
-/// live registries at the last rebuild.
+/// A registry must live as long as a thread has a slot there. The table drops the entries of
+/// abandoned registries when it has twice as many entries as live registries at its last rebuild.
 template <class Registry>
 class ThreadSlots {
 public:

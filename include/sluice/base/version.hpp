@@ -6,8 +6,6 @@
 ///     #if SLUICE_VERSION < 200
 ///     #error "this program needs Sluice 0.2"
 ///     #endif
-///
-/// Tests: tests/unit/base/version_test.cpp.
 
 #define SLUICE_VERSION_MAJOR 0
 #define SLUICE_VERSION_MINOR 1

@@ -29,7 +29,7 @@ struct SignatureForm {
     template <class F>
     using Target = std::conditional_t<IsConst, const F, F>&;
 
-    /// Whether F can be called with this signature. Refuses a result that refers to a temporary.
+    /// Returns true if F can be called with this signature, and its result refers to no temporary.
     template <class F>
     static constexpr bool accepts() noexcept {
         if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
@@ -96,7 +96,7 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     }
 };
 
-/// How to move and destroy a target. Null `relocate`: copy the bytes. Null `destroy`: do nothing.
+/// Null `relocate`: copy the bytes. Null `destroy`: do nothing.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -133,7 +133,6 @@ template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
 
-/// Whether the callable is an empty wrapper or a null pointer.
 template <class F>
 bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     if constexpr (canBeEmpty<F>) {
@@ -143,8 +142,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Whether Self takes this argument as a callable F. It tests step by step, because the traits of
-/// Self must not be tested while the compiler looks up the constructors of Self.
+/// Returns true if Self takes this argument as a callable F. Tests step by step, because the traits
+/// of Self must not be tested during overload resolution of its constructors.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -163,8 +162,8 @@ constexpr bool storable() noexcept {
 ///     sluice::FixedFunction<void(int)> handler = [this](int value) { show(value); };
 ///     handler(42);
 ///
-/// Use it for stored handlers, for example in messages and tables. Use a template parameter if the
-/// callable need not be stored, std::function if it must be copyable or of unlimited size.
+/// Use it for stored handlers. Use a template parameter if the callable need not be stored,
+/// std::function if it must be copyable or of unlimited size.
 ///
 /// Signature is `R(Args...)`, optionally `const` (the callable is called as const) and `noexcept`
 /// (only noexcept callables are accepted). It stores each callable that std::invoke accepts, of at
@@ -268,7 +267,7 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null when empty. invoke_ cannot tell: the address of a function template's instance may
+    // Null when empty. Not invoke_, because the address of a function template's instance may
     // differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };

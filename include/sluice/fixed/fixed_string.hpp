@@ -27,8 +27,7 @@ inline constexpr bool isFixedString = false;
 template <std::size_t N>
 inline constexpr bool isFixedString<FixedString<N>> = true;
 
-/// Types that can be read as text: anything that converts to std::string_view, char arrays, C
-/// strings.
+/// True for anything that converts to std::string_view, char arrays and C strings.
 template <class Source>
 inline constexpr bool isText = std::is_convertible_v<const Source&, std::string_view> &&
                                !std::is_same_v<Source, std::nullptr_t>;
@@ -84,14 +83,13 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///     sluice::FixedString<29> name = "left arm";  // a literal that is too long does not compile
 ///     const bool isWhole = name.assign(input);    // false: the text was cut
 ///
-/// Use it for names and short texts in messages between threads. Use std::string if the length has
-/// no limit that is known at compile time.
+/// Use it for names and short texts in messages. Use std::string if the length has no known limit.
 ///
-/// A text that does not fit is cut, and the program learns of it: a literal or array does not
-/// compile; any other source needs the tag truncateToFit, or a call of assign or append, which
-/// return false. truncated() informs the receiver of a copy. A cut never leaves half of a UTF-8
-/// character; if a character arrives in several pieces, append no more of them after the first
-/// append that returned false. assign and append may read from the object itself.
+/// A text that does not fit is cut: a literal or array does not compile; any other source needs the
+/// tag truncateToFit, or assign or append, which return false. truncated() informs the receiver of
+/// a copy. A cut never leaves half of a UTF-8 character. If a character arrives in several pieces,
+/// stop appending after the first append that returned false. assign and append may read from the
+/// object itself.
 ///
 /// It is trivially copyable: N + 1 chars, the length in the smallest unsigned type that counts to
 /// N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
@@ -149,25 +147,22 @@ public:
         return add(detail::textOf(source));
     }
 
-    /// Adds a character at the end. Returns false if there was no room: then the text counts as
-    /// cut.
+    /// Adds a character. Returns false if there was no room: then the text counts as cut.
     constexpr bool push_back(char character) noexcept {
         return add(std::string_view(&character, 1));
     }
 
-    /// Makes the text empty, and not truncated.
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Whether the last assign, or an append since the last assign or clear, has cut text. Also
-    /// true if the text came from a FixedString that was truncated.
+    /// Returns true if text was cut since the last assign or clear, or in the FixedString that it
+    /// was copied from.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-    /// The text, valid until this object changes. NULs that came from a std::string_view are part
-    /// of it. Readers of c_str() stop at the first NUL.
+    /// The text, valid until this object changes. It may contain NULs from a std::string_view.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
         return std::string_view(data_, size_);
     }
@@ -212,8 +207,8 @@ private:
     bool truncated_ = false;
 };
 
-/// Compares the text with another FixedString, a std::string_view, a literal or a C string.
-/// truncated() does not count. The order is the order of std::string_view.
+/// Compares with a FixedString, std::string_view, literal or C string, like std::string_view.
+/// truncated() does not count.
 template <class Left, class Right>
 constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
                                                                const Right& right) noexcept {
@@ -245,14 +240,12 @@ constexpr detail::EnableTextComparison<Left, Right> operator>=(const Left& left,
     return detail::textOf(left) >= detail::textOf(right);
 }
 
-/// Writes the text to any stream that takes a std::string_view, such as a std::ostream.
 template <class Stream, std::size_t N>
 auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream << text.view()) {
     return stream << text.view();
 }
 
-/// For fmt, and so for spdlog: since version 10, fmt formats a class as text only with this
-/// function.
+/// For fmt 10 and later, and so for spdlog.
 template <std::size_t N>
 // NOLINTNEXTLINE(readability-identifier-naming): the name that fmt looks for
 constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
@@ -261,7 +254,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// Equal texts have the same hash, whatever their capacity. It is the hash of the std::string_view.
+/// The hash of the std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

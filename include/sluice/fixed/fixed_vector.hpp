@@ -61,7 +61,6 @@ private:
 template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
 class VectorStorage : protected VectorBytes<T, N> {};
 
-/// For any other T: copies, moves and destroys the elements one by one.
 template <class T, std::size_t N>
 class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
@@ -138,16 +137,14 @@ struct EnableCopy<false, false> {
 ///     const bool hasRoom = wheels.pushBack(Wheel{1});  // false: the vector is full
 ///     for (const Wheel& wheel : wheels) { show(wheel); }
 ///
-/// Use std::vector if the limit is unknown at compile time, or if a vector that is mostly empty
-/// must be small.
+/// Use std::vector if the limit is unknown, or if a vector that is mostly empty must be small.
 ///
 /// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
 /// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase in
 /// front of them, so pointers and iterators stay valid otherwise. `v.pushBack(v[0])` is allowed. An
 /// element of the target must not own the source of an assignment.
 ///
-/// It is trivially copyable exactly if T is; then a move leaves the source unchanged. Otherwise a
-/// move leaves the source empty.
+/// It is trivially copyable exactly if T is. Otherwise a move leaves the source empty.
 ///
 /// Errors: if an element throws in a copy assignment, the target is unchanged, provided that moving
 /// a T cannot throw. Any other operation whose element throws leaves a valid vector. Wrong indices
@@ -359,7 +356,7 @@ private:
     }
 };
 
-/// Two vectors are equal if they hold equal elements in the same order, whatever their capacities.
+/// Capacities may differ.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     if (left.size() != right.size()) {
@@ -377,7 +374,6 @@ template <class T, std::size_t N, std::size_t M>
     return !(left == right);
 }
 
-/// Compares the first elements that differ. If there are none, the shorter vector is less.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator<(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());

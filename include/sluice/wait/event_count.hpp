@@ -21,8 +21,8 @@
 
 namespace sluice {
 
-/// The moment `now` plus the duration, or the last moment of the clock if that is beyond its range
-/// (or within a millionth of it). A negative duration gives `now`.
+/// `now` plus the duration, or the last moment of the clock if that is beyond its range. A negative
+/// duration gives `now`.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -46,11 +46,11 @@ typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMo
 
 namespace detail {
 
-// A parker lets a thread sleep until the high half of an event count's word changes. It has
-// park(word, stillWaiting) and parkFor(word, stillWaiting, atMost). The calling thread sleeps only
-// if stillWaiting(value) is true for the word's value. Both functions may return at any time. To
-// end the sleep, another thread changes the high half so that stillWaiting(value) becomes false,
-// and then calls unparkAll(word), or unparkOne(word) for one of the sleeping threads.
+// A parker lets a thread sleep until the high half of an event count's word changes. park(word,
+// stillWaiting) and parkFor(word, stillWaiting, atMost) sleep only if stillWaiting(value) is true
+// for the word's value, and may return at any time. To end the sleep, another thread changes the
+// high half so that stillWaiting(value) becomes false, and then calls unparkAll(word) or
+// unparkOne(word).
 
 /// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
 template <class Duration>
@@ -206,7 +206,7 @@ class BasicEventCount {
 public:
     using Clock = typename Platform::Clock;
 
-    /// Names the moment at which a waiter announced itself.
+    /// The epoch in which a waiter announced itself.
     class Key {
         friend class BasicEventCount;
         explicit Key(std::uint32_t epoch) noexcept : epoch_(epoch) {}
@@ -351,9 +351,9 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Takes a waiter off the count, and says whether it was notified. `withPermit`: a waiter that
-    /// was not notified stays on the count. `withoutPermit`: the waiter leaves, and takes a permit
-    /// only if each waiter has one.
+    /// Takes a waiter off the count. Returns true if it was notified. `withPermit`: a waiter that
+    /// was not notified stays. `withoutPermit`: the waiter leaves, and takes a permit only if each
+    /// waiter has one.
     bool leave(Key key, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -378,7 +378,7 @@ private:
         }
     }
 
-    /// Whether a notification may have something to do.
+    /// Returns true if a notification may have something to do.
     [[gnu::always_inline]] bool hasAnybody() const noexcept {
         Platform::Fence::light();
         // Relaxed: E1's fences order this load after the change of the condition.

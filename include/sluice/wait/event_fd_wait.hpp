@@ -30,13 +30,11 @@ public:
     [[nodiscard]] bool isOpen() const noexcept { return number_ != -1; }
     [[nodiscard]] int number() const noexcept { return number_; }
 
-    /// Makes it readable.
     void signal() const noexcept {
         const std::uint64_t one = 1;
         [[maybe_unused]] const auto size = ::write(number_, &one, sizeof one);
     }
 
-    /// Makes it unreadable.
     void clear() const noexcept {
         std::uint64_t count = 0;
         // The result does not matter: an empty counter is no error.
@@ -133,7 +131,7 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may end the old arming meanwhile.
+        // Relaxed: only this thread arms. A notifier may end the old arming concurrently.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm

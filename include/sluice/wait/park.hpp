@@ -44,9 +44,8 @@ void notifyOneOf(Wait& wait) noexcept {
 ///
 /// Thread safety: any number of threads may wait and notify on one object. The thread that changes
 /// what `ready` checks calls notifyAll() afterwards. All sleepers then check their own conditions
-/// again. notifyOne() wakes one sleeper: use it if all threads wait for the same thing and each
-/// change serves one of them. A thread that has waited, and leaves something for another one, calls
-/// notifyOne() itself.
+/// again. Use notifyOne() if all threads wait for the same thing and each change serves one of
+/// them. A woken thread that leaves something for another one calls notifyOne() itself.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
@@ -99,13 +98,13 @@ private:
         if (polls == 0) {
             return false;
         }
-        // Relaxed, all: a guess. When several threads count at once, a count may be lost.
-        const std::uint32_t inVain = inVain_.load(std::memory_order_relaxed);
-        const bool isPolling = inVain < patience || inVain % interval == 0;
+        // Relaxed, all: a guess. Concurrent counts may be lost.
+        const std::uint32_t misses = misses_.load(std::memory_order_relaxed);
+        const bool isPolling = misses < patience || misses % interval == 0;
         for (std::uint64_t i = 0; i < polls; ++i) {
             if (ready()) {
-                if (i != 0 && inVain != 0) {
-                    inVain_.store(0, std::memory_order_relaxed);
+                if (i != 0 && misses != 0) {
+                    misses_.store(0, std::memory_order_relaxed);
                 }
                 return true;
             }
@@ -114,13 +113,13 @@ private:
             }
             i < options_.spins ? Platform::pause() : Platform::yield();
         }
-        inVain_.store(inVain + 1, std::memory_order_relaxed);
+        misses_.store(misses + 1, std::memory_order_relaxed);
         return false;
     }
 
     Options options_;
     /// The number of waits in a row whose polls found nothing, or did not poll. Waiters write it.
-    typename Platform::template Atomic<std::uint32_t> inVain_{0};
+    typename Platform::template Atomic<std::uint32_t> misses_{0};
     BasicEventCount<Platform, Parker> eventCount_;
 };
 

@@ -9,11 +9,9 @@ namespace sluice {
 /// Waits by polling: a short spin first, then with a yield to other threads between polls.
 ///
 /// Use it if there may be more threads than cores, and a core at full load is acceptable. Use
-/// BusySpin if the thread has a core of its own. Use Park if the wait may be long, because this
-/// strategy never sleeps.
-///
-/// Any number of threads may wait on one object. `ready` may do the awaited work itself, for
-/// example tryPop(); its exceptions propagate. A notification costs nothing.
+/// BusySpin if the thread has a core of its own, Park if the wait may be long. Any number of
+/// threads may wait on one object. `ready` may do the awaited work itself; its exceptions
+/// propagate.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:

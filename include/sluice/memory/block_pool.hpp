@@ -98,8 +98,8 @@ public:
         return block;
     }
 
-    /// Returns a block. If the pool is exhausted, it throws std::bad_alloc, or without exceptions
-    /// ends the program through the assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions it ends the program
+    /// through the assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (__builtin_expect(block == nullptr, 0)) {
@@ -123,14 +123,14 @@ public:
         }
     }
 
-    /// Whether a block of this pool, used or free, begins at this address. Logarithmic in slabs.
+    /// Returns true if a block, used or free, begins at this address. Logarithmic in slabs.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Returns slabs whose blocks all lie in the depot or in the calling thread's cache to the
-    /// memory resource, and their bytes to the caller. A free block in another thread's cache keeps
-    /// its slab. Cost: for each free block the logarithm of the number of slabs.
+    /// Frees slabs whose blocks all lie in the depot or in the calling thread's cache, and returns
+    /// their bytes. A free block in another thread's cache keeps its slab. Takes logarithmic time
+    /// in slabs for each free block.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
@@ -184,8 +184,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The blocks of an exact pool, otherwise null. An exact pool gives no thread a cache, so each
-    // call ends in a rare case, and the common case of other pools needs no test.
+    // The blocks of an exact pool, otherwise null. An exact pool has no caches, so each call ends
+    // in a rare case, and other pools need no test.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -193,7 +193,7 @@ using BlockPool = BasicBlockPool<>;
 
 namespace detail {
 
-/// Up to `Rounds` free blocks, which a thread hands over as a whole.
+/// Up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
     // Relaxed, all: the thread that has the magazine writes; others read a figure.
@@ -240,10 +240,10 @@ struct Magazine {
 
 /// The slabs of a BlockPool, the depot of free blocks, and the caches of its threads.
 ///
-/// A cache has two magazines. A block comes from the loaded one and goes back to it. If an
-/// allocation finds it empty, or a deallocation full, the cache swaps its magazines. If both are
-/// empty (or full), it exchanges one in the depot. So a cache exchanges magazines at most once per
-/// `magazineRounds` calls of one kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001.)
+/// A cache has two magazines. Calls use the loaded one. If an allocation finds it empty, or a
+/// deallocation full, the cache swaps its magazines; if both are, it exchanges one in the depot. So
+/// it exchanges at most once per `magazineRounds` calls of one kind. (J. Bonwick and J. Adams,
+/// "Magazines and Vmem", 2001.)
 ///
 /// The users of the core are the pool and each thread with a cache; the last one deletes it.
 template <class Traits>
@@ -322,7 +322,7 @@ public:
         return *slot.release();
     }
 
-    /// Called when a thread ends, or forgets an abandoned pool. The depot gets the thread's blocks.
+    /// Called when a thread ends, or drops an abandoned pool. Its blocks return to the depot.
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
@@ -478,10 +478,10 @@ public:
     }
 
 private:
-    // A magazine is in one cache, in `fulls_`, in `empties_`, or `partial_`. Invariant: the two
-    // stacks have at least one magazine more than all blocks would fill (blocks / rounds), so there
-    // is an empty one whenever a full one has to go to the depot. Only full magazines are in
-    // `fulls_`, so blocks that come one by one go through `partial_`.
+    // Invariants: a magazine is in one cache, in `fulls_`, in `empties_`, or `partial_`. The two
+    // stacks have at least one magazine more than all blocks would fill (blocks / rounds), so an
+    // empty one exists whenever a full one goes to the depot. Only full magazines are in `fulls_`,
+    // so single blocks go through `partial_`.
     //
     // Edge: E1 lock  block used, its magazine put into the depot .. taken from it, block used. No
     // pointer or size of a magazine needs an order: a magazine enters a cache under lock_, so a
@@ -562,7 +562,6 @@ private:
         --outside_;
     }
 
-    /// Moves all blocks of a cache to the depot.
     void empty(const Guard& guard, Slot& slot) noexcept {
         for (Magazine* const magazine : {slot.first(), slot.second()}) {
             while (void* const block = magazine->tryPop()) {
@@ -686,7 +685,7 @@ private:
         }
     }
 
-    /// Returns the bytes of the unused slabs, and of the magazines that nobody needs any more.
+    /// Returns the freed bytes of unused slabs and surplus magazines.
     std::size_t destroyUnused(const Guard& /*resizing*/) noexcept {
         Stack surplus;
         {

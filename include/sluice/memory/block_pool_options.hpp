@@ -25,8 +25,7 @@ struct BlockLeak {
     std::size_t blockSize;
 };
 
-/// The settings of a BlockPool or a FixedBlockPool. A pool refuses settings that cannot work, see
-/// setupError().
+/// The settings of a BlockPool or a FixedBlockPool.
 struct BlockPoolOptions {
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
@@ -35,17 +34,14 @@ struct BlockPoolOptions {
     std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
     std::size_t blocksPerSlab = 0;     ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
-    /// If true, a BlockPool works like a FixedBlockPool: the constructor allocates all blocks, and
-    /// no thread caches any.
+    /// A BlockPool then works like a FixedBlockPool: no growth, no caches.
     bool isExact = false;
-    /// Whether the pool touches each page of a new slab, so that no later use has a page fault.
+    /// Touch each page of a new slab, so that no later use has a page fault.
     bool prefault = false;
-    /// Whether the pool asks the kernel for huge pages. Then a slab is a whole number of pages of
-    /// 2 MiB, by default one.
+    /// Ask the kernel for huge pages. A slab is then a whole number of 2 MiB pages, by default one.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
-    /// The destructor calls it if blocks are still in use. Without it, the destructor fails an
-    /// assertion.
+    /// Called by the destructor if blocks are in use; without it, an assertion fails.
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 

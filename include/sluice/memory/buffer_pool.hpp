@@ -34,14 +34,12 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// The alignment of each buffer in bytes; a power of two. Buffers are also aligned for
-    /// std::max_align_t. Use the alignment of the device, or of a cache line, so that no two
-    /// buffers share a line.
+    /// A power of two. Use the alignment of the device, or of a cache line. Buffers are also
+    /// aligned for std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
-    /// The destructor calls it if buffers are still in use. Without it, the destructor fails an
-    /// assertion.
+    /// Called by the destructor if buffers are in use; without it, an assertion fails.
     void (*onLeak)(const BufferLeak&) noexcept = nullptr;
 };
 
@@ -61,9 +59,9 @@ struct BufferPoolStatistics {
 ///         queue.push(std::move(frame).publish(length));  // a DataToken
 ///     }
 ///
-/// Use it for payloads that are too large for a queue's slot, and are written once and read by
-/// several threads: frames, samples, packets, data that a device writes by DMA. Use ObjectPool<T>
-/// for objects with constructors, BlockPool for memory whose lifetime you manage yourself.
+/// Use it for payloads that are too large for a queue's slot: frames, samples, packets, DMA data.
+/// Use ObjectPool<T> for objects with constructors, BlockPool for memory whose lifetime you manage
+/// yourself.
 ///
 /// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
 /// time uses a WritableBuffer or a DataToken. All calls are lock-free; only the destructor waits
@@ -155,7 +153,6 @@ public:
     /// Returns a free buffer, or none if all were in use: test the result.
     WritableBuffer tryAcquire() noexcept { return WritableBuffer(core_.acquire()); }
 
-    /// Reads the state of each buffer.
     [[nodiscard]] BufferPoolStatistics statistics() const noexcept {
         return {buffers(), core_.inUse(), core_.exhausted.load(std::memory_order_relaxed)};
     }
@@ -234,7 +231,7 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
     detail::FreeListNext<Platform> next{0};
 };
 
-/// What tokens need of the pool. It lies in the same allocation as the buffers, which stays if
+/// The part of the pool that tokens use. It lies in the allocation of the buffers, which stays if
 /// tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {

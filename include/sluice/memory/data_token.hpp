@@ -27,13 +27,12 @@ namespace sluice {
 /// Performance: six words, nothing virtual, no allocation. A token of a BufferPool never waits.
 class [[nodiscard]] DataToken {
 public:
-    /// Called with the arguments that the token was made of, on the thread that ends the token.
+    /// Called with the token's arguments, on the thread that ends the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// Called before another token on the same bytes is made, which will be released, too.
+    /// Called before share() makes another token, which will be released, too.
     using Sharer = Releaser;
 
-    /// Makes an empty token.
     DataToken() noexcept = default;
 
     /// Makes a token on `size` bytes from `data`. The bytes must not change until releaser(context,
@@ -67,9 +66,7 @@ public:
     /// Whether the token holds bytes, also if there are 0 of them.
     [[nodiscard]] explicit operator bool() const noexcept { return releaser_ != nullptr; }
 
-    /// The first byte; null if the token is empty.
     [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    /// The number of bytes; 0 if the token is empty.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// When the bytes were recorded, by convention in microseconds of the maker's clock. 0 if the

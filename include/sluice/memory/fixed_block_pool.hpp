@@ -36,7 +36,7 @@ namespace sluice {
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call. Each
 /// build ends the program if a free block is freed. Without atomic words of 64 bits, a pool has at
-/// most 4,095 blocks; TaggedHead tells for how long a thread may be preempted then.
+/// most 4,095 blocks; see TaggedHead for the limit of preemption then.
 ///
 /// Performance: the constructor allocates everything; blocks have no header.
 template <class Traits = BlockPoolTraits>
@@ -82,7 +82,7 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if all blocks are in use, or without exceptions ends the program
+    /// Throws std::bad_alloc if all blocks are in use. Without exceptions it ends the program
     /// through the assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
@@ -108,7 +108,7 @@ public:
         free_.give(node);
     }
 
-    /// Whether a block of this pool, used or free, begins at this address.
+    /// Returns true if a block of this pool, used or free, begins at this address.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return slab_.hasBlockAt(address, layout_);
     }
@@ -137,7 +137,7 @@ private:
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();
 
-    /// Not in the blocks, because a slow thread in take() may read the node of a block in use.
+    /// Not in the blocks, because a slow thread may read the node of a block in use.
     struct Nodes {
         Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
             : memory(resource),

@@ -16,7 +16,7 @@ namespace sluice {
 struct ObjectPoolOptions {
     static constexpr std::size_t unlimited = BlockPoolOptions::unlimited;
 
-    std::size_t capacity = unlimited;  ///< the most objects at once
+    std::size_t capacity = unlimited;  ///< the most live objects
     std::size_t exactUpTo = 1024;      ///< up to this capacity, the pool is a fixed one
     std::size_t initialObjects = 0;    ///< whose memory the constructor allocates; fixed pool: all
     std::size_t objectsPerSlab = 0;    ///< of a growing pool; 0: about 64 KiB
@@ -49,7 +49,7 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// for shared ownership, Pooled<T> to keep `new` and `delete` in existing code.
 ///
 /// A pool of at most `Options::exactUpTo` objects, and each pool on a platform without threads, is
-/// a FixedBlockPool of objects: any thread gets each free object, and the constructor allocates
+/// a FixedBlockPool of objects: each free object serves any thread, and the constructor allocates
 /// everything. A larger pool is a BlockPool of objects: it grows, and each thread caches some.
 ///
 /// Thread safety and errors are those of the block pool. If a constructor throws, its block goes
@@ -72,14 +72,14 @@ public:
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}
 
-    /// Makes an object. Returns an empty pointer if the pool is exhausted.
+    /// Returns an empty pointer if the pool is exhausted.
     template <class... Args>
     [[nodiscard]] Pointer tryMake(Args&&... args) {
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// Makes an object. If the pool is exhausted, it throws std::bad_alloc, or without exceptions
-    /// ends the program through the assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions it ends the program
+    /// through the assertion handler.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);

@@ -32,7 +32,7 @@ struct PoolResourceOptions {
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
 /// blocks of a larger alignment, come from the upstream resource, and are counted.
 ///
-/// Thread safety: as BlockPool. Several threads may call the upstream resource. The resource must
+/// Thread safety: like BlockPool. Several threads may call the upstream resource. The resource must
 /// outlive all its memory.
 ///
 /// Errors: without memory, or if a size's pool is exhausted, allocate() throws std::bad_alloc, or
@@ -86,8 +86,8 @@ public:
         }
     }
 
-    /// Takes back a block whose size is not known, if the block came from one of the pools. It is
-    /// slow, because it asks all pools, and each searches its slabs.
+    /// Takes a block of unknown size back if it came from a pool. Slow: it searches the slabs of
+    /// all pools.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -98,12 +98,12 @@ public:
         return false;
     }
 
-    /// Whether blocks of this size and alignment come from a pool, not from upstream.
+    /// Returns true if blocks of this size and alignment come from a pool.
     [[nodiscard]] bool serves(std::size_t bytes, std::size_t alignment) const noexcept {
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Gives unused memory of all pools back to the upstream resource, and returns its bytes.
+    /// Gives unused memory back to the upstream resource, and returns its bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {

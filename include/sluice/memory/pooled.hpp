@@ -26,9 +26,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// size, Derived must be final or have a virtual destructor: anything else does not compile.
 ///
 /// Shared objects: if one hides its symbols, or the program does not export its own (-rdynamic),
-/// each has a resource of its own. Create and delete the objects in one of them then, and give the
-/// class a virtual destructor that is defined there. A block that is deleted in the wrong one ends
-/// the program with a message, in release builds at the latest in trim().
+/// each has a resource of its own. Then create and delete the objects in one of them, and define a
+/// virtual destructor there. A block deleted in the wrong one ends the program, in release builds
+/// at the latest in trim().
 ///
 /// Errors: as for `new`: std::bad_alloc, or null for the nothrow forms.
 template <class Derived>
@@ -47,7 +47,7 @@ public:
                               const std::nothrow_t&) noexcept {
         return tryAllocateWide(size, alignment);
     }
-    /// Constructs at a given address. Otherwise the class's own operator new would hide this form.
+    /// Placement new, which the class's own operator new would hide.
     static void* operator new(std::size_t, void* address) noexcept { return address; }
 
     static void operator delete(void* object, std::size_t size) noexcept {

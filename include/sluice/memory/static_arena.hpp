@@ -12,7 +12,6 @@
 
 namespace sluice {
 
-/// Destroys an object of a StaticArena and frees its place.
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
@@ -104,7 +103,6 @@ public:
         return {};
     }
 
-    /// The beginning of the buffer. The program may read it; only the arena builds objects there.
     [[nodiscard]] const void* data() const noexcept { return storage_.bytes; }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Bytes; }
     [[nodiscard]] std::size_t objects() const noexcept { return objects_; }

@@ -17,13 +17,12 @@ inline constexpr std::uint32_t mostFreeNodes =
 template <class Platform>
 using FreeListHead = TaggedHead<Platform, typename Platform::WideWord, mostFreeNodes<Platform>, 0>;
 
-/// The successor of a node, for the list's own use.
 template <class Platform>
 using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Platform>::Number>;
 
 /// The free nodes of an array, as a lock-free stack. Any thread and any interrupt gives and takes
-/// nodes. A node has a member `next`, a FreeListNext, and stays readable while a thread may be in
-/// take(): so it is not part of the memory that the user gets.
+/// nodes. A node has a member `next`, a FreeListNext. It stays readable while a thread may be in
+/// take(), so it is not part of the user's memory.
 template <class Platform, class Node>
 class FreeList {
     using Head = FreeListHead<Platform>;
@@ -39,8 +38,8 @@ public:
     FreeList(const FreeList&) = delete;
     FreeList& operator=(const FreeList&) = delete;
 
-    /// The giver's use of the node comes before the taker's (E1 of TaggedHead). After the exchange
-    /// give() does not touch the list.
+    /// The giver's use of the node happens before the taker's (E1 of TaggedHead). The list is not
+    /// touched after the exchange.
     void give(Node& node) noexcept {
         head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
     }

@@ -80,7 +80,7 @@ struct Slab {
         closeMemory(begin, bytes);
         return {begin, count, 0};
     }
-    /// Returns the bytes that the memory resource has back.
+    /// Returns the freed bytes.
     std::size_t destroy(const SlabLayout& layout,
                         std::pmr::memory_resource* memory) const noexcept {
         const std::size_t bytes = layout.bytesOf(count);
@@ -95,11 +95,9 @@ struct Slab {
     bool covers(const void* address, const SlabLayout& layout) const noexcept {
         return offsetOf(address) < count * layout.stride;
     }
-    /// Whether a block begins at this address.
     bool hasBlockAt(const void* address, const SlabLayout& layout) const noexcept {
         return covers(address, layout) && offsetOf(address) % layout.stride == 0;
     }
-    /// The number of the block at this address, which the slab covers.
     std::size_t indexOf(const void* block, const SlabLayout& layout) const noexcept {
         return offsetOf(block) / layout.stride;
     }
@@ -140,7 +138,6 @@ inline AssertionText freedTwice(const void* block) noexcept {
     failAssertion({"", freedTwice(block).text, __FILE__, __LINE__});
 }
 
-/// Reports blocks that are still in use when their pool ends.
 inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexcept {
     if (used != 0 && options.onLeak != nullptr) {
         options.onLeak(BlockLeak{options.name, used, options.blockSize});
@@ -151,7 +148,6 @@ inline void reportLeak(const BlockPoolOptions& options, std::size_t used) noexce
     }
 }
 
-/// The end of an allocate() that finds no block.
 [[noreturn, gnu::cold, gnu::noinline]] inline void failToAllocate(const BlockPoolOptions& options) {
     allocationError("a BlockPool is exhausted; its block size and capacity are", options.blockSize,
                     options.capacity);

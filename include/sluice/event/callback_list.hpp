@@ -22,7 +22,7 @@ struct CallbackNode;
 template <class Callback, class Threading>
 class CallbackCore;
 
-/// Returns true for a null pointer and an empty wrapper such as std::function.
+/// Returns true for null pointers and empty wrappers such as std::function.
 template <class Callback>
 bool isNull(const Callback& callback) noexcept {
     if constexpr (std::is_constructible_v<Callback, std::nullptr_t> &&
@@ -49,8 +49,7 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// EventQueue if callbacks run later or on another thread.
 ///
 /// Order: a call visits the callbacks that are in the list when it begins, except those that are
-/// removed before their turn. It calls none that is added during the call. If another thread adds
-/// or removes a callback during a call, the call may or may not see the change.
+/// removed before their turn. It may or may not see a removal by another thread.
 ///
 /// Thread safety: any thread may call any member at any time, also from a callback. No other thread
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock and
@@ -142,9 +141,9 @@ public:
         });
     }
 
-    /// Adds a callback behind the callbacks of the same or a higher priority. append(), prepend()
-    /// and insert() use priority 0. The lock is held during the search, which begins at the end:
-    /// 4.6 ms for a million callbacks.
+    /// Adds a callback behind those of the same or a higher priority. append(), prepend() and
+    /// insert() use priority 0. Searches from the end under the lock: 4.6 ms for a million
+    /// callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -170,16 +169,15 @@ public:
         return own != nullptr && own->remove(handle);
     }
 
-    /// Removes a callback and waits until no thread is running it and it has been destroyed.
-    /// Inside a call of this list, it waits for other threads only, and the last call of the list
-    /// on this thread destroys the callback. It also waits if the callback was removed before; then
-    /// it returns false. Two callbacks that wait for each other wait for ever: see assertions.
+    /// Removes a callback and waits until it has been destroyed. Inside a call of this list, it
+    /// waits for other threads only, and the last call of the list on this thread destroys the
+    /// callback. It also waits, and returns false, if the callback was removed before. Two
+    /// callbacks that wait for each other deadlock.
     bool removeAndWait(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->removeAndWait(handle);
     }
 
-    /// Removes all callbacks.
     void clear() noexcept {
         if (Core* const own = core()) {
             own->clear();
@@ -209,8 +207,8 @@ public:
         callAll(args...);
     }
 
-    /// Called by dispatchers with their copies of the arguments. Inlined, because saving registers
-    /// would cost a dispatch a quarter more instructions.
+    /// Called by dispatchers with their copies of the arguments. Inlined: saving registers would
+    /// cost a quarter more instructions.
     [[gnu::always_inline]] void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -243,8 +241,8 @@ private:
     //
     // Invariants, under the core's lock: `next` from first_ to last_ links exactly the nodes whose
     // serial is not `removed` and whose owner is this core; `previous` is the inverse; serials are
-    // at most currentCounter. A removed node keeps its `next`, so a call that stands on it gets
-    // back to the list through nodes that were removed later. It skips no older node of the list.
+    // at most currentCounter. A removed node keeps its `next`, so a call at this node returns to
+    // the list through nodes that were removed later, and skips no older node.
     //
     // Happens-before edges:
     //   E1 link    node written -> `next` or first_ release .. acquire -> node read
@@ -336,7 +334,7 @@ private:
 namespace detail {
 
 /// Names one callback of one list, until the callback is removed. Like a std::weak_ptr, it keeps
-/// the memory of the node, but not the callback.
+/// the node's memory, but not the callback.
 ///
 /// Thread safety: one thread at a time uses a handle; each thread may have its own copy.
 template <class Callback, class Threading>
@@ -416,7 +414,7 @@ private:
     Node* node_ = nullptr;
 };
 
-/// One callback of a list. Handles keep the memory of the node after the callback's end.
+/// One callback of a list.
 template <class Callback, class Threading>
 struct CallbackNode : Retired {
     using Platform = PlatformOf<Threading>;
@@ -471,8 +469,8 @@ struct CallbackNode : Retired {
     }
 };
 
-/// The nodes of a list. It outlives the list until running calls have ended. The RetireList comes
-/// first, because a call announces its address.
+/// The nodes of a list; running calls keep it alive. RetireList is the first base, because a call
+/// announces its address.
 template <class Callback, class Threading>
 class CallbackCore : public RetireList<Threading>, Retired {
     using Node = CallbackNode<Callback, Threading>;

@@ -22,13 +22,11 @@ class DispatcherBase;
 /// Use it if listeners ask for particular events, such as message types or topics. Use CallbackList
 /// for one kind of event, EventQueue if listeners run later or on another thread.
 ///
-/// Order, thread safety, lifetime and errors: like CallbackList. A mixin must not destroy the
-/// dispatcher in its hook.
+/// Order, thread safety, lifetime and errors: like CallbackList. A mixin's hook must not destroy
+/// the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
 ///
 /// Performance: finding the list takes no lock, so threads dispatch in parallel. Only events
 /// without std::hash, or with a comparison of their own, are found in a std::map under a lock.
-///
-/// An event that has lost its last listener keeps about 200 bytes until trimEvents().
 ///
 /// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies`: Callback,
 /// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.

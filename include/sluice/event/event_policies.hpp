@@ -27,27 +27,13 @@ struct TagHeterCallbackList : TagHeter {};
 struct TagHeterEventDispatcher : TagHeter {};
 struct TagHeterEventQueue : TagHeter {};
 
-// A standard library may have been built without threads, as for microcontrollers. There each
-// object of this module needs SingleThreading in its policies, and one task at a time uses all of
-// them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
+// Without threads in the standard library, each object of this module needs SingleThreading in its
+// policies, and one task at a time uses all of them. For tasks that interrupt each other, see
+// SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
-/// For objects that several threads use. The default.
-///
-/// A Threading may also name `Wait`, the strategy by which threads wait for a queue. The default is
-/// Park.
-///
-/// The locks are SpinLocks, so a real-time thread may wait for milliseconds. If that is too long,
-/// use GeneralThreading with a mutex that has priority inheritance.
-struct MultipleThreading {
-    using Mutex = std::mutex;
-    using SharedMutex = std::shared_timed_mutex;
-    template <class T>
-    using Atomic = std::atomic<T>;
-    using ConditionVariable = std::condition_variable;
-};
-
-/// Like MultipleThreading, with a lock of the user's choice: any type with lock() and unlock().
-/// Programs written for eventpp pass the other parameters, which do not change how threads wait.
+/// For objects that several threads use, with a lock of the user's choice: any type with lock() and
+/// unlock(). Programs written for eventpp pass the other parameters, which do not change how
+/// threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -58,6 +44,14 @@ struct GeneralThreading {
     using Atomic = AtomicType<T>;
     using ConditionVariable = ConditionType;
 };
+
+/// For objects that several threads use. The default.
+///
+/// A Threading may name `Wait`, the wait strategy of a queue. The default is Park.
+///
+/// The locks are SpinLocks. If a real-time thread must not wait for milliseconds, use
+/// GeneralThreading with a mutex that has priority inheritance.
+struct MultipleThreading : GeneralThreading<std::mutex> {};
 #else
 struct MultipleThreading;
 template <class LockType, template <class> class AtomicType = std::atomic,
@@ -124,8 +118,8 @@ struct SingleThreading {
 // Where dispatch() and enqueue() find the event. Default for the plain classes is AutoDetect, for
 // the heterogeneous ones ExcludeEvent.
 
-/// The number of arguments decides. If there is one argument more than in the prototype, the first
-/// one is the event. Otherwise the event is found in the arguments.
+/// With one argument more than in the prototype, the first one is the event. Otherwise the event is
+/// found in the arguments.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };
@@ -135,7 +129,7 @@ struct ArgumentPassingIncludeEvent {
     enum { canIncludeEventType = true, canExcludeEventType = false };
 };
 
-/// The event comes first, in front of the arguments of the prototype.
+/// The event is the first argument, in front of those of the prototype.
 struct ArgumentPassingExcludeEvent {
     enum { canIncludeEventType = false, canExcludeEventType = true };
 };
@@ -143,9 +137,8 @@ struct ArgumentPassingExcludeEvent {
 struct DefaultPolicies {};
 
 /// A dispatcher derives from the first mixin, each mixin from the next, the last from the base. So
-/// the mixins end before the listeners and the queued events. While a dispatcher with mixins is
-/// destroyed, destructors of listeners, filters, events and arguments must not dispatch on it, and
-/// must not call functions of its mixins.
+/// mixins end before the listeners and queued events, whose destructors must neither dispatch on
+/// the dispatcher nor call its mixins.
 template <template <class> class... Mixins>
 struct MixinList {};
 

@@ -37,8 +37,7 @@ class QueueBase;
 /// Errors: an exception of a listener leaves process(). Its event counts as dispatched; all others
 /// stay queued, in order. If an argument's constructor throws, nothing is queued.
 ///
-/// Memory: events lie in blocks of some kilobytes, which are reused: see trim() and
-/// EventQueueOptions::keptBytes.
+/// Memory: events lie in blocks of some kilobytes, which are reused: see EventQueueOptions.
 ///
 /// `Policies`: as for EventDispatcher, and QueueList.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
@@ -53,8 +52,7 @@ public:
 
 namespace detail {
 
-/// An event with its arguments, as it is queued. Arguments that are references in the prototype
-/// have been copied.
+/// A queued event with copies of its arguments.
 template <class Event, class Prototype>
 struct QueuedEvent;
 
@@ -197,9 +195,8 @@ public:
 
     using Base::dispatch;
 
-    /// Calls the listeners of an event that peekEvent() or takeEvent() has returned. A program may
-    /// call it repeatedly for one event. Listeners may change arguments that are non-const
-    /// references in the prototype.
+    /// Calls the listeners of an event from peekEvent() or takeEvent(). Listeners may change
+    /// arguments that are non-const references in the prototype.
     template <class U>
     auto dispatch(U& event) const
         -> std::enable_if_t<std::is_same_v<std::remove_const_t<U>, QueuedEvent>> {

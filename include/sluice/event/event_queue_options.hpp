@@ -10,8 +10,8 @@ namespace sluice {
 
 /// The limits of an EventQueue. By default it has no limit.
 struct EventQueueOptions {
-    /// The number of events that may wait, without those that are being processed; at least 1.
-    /// Events that processIf() keeps, or that stay after an exception, come back even beyond it.
+    /// The number of events that may wait; at least 1. Events that processIf() keeps, or that stay
+    /// after an exception, may exceed it.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
     /// If the queue has more bytes than this after the last event, it frees all its memory.
@@ -23,8 +23,7 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An attempt whose constructor of an argument throws does not count. The events of a batch count
-/// as processed when the consumer has finished the batch.
+/// An attempt that throws does not count. The events of a batch count as processed at its end.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed

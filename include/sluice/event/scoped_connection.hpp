@@ -11,8 +11,8 @@ namespace sluice {
 ///
 ///     sluice::ScopedConnection connection(dispatcher.appendListener(3, onThree));
 ///
-/// Use it for one listener, as a member of the object that the listener uses. Use ScopedRemover for
-/// all the listeners that a part of a program adds to one dispatcher.
+/// Use it as a member of the object that the listener uses. Use ScopedRemover for many listeners of
+/// one dispatcher.
 ///
 /// It needs no reference to the list, and may outlive it. It must not be destroyed while another
 /// thread destroys, moves or swaps the list. It does not wait for a call that is running on another
@@ -42,14 +42,13 @@ private:
     Handle handle_;
 };
 
-/// A ScopedConnection of any list, dispatcher or queue. So a class can have a member of this type
-/// without naming the list.
+/// A ScopedConnection for any list, dispatcher or queue, so a class need not name the list.
 ///
 ///     class Display {
 ///         sluice::AnyScopedConnection onChange_{model().changes.append([this] { draw(); })};
 ///     };
 ///
-/// Threads and end: as ScopedConnection. It never allocates.
+/// Thread safety and lifetime are those of ScopedConnection. It never allocates.
 class [[nodiscard]] AnyScopedConnection {
 public:
     AnyScopedConnection() noexcept = default;

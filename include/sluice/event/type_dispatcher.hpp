@@ -27,9 +27,8 @@ struct TypeKey {
 /// Use it if each kind of event has data of its own and no key. Use EventDispatcher if all events
 /// have one signature and a key.
 ///
-/// The type is the exact one: a listener for a base class does not get derived events. Threads,
-/// progress, exceptions and memory: as for EventDispatcher. A shared library with hidden symbols
-/// has types of its own.
+/// The type is the exact one: a listener for a base class receives no derived events. The rest is
+/// like EventDispatcher. A shared library with hidden symbols has types of its own.
 template <class Policies = DefaultPolicies>
 class TypeDispatcher {
     using Dispatcher = EventDispatcher<const void*, void(const void*), Policies>;

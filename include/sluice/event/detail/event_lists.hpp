@@ -12,9 +12,8 @@
 
 namespace sluice::detail {
 
-/// A list of nodes that are allocated in blocks. Spare nodes are reused in the order in which they
-/// were given back. So in the long run a list lies in memory in order, and reading it is as fast as
-/// reading an array.
+/// A list of nodes that are allocated in blocks. Spare nodes are reused in the order of their
+/// return, so a list mostly lies in memory in order and reads as fast as an array.
 template <class Event>
 class NodeList {
 public:
@@ -74,8 +73,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and gives their nodes to `used`. It is a local
-/// variable whose fields stay in registers. Its destructor writes both lists once.
+/// Destroys events from the front of `list`, and gives their nodes to `used`. Its fields stay in
+/// registers; its destructor writes both lists once.
 template <class Event>
 class NodeList<Event>::Walk {
 public:
@@ -127,7 +126,7 @@ public:
         std::swap(blockCount_, other.blockCount_);
     }
 
-    /// Moves a spare node to the end of `list`. Returns false if there is none.
+    /// Returns false if there is no spare node.
     bool take(NodeList& list) noexcept {
         if (free_.isEmpty()) {
             return false;
@@ -138,7 +137,6 @@ public:
 
     void giveBack(NodeList& nodes) noexcept { free_.append(nodes); }
 
-    /// The size of the memory of all nodes.
     [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
     /// Allocates a block of nodes for add(). The caller holds no lock during the allocation.
@@ -247,8 +245,7 @@ public:
         PolicyList& used_;
     };
 
-    /// Keeps no nodes, because they belong to the list's allocator. The destructor of a list frees
-    /// its nodes, after the unlock.
+    /// Keeps no nodes. The destructor of a list frees them, after the unlock.
     class Spares {
     public:
         void swap(Spares&) noexcept {}

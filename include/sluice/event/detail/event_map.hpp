@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-// Find the value of an event. Any thread calls find(), findOrAdd() and forEach(). The other members
-// need a map that no other thread uses. Entries stay where they are until removeIf() or the end.
+// Any thread calls find(), findOrAdd() and forEach(). The other members need a map that no other
+// thread uses. Entries stay where they are until removeIf() or the end.
 
 namespace sluice::detail {
 
 /// A hash table that threads search without a lock. Adding a key takes a lock for a few
-/// instructions; no hash and no comparison runs under it.
+/// instructions.
 template <class Key, class Value, class Hash, class Equal, class Threading,
           std::size_t FirstCapacity = 8>
 class HashMap {
@@ -314,8 +314,7 @@ inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&
     (std::is_same_v<Less, std::less<Key>> || std::is_same_v<Less, std::less<>>);
 
-/// Selects a HashMap with the hash of the policies' Map or std::hash. Only keys with a comparison
-/// of their own, or without a hash, need an OrderedMap.
+/// A HashMap, or an OrderedMap for keys with a comparison of their own or without a hash.
 template <class Key, class Value, class Map, class Threading>
 auto selectMap() {
     using StdHashMap = HashMap<Key, Value, std::hash<Key>, std::equal_to<Key>, Threading>;

@@ -18,8 +18,8 @@
 
 namespace sluice::detail {
 
-/// The wait strategy with SingleThreading. No other thread can change the queue during a wait, so a
-/// timed wait sleeps until its deadline.
+/// The wait strategy with SingleThreading. No other thread can end a wait, so a timed one sleeps
+/// until its deadline.
 class SingleThreadWait {
 public:
     using Clock = StdPlatform::Clock;
@@ -56,11 +56,9 @@ using EventWaiters = std::conditional_t<
 
 /// The events of a queue: a list under one lock, between any number of producers and consumers.
 ///
-/// Producers append one event at a time. A consumer takes the first event or all of them out in
-/// constant time, handles them without the lock, and puts the kept ones back to the front. No
-/// foreign code runs under the lock, except a list type of the policies. If such a list throws when
-/// an event is added, the event is refused; if it throws when events are put back, the program
-/// ends.
+/// A consumer takes the first event or all of them out in constant time, handles them without the
+/// lock, and puts the kept ones back to the front. No foreign code runs under the lock, except a
+/// list type of the policies. If such a list throws when events are put back, the program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -197,7 +195,7 @@ public:
         }
     }
 
-    /// Threads wait here for an event or the end. Each added event wakes one of them.
+    /// Threads wait here for an event or the end.
     Waiters& arrived() const noexcept { return arrived_; }
 
     /// Threads wait here until the store is not busy, or until a peek has ended.
@@ -285,8 +283,8 @@ private:
         return result;
     }
 
-    /// Returns true if a producer may wait for room. With dropOldest it must not wait if all room
-    /// belongs to events that are being built.
+    /// Returns true if a producer may wait for room. With dropOldest it must not wait for events
+    /// that are being built.
     bool canHaveRoom() const noexcept {
         if (options_.overflow == Overflow::reject) {
             return false;
@@ -296,8 +294,7 @@ private:
                admit(guard) != SendResult::full;
     }
 
-    /// Returns true if a waiting producer can continue: there is room, the store is closed, or the
-    /// oldest event can be dropped.
+    /// Returns true if a waiting producer can continue.
     bool hasRoom() const noexcept {
         const Guard guard(lock_);
         return admit(guard) != SendResult::full ||
@@ -346,7 +343,6 @@ private:
         return admit(guard);
     }
 
-    /// Plain values need not be destroyed.
     [[gnu::cold, gnu::noinline]] SendResult discardPlain(const Guard& guard) noexcept {
         EventList discarded;
         const SendResult result = discardOldest(guard, discarded);
@@ -534,9 +530,8 @@ struct EventStore<Event, EventList, Threading>::Peek {
     }
 };
 
-/// Events that a consumer has taken out. Each one is dropped or kept. The destructor puts the kept
-/// and the remaining ones back to the front. If a handler has destroyed the store, it destroys
-/// them.
+/// Events that a consumer has taken out. The destructor puts the kept and the remaining ones back
+/// to the front, or destroys them if a handler has destroyed the store.
 template <class Event, class EventList, class Threading>
 class EventStore<Event, EventList, Threading>::Batch {
 public:
@@ -564,13 +559,11 @@ public:
         giveBack();
     }
 
-    /// The number of events that it took out.
     [[nodiscard]] std::size_t size() const noexcept { return taken_; }
 
     /// Returns true if a handler has destroyed the store.
     [[nodiscard]] bool isOrphaned() const noexcept { return taken_ != 0 && store_ == nullptr; }
 
-    /// Returns true if front() is an event.
     [[nodiscard]] bool hasNext() const noexcept { return store_ != nullptr && left_ != 0; }
     Event& front() noexcept { return rest_.front(); }
 
@@ -606,8 +599,8 @@ public:
 private:
     friend class EventStore;
 
-    /// Fields that change with each event. The compiler keeps them in registers, unlike those of
-    /// the batch, whose address the store knows.
+    /// Fields that change with each event. They stay in registers, unlike those of the batch, whose
+    /// address the store knows.
     struct Passage {
         Batch& batch;
         std::size_t left;
@@ -695,7 +688,7 @@ private:
         }
     }
 
-    // Nodes of a store that was destroyed, or had too many. Destroyed last, so it comes first.
+    // Nodes of a store that was destroyed, or had too many. The first member, so destroyed last.
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;  // null without events; ~EventStore() sets null
     Batch* older_ = nullptr;       // guarded by the store's lock, as the next one

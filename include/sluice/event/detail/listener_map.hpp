@@ -25,8 +25,8 @@ template <class Mixin, class... Args>
 using TemplateHook =
     typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
 
-/// Returns true if the mixin has a hook of its own or from another base. The hook of the class
-/// below does not count, because it would be called twice.
+/// Returns true if the mixin has a hook of its own, not that of the class below, which would be
+/// called twice.
 template <class Mixin, class Below, class... Args>
 constexpr bool hasOwnHook() noexcept {
     if constexpr (!isDetected<HookResult, Mixin, Args...>) {
@@ -56,8 +56,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
     using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Calls mixinBeforeDispatch() of each mixin that has one, in the order of the list. Returns
-    /// true if all let the event pass.
+    /// Calls mixinBeforeDispatch() of each mixin that has one, in order, until one returns false.
     template <class... Args>
     static bool allow(const Root& root, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
@@ -92,7 +91,7 @@ public:
         return list != nullptr && list->remove(handle);
     }
 
-    /// Removes a listener and waits until it has been destroyed: see CallbackList::removeAndWait().
+    /// See CallbackList::removeAndWait().
     bool removeListenerAndWait(const Event& event, const Handle& handle) {
         List* const list = find(event);
         return list != nullptr && list->removeAndWait(handle);
@@ -104,7 +103,6 @@ public:
         return list == nullptr ? 0 : list->removedSizeApprox();
     }
 
-    /// Removes all listeners of an event.
     void removeAllListeners(const Event& event) {
         if (List* const list = find(event)) {
             list->clear();

@@ -91,8 +91,8 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
-/// The event of a list of arguments: the result of the policy's getEvent if it accepts them,
-/// otherwise the first argument. The caller passes arguments that it needs afterwards as lvalues.
+/// The result of the policy's getEvent if it accepts the arguments, otherwise the first argument.
+/// The caller passes arguments that it needs afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {

@@ -42,8 +42,8 @@ auto selectEventList() {
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
-    /// While such an object exists, adding events wakes no thread, and wait() does not return. When
-    /// the last one ends, waiters are woken if there are events. May be nested.
+    /// While such an object exists, events wake no thread, and wait() does not return. The end of
+    /// the last one wakes waiters if there are events.
     class DisableQueueNotify;
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
@@ -91,8 +91,8 @@ public:
 
     /// The loop of a consumer: dispatches events, and sleeps while there are none. Returns when the
     /// queue is closed and all accepted events have been processed, or when a listener has
-    /// destroyed the queue. A listener must not call it. An exception of a listener ends the loop,
-    /// which may be run again. The pacing lets batches grow: see BatchPacing and NoPacing.
+    /// destroyed it. A listener must not call it. An exception of a listener ends the loop, which
+    /// may be run again.
     template <class Pacing = BatchPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
@@ -122,8 +122,8 @@ public:
     /// Counts of one moment. Takes the lock.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
-    /// Waits until there is an event, or until the queue is closed. Each event that is added wakes
-    /// one of the threads that wait, as with eventpp.
+    /// Waits until there is an event, or until the queue is closed. Each added event wakes one
+    /// thread.
     void wait() const {
         store_.arrived().wait([this] { return store_.isReady() || isClosed(); });
     }
@@ -166,8 +166,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// The Content of an event that is made of First&&, with arguments that are made of A&&. A long
-    /// event is foreign, because it is better copied without the lock.
+    /// The Content of an event made of First&&, with arguments made of A&&. A long event is
+    /// foreign, because it is better copied without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
@@ -178,8 +178,8 @@ protected:
                    : Content::foreign;
     }
 
-    /// Checks that the arguments of an event can be made of A&&... If not, the compiler reports one
-    /// error here, and none in std::tuple.
+    /// Checks that the arguments can be made of A&&..., so that the error is here and not in
+    /// std::tuple.
     template <class Arguments, class... A>
     static constexpr bool canKeep() noexcept {
         constexpr bool result = std::is_constructible_v<Arguments, A...>;
@@ -206,7 +206,7 @@ protected:
         return {events.size(), events.isOrphaned()};
     }
 
-    /// Dispatches the events that pass the test and keeps the others. Returns true if any passed.
+    /// Dispatches the events that pass the test, and keeps the others.
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;
@@ -240,8 +240,7 @@ private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
     /// Returns true if std::forward<From>(value) makes a To without foreign code. A trivially
-    /// copyable type may have other constructors that are not trivial, so the test asks for this
-    /// one.
+    /// copyable type may have other, non-trivial constructors.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;
@@ -254,7 +253,7 @@ private:
         return (isPlain<To, From>() && ...);
     }
 
-    /// Drops the event, also if a listener throws.
+    /// Drops the event even if a listener throws.
     struct Dropped {
         Batch& events;
         ~Dropped() { events.drop(); }

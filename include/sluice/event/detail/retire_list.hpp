@@ -16,8 +16,8 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// The registry for calls of new lists. It is never destroyed, because static objects may use it.
-/// Shared objects that hide their symbols have one each; a list keeps the one it began with.
+/// Never destroyed, because static objects may use it. Shared objects that hide their symbols have
+/// one each; a list keeps the one it began with.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
@@ -107,7 +107,7 @@ struct Retired {
     void (*free)(Retired&) = nullptr;
 };
 
-/// Frees retired elements, and remembers which ones this thread is freeing.
+/// Frees retired elements, and records which ones this thread is freeing.
 class Freeing {
 public:
     /// Frees all elements from `first` on.
@@ -172,8 +172,8 @@ public:
         return size_.load(std::memory_order_relaxed);  // relaxed: a count
     }
 
-    /// Adds an element that no new call can find. The caller later calls collect(), unless it is
-    /// inside a call of the list.
+    /// Adds an unlinked element. The caller later calls collect(), unless it is inside a call of
+    /// the list.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (last_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -244,7 +244,8 @@ private:
         }
         next = {last_, taken_ + sizeApprox()};
         if (last_ == nullptr) {
-            hasAny_.store(false, std::memory_order_relaxed);  // relaxed: calls may collect in vain
+            hasAny_.store(false,
+                          std::memory_order_relaxed);  // relaxed: a call may collect once more
         }
         return last_ != nullptr;
     }

@@ -50,11 +50,10 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 /// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
 /// if every access must be checked.
 ///
-/// A const AnyData gives its object out as mutable, like a pointer does, so listeners on several
-/// threads must not write to it. Access is not checked: ask isType() first, or know the type from
-/// the event. Debug builds refuse a type larger than the object, and access to an object that was
-/// moved away. A destructor of an object must not assign to the AnyData that holds it. A shared
-/// library with hidden symbols has types of its own.
+/// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
+/// first, or derive the type from the event. Debug builds refuse a type larger than the object, and
+/// access to an object that was moved away. The object's destructor must not assign to its AnyData.
+/// A shared library with hidden symbols has types of its own.
 ///
 /// Performance: an object of up to MaxSize bytes (at least two pointers) lies inside. Larger ones,
 /// those aligned above std::max_align_t, and those whose move may throw lie on the heap.
@@ -114,7 +113,7 @@ public:
     /// The address of the object. Null if it was on the heap and has been moved away.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
-    /// Whether the object is exactly a T. Const and references are ignored.
+    /// Returns true if the object is exactly a T, apart from const and references.
     template <class T>
     [[nodiscard]] bool isType() const noexcept {
         return operations_ == operationsOf<Bare<T>>;
@@ -176,7 +175,6 @@ private:
     mutable Storage storage_;
 };
 
-/// The size of the largest of the types.
 template <class... Ts>
 [[nodiscard]] constexpr std::size_t maxSizeOf() noexcept {
     static_assert(sizeof...(Ts) > 0, "maxSizeOf: name at least one type");

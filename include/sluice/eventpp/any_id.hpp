@@ -25,15 +25,11 @@ struct EmptyAnyStorage {
 ///     dispatcher.dispatch(Key::enter);
 ///
 /// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
-/// equal if their digests are the same and their Storages are equal; it is a key for
-/// std::unordered_map and std::map. A Storage without == counts as equal, one without < as not
-/// less.
+/// equal if both are. A Storage without == counts as equal, one without < as not less.
 ///
-/// With the default EmptyAnyStorage, two values with one digest are therefore one event. That is
-/// intended for 3 and 3L, but also happens to two strings whose hashes collide. If identifiers come
-/// from outside, choose a Storage that compares the values, such as std::variant<int, std::string>.
-///
-/// Performance: one digest at construction. A comparison compares digests first.
+/// With the default EmptyAnyStorage, two values with one digest are one event, such as 3 and 3L, or
+/// two strings whose hashes collide. For untrusted identifiers, choose a Storage that compares
+/// values, such as std::variant<int, std::string>.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
     template <class T>
@@ -43,7 +39,6 @@ class AnyId {
 public:
     using DigestType = decltype(std::declval<Digester<int>>()(0));
 
-    /// The digest is DigestType(), the Storage is empty.
     AnyId() : digest_(), value_() {}
 
     /// Implicit, so that dispatch() can be called with a value.

@@ -44,7 +44,7 @@
         }                                                                                          \
     }
 
-// The members that a field (type, getter[, setter]) becomes.
+// The members of a field (type, getter[, setter]).
 #define SLUICE_EVENT_TYPE(field) SLUICE_EVENT_BARE(SLUICE_EVENT_FIRST field)
 #define SLUICE_EVENT_NAME(field) SLUICE_EVENT_CONCAT(field_, SLUICE_EVENT_SECOND field)
 #define SLUICE_EVENT_VALUE(field) SLUICE_EVENT_CONCAT(value_, SLUICE_EVENT_SECOND field)

@@ -24,10 +24,9 @@ constexpr void requireComparable() noexcept {
 ///     list.append(&onNumber);
 ///     (void)sluice::removeListener(list, &onNumber);
 ///
-/// removeListener, hasListener and hasAnyListener need no handle, but callbacks with ==, such as
-/// function pointers: std::function has none. Each has two forms: (dispatcher, event, ...) for
-/// dispatchers and queues, (list, ...) for callback lists. A call may miss a listener that another
-/// thread adds or removes at the same time. It is linear in the listeners of the event.
+/// Needs callbacks with ==, such as function pointers; std::function has none. A call may miss a
+/// listener that another thread adds or removes simultaneously. Linear in the listeners of the
+/// event.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {

@@ -16,12 +16,11 @@ namespace sluice {
 
 /// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
 ///
-/// A callable belongs to the first prototype that it can be called with. Arguments belong to the
-/// first prototype that accepts them, also by conversions. So write the more special ones first.
+/// A callable belongs to the first prototype that it can be called with, arguments to the first one
+/// that accepts them, also by conversions. So write the more special ones first.
 template <class... Prototypes>
 struct HeterTuple {};
 
-/// The number of prototypes: HeterTupleSize<HeterTuple<...>>::value.
 template <class Tuple>
 struct HeterTupleSize;
 template <class... Prototypes>
@@ -42,15 +41,13 @@ struct PrototypeTraits<Result(Args...)> {
     /// The arguments as a queue keeps them.
     using Arguments = std::tuple<std::decay_t<Args>...>;
 
-    /// Whether such a callable can be a callback.
     template <class Callable>
     static constexpr bool isFor = std::is_invocable_r_v<Result, Callable&, Args...>;
 
-    /// The same, for any result.
+    /// Like isFor, for any result.
     template <class Callable>
     static constexpr bool canCall = std::is_invocable_v<Callable&, Args...>;
 
-    /// Whether the prototype accepts these arguments.
     template <class... A>
     static constexpr bool takes = std::is_invocable_v<Result(Args...), A...>;
 };
@@ -121,8 +118,7 @@ using HeterListPolicies = std::conditional_t<isDetected<CallbackMember, Policies
 
 /// Names one callback of one heterogeneous list, like CallbackHandle.
 ///
-/// `index` is the position of the callback's prototype, -1 in an empty handle. A handle whose index
-/// was changed names nothing.
+/// `index` is the position of the callback's prototype, -1 in an empty handle.
 template <class... Handles>
 class HeterHandle {
 public:
@@ -178,11 +174,10 @@ private:
 ///     list(42);  // calls the second one
 ///
 /// Use it if calls for one kind of event have different arguments. Use CallbackList if there is one
-/// prototype, and several lists if no part of the program treats them as one.
+/// prototype.
 ///
-/// The compiler finds the prototype: see HeterTuple. The lists are independent, so only callbacks
-/// of one prototype have an order. Thread safety, errors and performance are those of CallbackList;
-/// copy assignment gives the strong guarantee, too.
+/// HeterTuple explains the choice of the prototype. Only callbacks of one prototype have an order.
+/// Thread safety, errors and performance are those of CallbackList.
 ///
 /// `Policies`: Threading, canContinueInvoking (for the prototypes that it accepts).
 template <class PrototypeList, class Policies = DefaultPolicies>
@@ -221,16 +216,13 @@ public:
     void swap(HeterCallbackList& other) noexcept { lists_.swap(other.lists_); }
     friend void swap(HeterCallbackList& a, HeterCallbackList& b) noexcept { a.swap(b); }
 
-    /// Whether there is no callback of any prototype.
     [[nodiscard]] bool empty() const noexcept {
         return std::apply([](const auto&... lists) { return (lists.empty() && ...); }, lists_);
     }
 
-    /// Whether the list is not empty.
     operator bool() const noexcept { return !empty(); }
 
-    /// Adds a callback at the end, or at the beginning, of the list of its prototype. A null
-    /// callable is not added: then the handle is empty.
+    /// Adds to the list of its prototype. A null callable is not added: then the handle is empty.
     template <class C>
     Handle append(C&& callback) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -242,8 +234,8 @@ public:
         return handleOf<index>(std::get<index>(lists_).prepend(std::forward<C>(callback)));
     }
 
-    /// Adds a callback in front of `before`. If this handle is empty, expired, of another list or
-    /// of another prototype, it adds the callback at the end.
+    /// Adds a callback in front of `before`, or at the end if `before` is not in this prototype's
+    /// list.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -253,13 +245,13 @@ public:
                                                 : list.append(std::forward<C>(callback)));
     }
 
-    /// Removes a callback. Returns false if the handle names no callback of this list (any more).
+    /// Returns false if the handle names no callback of this list.
     bool remove(const Handle& handle) {
         const auto removeFrom = [](auto& list, const auto& own) { return list.remove(own); };
         return withListOf(lists_, handle, removeFrom, Indexes());
     }
 
-    /// Removes a callback and waits until it has been destroyed. See CallbackList::removeAndWait().
+    /// See CallbackList::removeAndWait().
     bool removeAndWait(const Handle& handle) {
         const auto removeFrom = [](auto& list, const auto& own) { return list.removeAndWait(own); };
         return withListOf(lists_, handle, removeFrom, Indexes());
@@ -272,13 +264,13 @@ public:
             lists_);
     }
 
-    /// Removes all callbacks. No callback may be the last owner of this list, because clear()
-    /// clears the lists of the prototypes one after the other.
+    /// No callback may be the last owner of this list, because clear() clears one prototype after
+    /// the other.
     void clear() noexcept {
         std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
     }
 
-    /// Whether the handle names a callback that is in this list. Constant time.
+    /// Returns true if the handle names a callback of this list. Constant time.
     [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
         const auto owns = [](const auto& list, const auto& own) { return list.ownsHandle(own); };
         return withListOf(lists_, handle, owns, Indexes());
@@ -293,7 +285,7 @@ public:
         });
     }
 
-    /// Like forEach(), but ends when `f` returns false, and then returns false.
+    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
     template <class Prototype, class F>
     bool forEachIf(F&& f) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();

@@ -26,8 +26,8 @@ protected:
 
     static_assert(!(ArgumentPassingMode::canIncludeEventType &&
                     ArgumentPassingMode::canExcludeEventType),
-                  "a heterogeneous class cannot tell by the number of arguments where the event "
-                  "is: choose ArgumentPassingIncludeEvent or ArgumentPassingExcludeEvent");
+                  "a heterogeneous class cannot find the event by the number of arguments: "
+                  "choose ArgumentPassingIncludeEvent or ArgumentPassingExcludeEvent");
     static constexpr bool includesEvent = ArgumentPassingMode::canIncludeEventType != 0;
 
 public:
@@ -35,8 +35,7 @@ public:
     using typename Base::Event;
     using typename Base::Handle;
 
-    /// Adds a listener for an event at the end, at the beginning, or in front of another listener,
-    /// in the list of its prototype.
+    /// Adds a listener to the event's list of its prototype.
     template <class C>
     Handle appendListener(const Event& event, C&& callback) {
         return this->listOf(event).append(std::forward<C>(callback));
@@ -58,7 +57,7 @@ public:
         }
     }
 
-    /// Like forEach(), but ends when `f` returns false, and then returns false.
+    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
     template <class Prototype, class F>
     bool forEachIf(const Event& event, F&& f) const {
         const List* const list = this->find(event);
@@ -79,7 +78,6 @@ public:
         }
     }
 
-    /// Calls the listeners of this event.
     template <class... A>
     void directDispatch(const Event& event, A&&... args) const {
         constexpr std::size_t index = Match::template ofArguments<A&&...>();
@@ -131,10 +129,10 @@ private:
 /// Use it if events have different arguments. Use EventDispatcher if all have the same, and
 /// TypeDispatcher if each kind of event is a type of its own.
 ///
-/// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The arguments
-/// follow the event; with ArgumentPassingIncludeEvent the event is among them. The rest is like
-/// EventDispatcher, except that no listener that removeAllListeners() removes may be the last owner
-/// of the dispatcher.
+/// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
+/// precedes the arguments; with ArgumentPassingIncludeEvent it is among them. The rest is like
+/// EventDispatcher, but no listener that removeAllListeners() removes may be the dispatcher's last
+/// owner.
 ///
 /// `Policies`: as for EventDispatcher, without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

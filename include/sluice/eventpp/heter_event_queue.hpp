@@ -61,10 +61,9 @@ public:
 
     using Base::Base;
 
-    /// Queues the event `first`, or the event that getEvent() returns for the arguments. The first
-    /// prototype that accepts the arguments counts; with ArgumentPassingIncludeEvent, `first` is
-    /// one of them. Returns false, and leaves the arguments unchanged, if the queue refuses the
-    /// event, because it is closed or full.
+    /// Queues the event `first`, or the event that getEvent() returns. The first prototype that
+    /// accepts the arguments counts; with ArgumentPassingIncludeEvent, `first` is one of them.
+    /// Returns false, and leaves the arguments unchanged, if the queue is closed or full.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {
@@ -84,9 +83,9 @@ public:
         }
     }
 
-    /// Dispatches the events of the first prototype that the predicate can be called with, if
-    /// predicate(args...) is true. The other events stay, in front of later ones. If it dispatches
-    /// none, it tries the next such prototype.
+    /// Dispatches the events of the first prototype that the predicate accepts, if
+    /// predicate(args...) is true. The others stay in front of later ones. If it dispatches none,
+    /// it tries the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
@@ -147,8 +146,8 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// Use it if queued events have different arguments. Use EventQueue if all have the same, and Bus
-/// for messages that are types of their own.
+/// Use EventQueue if all events have the same arguments, Bus for messages that are types of their
+/// own.
 ///
 /// All events are in one queue, first in, first out, whatever their prototype. Each takes as much
 /// memory as the arguments of the largest prototype. The rest is like EventQueue.

@@ -18,7 +18,7 @@ inline constexpr bool
         !std::is_same_v<To, From>;
 
 /// Prepares an argument for a static_cast to To. For a reference it returns an lvalue, because a
-/// temporary cannot be cast to a reference to a derived class.
+/// temporary does not cast to a derived class.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
     if constexpr (castsPointer<std::decay_t<To>, std::decay_t<From>>) {

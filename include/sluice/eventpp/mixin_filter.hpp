@@ -36,16 +36,13 @@ struct FilterPolicies {
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// A filter sees every event, also one without listeners. It lets the event pass or not, and may
-/// change its arguments, which it receives as references. Filters run in the order in which they
-/// were added; a queue runs them when it processes the event. The first filter that returns false,
-/// or throws, ends the dispatch. Copies of the dispatcher have the same filters; swap() exchanges
-/// them.
+/// A filter receives every event, also one without listeners, and may change its arguments. Filters
+/// run in the order of their addition, in a queue when it processes the event. The first filter
+/// that returns false, or throws, ends the dispatch. Copies of the dispatcher have the same
+/// filters.
 ///
 /// Thread safety: like a CallbackList with the Threading of the dispatcher. A filter may add and
 /// remove filters.
-///
-/// Performance: one branch for a dispatch without filters, one call for each filter.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;
@@ -61,10 +58,10 @@ public:
     /// Adds a filter behind the others.
     FilterHandle appendFilter(const Filter& filter) { return filters_.append(filter); }
 
-    /// Removes a filter. Returns false if it is no filter of this object, or no more.
+    /// Returns false if the handle names no filter of this object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
-    /// Called by the dispatcher: whether all filters let the event pass.
+    /// Called by the dispatcher. Returns true if all filters let the event pass.
     template <class... Args>
     bool mixinBeforeDispatch(Args&... args) const {
         return filters_.empty() ||
@@ -104,10 +101,8 @@ public:
         return filters_.append(std::forward<Filter>(filter));
     }
 
-    /// Removes a filter. Returns false if it is no filter of this object, or no more.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
-    /// Called by the dispatcher: whether all filters let the event pass.
     template <class... Args>
     bool mixinBeforeDispatch(Args&... args) const {
         return filters_.empty() || filters_.template forEachIf<bool(Args & ...)>(

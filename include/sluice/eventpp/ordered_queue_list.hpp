@@ -21,14 +21,11 @@ struct OrderedQueueListCompare {
 ///     };
 ///     sluice::EventQueue<int, void(), SmallestFirst> queue;
 ///
-/// Events that compare equal keep the order of arrival. Compare()(a, b) receives two QueuedEvents,
-/// and compares `a.event` and `a.arguments`. It has the functions that a queue uses, and no others:
-/// begin() and end() name the two ends for splice(), and are no iterators.
+/// Equal events keep the order of arrival. Compare()(a, b) receives two QueuedEvents with `event`
+/// and `arguments`. begin() and end() name the two ends for splice(), and are no iterators.
 ///
-/// Errors: an exception of Compare passes through, and no item is lost.
-///
-/// Performance: the items are in a balanced tree. An event that belongs to the end is compared
-/// once, others about log2(n) times, under the lock of the queue.
+/// Performance: an event that belongs to the end is compared once, others about log2(n) times,
+/// under the lock of the queue. If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:

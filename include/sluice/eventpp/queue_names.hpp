@@ -10,8 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-// eventpp's queue, and the policies that its optimised fork adds. Use EventQueue in new programs:
-// its enqueue() returns whether the queue has accepted the event.
+// eventpp's queue, and the policies that its optimised fork adds.
 
 namespace sluice {
 
@@ -55,8 +54,8 @@ public:
 
 }  // namespace void_enqueue
 
-/// The fork's list on a pool. A queue whose QueueList is a std::list keeps its events in blocks of
-/// nodes, which are as fast, so these are only names.
+/// The fork's names. A queue whose QueueList is a std::list keeps its events in blocks of nodes,
+/// which are as fast.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>

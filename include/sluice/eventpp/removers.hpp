@@ -14,16 +14,15 @@
 #include <utility>
 #include <vector>
 
-// Removers add listeners to a callback list, an event dispatcher, an event queue or a heterogeneous
-// form of these, with the functions of that target, and remove these listeners later: ScopedRemover
-// at its own end, CounterRemover after some calls, ConditionalRemover when a condition holds.
+// Removers add listeners to a list, dispatcher or queue, and remove them later: ScopedRemover at
+// its own end, CounterRemover after some calls, ConditionalRemover when a condition holds.
 
 namespace sluice {
 
 namespace detail {
 
-/// The functions of a remover. Each calls Self::add(put, listener, options...), which makes a
-/// callback of the listener and passes it to put(target, callback).
+/// The functions of a remover. Each calls Self::add(put, listener, options...), which passes a
+/// callback to put(target, callback).
 template <class Self, class Target>
 class Adders {
     static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||
@@ -94,12 +93,11 @@ private:
 
 enum class Turn : unsigned char { none, usual, last };
 
-/// A listener that removes itself: its Gate says for each call whether it runs, and whether for the
-/// last time. Copies of a target share it. The listener lives until the end of a running call, even
-/// if a thread removes it.
+/// A listener that removes itself: its Gate decides for each call whether it runs, and whether for
+/// the last time. Copies of a target share it. It lives until the end of a running call.
 ///
 /// Threads may call it before the adding thread has its handle. So the adding thread and the thread
-/// of the last call both mark `state_`, and the second of them removes the listener. None waits.
+/// of the last call both mark `state_`, and the second one removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -185,14 +183,13 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 ///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
 ///     };
 ///
-/// As the last member of an object, it removes the object's listeners before the other members are
-/// destroyed. It does not wait for a listener that runs on another thread; the target's
-/// removeAndWait() does. Use ScopedConnection for a single listener.
+/// As the last member of an object, it removes the listeners before the other members are
+/// destroyed. It does not wait for a listener that runs on another thread; removeAndWait() does.
+/// Use ScopedConnection for a single listener.
 ///
 /// Thread safety: any thread may add, remove and call reset(), also from a listener. The other
-/// members need exclusive access. The target may be destroyed first. If its listeners were moved to
-/// another target, they are removed from there; no other thread may destroy, move or swap the
-/// target during a call.
+/// members need exclusive access. The target may be destroyed first; no other thread may destroy,
+/// move or swap it during a call.
 ///
 /// Errors: adding without a target is refused by debug builds, and gives an empty handle in others.
 ///
@@ -236,8 +233,7 @@ public:
     void setDispatcher(Target& dispatcher) { setTarget(dispatcher); }
     void setCallbackList(Target& list) { setTarget(list); }
 
-    /// Removes a listener that was added here. Returns false for any other listener, and for a
-    /// wrong event.
+    /// Returns false for a listener that was not added here, and for a wrong event.
     template <class T = Target>
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);
@@ -302,13 +298,10 @@ private:
 ///     dispatcher.dispatch(7);
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
-/// The number of calls is the last argument of each function, 1 by default and if it is smaller.
+/// The number of calls is the last argument of each function, at least 1, by default 1.
 ///
 /// The listener is removed before its last call. It runs exactly that often, even if several
-/// threads call simultaneously, or before the adding function has returned. A call that throws
-/// counts. A copy of the target shares the counts, and keeps a used-up listener without calling it.
-///
-/// Performance: one allocation for a listener and one atomic subtraction for a call.
+/// threads call simultaneously. A call that throws counts. Copies of the target share the count.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
@@ -357,13 +350,10 @@ template <class Target>
 ///     list(1);
 ///     list(0);  // calls the listener for the last time
 ///
-/// The condition is the last argument of each function. Each call asks it first, with the arguments
-/// as lvalues if the condition takes them, otherwise with none. Several threads may ask it
-/// simultaneously. If it holds, the listener is removed and called for the last time, once. If it
-/// throws, the listener stays and is not called. A copy of the target shares the end, and keeps an
-/// ended listener without calling it.
-///
-/// Performance: one allocation for a listener. A call costs the condition and one atomic load.
+/// The condition is the last argument of each function. Each call evaluates it first, with the
+/// arguments as lvalues if it takes them, otherwise with none; several threads may do so
+/// simultaneously. If it holds, the listener is removed and called for the last time. If it throws,
+/// the listener stays and is not called. Copies of the target share the end.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     friend detail::Adders<ConditionalRemover, Target>;

@@ -40,17 +40,21 @@ struct RingPositions {
         return static_cast<Index>(position + one);
     }
 
+    static constexpr Index advance(Index position, std::size_t count) noexcept {
+        return static_cast<Index>(position + static_cast<Index>(count * one));
+    }
+
     /// The number of messages from `head` up to `tail`.
     static constexpr std::size_t distance(Index head, Index tail) noexcept {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The mask for at(): the bits of a position that tell the slot. `slots` is a power of two.
+    /// The mask for at(). `slots` is a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. A position counts half slots, so a multiplication gives the offset
-    /// in bytes, without a shift. This saves an instruction in each push and in each pop. Only a
-    /// slot with an odd number of bytes needs the shift.
+    /// The slot at a position. A position counts half slots, so one multiplication gives the byte
+    /// offset, which saves a shift in each push and pop. Slots with an odd number of bytes need the
+    /// shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

@@ -61,7 +61,7 @@ public:
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpmcRing() noexcept {
-        initialiseSequences();
+        detail::initialiseSequences(slots_, firstPosition);
     }
 
     /// Fails as setupError() describes if the capacity is 0 or too large.
@@ -69,7 +69,7 @@ public:
     explicit MpmcRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {
-        initialiseSequences();
+        detail::initialiseSequences(slots_, firstPosition);
     }
 
     MpmcRing(const MpmcRing&) = delete;
@@ -91,12 +91,9 @@ public:
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
-        const Claim claimed = claim(One());
+        const Claim claimed = claim(detail::One());
         if (claimed.result == SendResult::ok) {
-            Slot& slot = slots_.at(claimed.position);
-            typename Slot::PublishGuard guard{slot.sequence, Slot::skipped(claimed.position)};
-            slot.cell.construct(std::forward<Args>(args)...);
-            guard.sequence = Slot::filled(claimed.position);
+            slots_.at(claimed.position).fill(claimed.position, std::forward<Args>(args)...);
         }
         return claimed.result;
     }
@@ -117,7 +114,7 @@ public:
 
     /// Reserves the next slot, so that a message can be built there in several steps. Later
     /// messages are not delivered until the reservation is committed or destroyed.
-    [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(One())); }
+    [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(detail::One())); }
 
     /// Reserves up to `max` slots with one compare-exchange.
     [[nodiscard]] Reservation tryReserve(std::size_t max) {
@@ -271,10 +268,6 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// See MpscRing.
-    static constexpr std::size_t prefetchDistance = 8;
-    using One = std::integral_constant<std::size_t, 1>;
-
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
         MpmcRing& ring;
@@ -290,50 +283,20 @@ private:
         }
     };
 
-    void initialiseSequences() noexcept {
-        Index position = firstPosition;
-        for (std::size_t i = 0; i < slots_.count(); ++i, position = Positions::next(position)) {
-            slots_.at(position).sequence.store(position,
-                                               std::memory_order_relaxed);  // not shared yet
-        }
-    }
-
-    static constexpr Index advance(Index position, std::size_t count) noexcept {
-        return static_cast<Index>(position + static_cast<Index>(count * Positions::one));
-    }
-
     /// The sequence after the slot of `p` was freed: the slot's next position.
-    [[nodiscard]] Index freed(Index p) const noexcept { return advance(p, slots_.count()); }
+    [[nodiscard]] Index freed(Index p) const noexcept {
+        return Positions::advance(p, slots_.count());
+    }
 
-    /// Claims up to `max` consecutive positions.
     template <class Max>
     Claim claim(Max max) noexcept {
-        Index tail = tail_.load(std::memory_order_acquire);  // E4 order
-        for (;;) {
-            if (Positions::isMarked(tail)) {
-                return {SendResult::closed, 0, 0};
-            }
-            const std::size_t available = freeSlots(tail, max);
-            const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
-            if (available == 0) {
-                // `tail` may be outdated: the ring is full only if no push has changed it.
-                const Index newest = tail_.load(std::memory_order_acquire);  // E4 order
-                if (newest == tail) {
-                    return {SendResult::full, 0, 0};
-                }
-                tail = newest;
-            } else if (tail_.compare_exchange_weak(tail, advance(tail, count),
-                                                   std::memory_order_release,
-                                                   std::memory_order_acquire)) {  // E4 order
-                prefetchEndsForWrite(slots_.at(advance(tail, count - 1 + prefetchDistance)));
-                return {SendResult::ok, tail, count};
-            }
-        }
+        return detail::claimSlots<Index>(tail_, slots_, max,
+                                         [&](Index tail) noexcept { return freeSlots(tail, max); });
     }
 
     /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
     std::size_t freeSlots(Index tail, std::size_t max) noexcept {
-        Index previous = static_cast<Index>(tail - advance(0, capacity()));
+        Index previous = static_cast<Index>(tail - Positions::advance(0, capacity()));
         std::size_t count = 0;
         for (; count < max; ++count, previous = Positions::next(previous)) {
             if (slots_.at(previous).sequence.load(std::memory_order_acquire) !=

@@ -85,7 +85,7 @@ public:
         }
         end_->store(lane, std::memory_order_release);  // E5 list
         end_ = &lane->next;
-        setLaneCount(guard, laneCount() + 1);
+        laneCount_.store(laneCount() + 1, std::memory_order_relaxed);  // no data follows it
         return Producer(lane);
     }
 
@@ -234,10 +234,6 @@ private:
         return first_.load(std::memory_order_relaxed);  // written under the lock
     }
 
-    void setLaneCount(const Guard& /*guard*/, std::size_t count) noexcept {
-        laneCount_.store(count, std::memory_order_relaxed);  // no data follows it
-    }
-
     /// The next lane to visit. May be null if a producer is registering.
     [[nodiscard]] Lane* current() noexcept {
         Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
@@ -256,7 +252,7 @@ private:
             if (end_ == &lane.next) {                                        // or by this thread
                 end_ = link_;
             }
-            setLaneCount(guard, laneCount() - 1);
+            laneCount_.store(laneCount() - 1, std::memory_order_relaxed);
         }
         Lane::unref(lane, Lane::queueGone);
     }

@@ -293,7 +293,7 @@ private:
     SendResult admit(Index tail) noexcept {
         if (!isKnownFree(tail)) {
             const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-            limit_ = static_cast<Index>(head + static_cast<Index>(capacity() * Positions::one));
+            limit_ = Positions::advance(head, capacity());
             if (tail == limit_) {
                 return isClosed() ? SendResult::closed : SendResult::full;
             }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_positions.hpp>
 #include <sluice/base/send_result.hpp>
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
@@ -31,13 +33,27 @@ struct SequenceSlot {
         return static_cast<Index>(sequence - filled(p)) <= Index{1};
     }
 
-    /// Publishes a sequence when it goes out of scope, even if the message's constructor throws.
-    struct PublishGuard {
-        Sequence& word;
-        Index sequence;
-        ~PublishGuard() { word.store(sequence, std::memory_order_release); }  // E1 publish
-    };
+    /// Constructs and publishes the message of position `p`. Skips it if the constructor throws.
+    template <class... Args>
+    [[gnu::always_inline]] void fill(Index p, Args&&... args) {
+        struct PublishGuard {
+            Sequence& word;
+            Index sequence;
+            ~PublishGuard() { word.store(sequence, std::memory_order_release); }  // E1 publish
+        } guard{sequence, skipped(p)};
+        cell.construct(std::forward<Args>(args)...);
+        guard.sequence = filled(p);
+    }
 };
+
+/// Marks all slots as free for the lap that begins at `position`.
+template <class Storage, class Index>
+void initialiseSequences(Storage& slots, Index position) noexcept {
+    for (std::size_t i = 0; i < slots.count(); ++i) {
+        slots.at(position).sequence.store(position, std::memory_order_relaxed);  // not shared yet
+        position = RingPositions<Index>::next(position);
+    }
+}
 
 /// The positions that a push owns: `count` of them from `position` on; none unless `ok`.
 template <class Index>
@@ -46,6 +62,41 @@ struct SlotClaim {
     Index position;
     std::size_t count;
 };
+
+/// A count of one as a type, so that a claim of one slot is compiled separately.
+using One = std::integral_constant<std::size_t, 1>;
+
+/// Claims up to `max` consecutive positions. freeSlots(tail) is the number of free slots from
+/// `tail` on, at most `max`; it may be 0 if `tail` is outdated.
+template <class Index, class Tail, class Storage, class Max, class FreeSlots>
+[[gnu::always_inline]] inline SlotClaim<Index> claimSlots(Tail& tailWord, Storage& slots, Max,
+                                                          FreeSlots freeSlots) noexcept {
+    using Positions = RingPositions<Index>;
+    // A compare-exchange waits for all earlier stores, so each push prefetches the slot that will
+    // be written this many pushes later.
+    constexpr std::size_t prefetchDistance = 8;
+    Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
+    for (;;) {
+        if (Positions::isMarked(tail)) {
+            return {SendResult::closed, 0, 0};
+        }
+        const std::size_t available = freeSlots(tail);
+        const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
+        if (available == 0) {
+            // `tail` may be outdated: the ring is full only if no push has changed it.
+            const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
+            if (newest == tail) {
+                return {SendResult::full, 0, 0};
+            }
+            tail = newest;
+        } else if (tailWord.compare_exchange_weak(tail, Positions::advance(tail, count),
+                                                  std::memory_order_release,
+                                                  std::memory_order_acquire)) {  // E4 order
+            prefetchEndsForWrite(slots.at(Positions::advance(tail, count - 1 + prefetchDistance)));
+            return {SendResult::ok, tail, count};
+        }
+    }
+}
 
 /// Consecutive slots owned by a producer, which fills and commits them one by one. When it is
 /// destroyed, the slots left are skipped.

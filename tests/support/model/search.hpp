@@ -86,7 +86,6 @@ public:
     }
     bool mustRepeat() const noexcept { return !learnt_.empty(); }
 
-    std::size_t choiceCount() const noexcept { return depth_; }
     Budget budget() const noexcept { return budget_; }
 
     /// The part of the budget that the current execution has not spent.

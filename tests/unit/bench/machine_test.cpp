@@ -214,31 +214,29 @@ std::vector<std::string> missingIn(const std::vector<CpuPlace>& places) {
 using Numbers = std::vector<int>;
 using Names = std::vector<std::string>;
 
-TEST(PlacementOrderTest, PassesOverTheSecondThreadOfACore) {
-    // Siblings are neighbours here: CPUs 0 and 1 are one core.
-    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 0, 0, 0), at(2, 1, 0, 0),
-                                          at(3, 1, 0, 0), at(4, 2, 0, 0), at(5, 2, 0, 0)};
-    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 4, 3, 1, 5}));
-    EXPECT_EQ(missingIn(places), (Names{"same package", "other package"}));
-}
-
-TEST(PlacementOrderTest, StaysInOneL3WhereItCan) {
-    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 1, 0, 1), at(2, 2, 0, 0),
-                                          at(3, 3, 0, 1)};
-    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 1, 3}));
-    EXPECT_EQ(missingIn(places), (Names{"same core", "other package"}));
-}
-
-TEST(PlacementOrderTest, StaysInOnePackageWhereItCan) {
-    const std::vector<CpuPlace> places = {at(0, 0, 0, 0), at(1, 0, 1, 1), at(2, 1, 0, 2)};
-    EXPECT_EQ(placementOrder(places), (Numbers{0, 2, 1}));
-    EXPECT_EQ(missingIn(places), (Names{"same core", "same L3"}));
-}
-
-TEST(PlacementOrderTest, TakesTwoThreadsOfACoreWhenThereIsNothingElse) {
-    const std::vector<CpuPlace> places = {at(4, 2, 0, 0), at(5, 2, 0, 0)};
-    EXPECT_EQ(placementOrder(places), (Numbers{4, 5}));
-    EXPECT_EQ(missingIn(places), (Names{"same L3", "same package", "other package"}));
+TEST(PlacementOrderTest, PrefersOtherCoresInTheSameL3AndPackage) {
+    struct Case {
+        std::vector<CpuPlace> places;
+        Numbers order;
+        Names missing;
+    };
+    for (const Case& each : {// Siblings are neighbours here: CPUs 0 and 1 are one core.
+                             Case{{at(0, 0, 0, 0), at(1, 0, 0, 0), at(2, 1, 0, 0), at(3, 1, 0, 0),
+                                   at(4, 2, 0, 0), at(5, 2, 0, 0)},
+                                  {0, 2, 4, 3, 1, 5},
+                                  {"same package", "other package"}},
+                             Case{{at(0, 0, 0, 0), at(1, 1, 0, 1), at(2, 2, 0, 0), at(3, 3, 0, 1)},
+                                  {0, 2, 1, 3},
+                                  {"same core", "other package"}},
+                             Case{{at(0, 0, 0, 0), at(1, 0, 1, 1), at(2, 1, 0, 2)},
+                                  {0, 2, 1},
+                                  {"same core", "same L3"}},
+                             Case{{at(4, 2, 0, 0), at(5, 2, 0, 0)},
+                                  {4, 5},
+                                  {"same L3", "same package", "other package"}}}) {
+        EXPECT_EQ(placementOrder(each.places), each.order);
+        EXPECT_EQ(missingIn(each.places), each.missing);
+    }
 }
 
 TEST(PlacementOrderTest, KeepsTheOrderWhereTheSystemTellsNothing) {

@@ -134,10 +134,10 @@ private:
 
     // spdlog shows its open file only to handlers, so a handler takes the file descriptor.
     spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
-        handlers.after_open = [this, told = std::move(handlers.after_open)](
+        handlers.after_open = [this, afterOpen = std::move(handlers.after_open)](
                                   const spdlog::filename_t& name, std::FILE* file) {
-            if (told) {
-                told(name, file);
+            if (afterOpen) {
+                afterOpen(name, file);
             }
             // A handler may have written to the file: its text must come before the first line.
             std::fflush(file);

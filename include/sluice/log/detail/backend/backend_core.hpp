@@ -28,33 +28,30 @@
 
 namespace sluice::log::detail {
 
-/// Decides how long the worker rests between two batches, as `pacing_policy` says.
+/// Computes the worker's rest between two batches, by `pacing_policy`.
 ///
-/// `park`: the worker sleeps until a logging thread wakes it, with a system call. While records
-/// flow, it naps instead, because waking it for each record would cost more than the record, and
-/// each poll of a lane takes the cache line from the thread that is writing to it. Records flow if
-/// `flowStart` more have arrived than one in each `flowGap`. A record then waits for at most one
-/// nap and the time that the system adds to a nap, on Linux 50 microseconds.
-///
-/// `nap`: no thread wakes the worker. `spin`: the worker does not rest.
+/// With `park` the worker sleeps until a log call wakes it. While records flow, it naps instead:
+/// waking it for each record would cost more than the record, and each poll takes cache lines from
+/// the logging threads. Records flow while the surplus over one record in each `flowGap` exceeds
+/// `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
     using Rest = std::chrono::nanoseconds;
 
-    static constexpr Rest none{0};                   ///< the worker does not rest
-    static constexpr Rest untilWoken = Rest::max();  ///< the worker sleeps until it is woken
+    static constexpr Rest none{0};
+    static constexpr Rest untilWoken = Rest::max();
 
     static constexpr Rest flowGap = std::chrono::microseconds(50);
     static constexpr std::uint64_t flowStart = 32;
-    /// After a batch of this many records the worker does not rest.
+    /// A batch of this size is followed by no rest.
     static constexpr std::uint64_t large = 512;
     static constexpr Rest shortestNap = std::chrono::microseconds(15);
     static constexpr Rest longestNap = 32 * shortestNap;
 
     explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
 
-    /// Returns the rest after a batch of this many records, which began at `now`.
+    /// Returns the rest after a batch that began at `now`.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
         switch (policy_) {
         case pacing_policy::spin:
@@ -87,15 +84,13 @@ private:
 
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap` to this time, which is never before the present. So its distance
-    /// from the present is the number of records in excess of one in each `flowGap`.
+    /// Each record adds `flowGap`, and the value is never in the past. So its distance from now
+    /// measures the surplus of records.
     TimePoint flowUntil_{};
 };
 
-/// The thread of a back end, with its name and its processor. Unlike a std::thread, it can be
-/// joined with a time limit, and it can be given up.
-///
-/// Thread safety: one thread at a time may call the members.
+/// A thread with a name and a processor, which can be joined with a timeout or given up. For one
+/// thread at a time.
 class WorkerThread {
 public:
     WorkerThread() = default;
@@ -103,9 +98,8 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. The objects that `body` refers to must live until `body`
-    /// has returned, also if the thread is given up. Throws std::system_error if the system refuses
-    /// a thread.
+    /// Runs body(errors) on a new thread. Objects that `body` refers to must outlive it, also if
+    /// the thread is given up. Throws std::system_error if no thread can be started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
@@ -122,7 +116,7 @@ public:
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
 
-    /// Waits until the thread has ended. False if `atMost` passed first.
+    /// Waits until the thread has ended. Returns false on timeout.
     bool join(std::chrono::nanoseconds atMost) {
         if (thread_ == nullptr) {
             return true;
@@ -136,7 +130,7 @@ public:
         return true;
     }
 
-    /// Detaches the thread, which ends by itself.
+    /// Detaches the thread.
     void giveUp() noexcept {
         if (thread_ != nullptr) {
             thread_->detach();
@@ -144,13 +138,11 @@ public:
         }
     }
 
-    /// Called in the child of a fork(). The thread does not exist there, but its handle is
-    /// joinable, so the handle is leaked.
+    /// Leaks the handle in a forked child, where the thread does not exist but is joinable.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
-    /// Sets the name and the processor of the calling thread. If the system refuses the processor,
-    /// reports it; the thread then runs on any processor.
+    /// Sets the calling thread's name and processor. Reports a processor that the system refuses.
     static void settle(const backend_options& options, const ErrorChannel& errors) {
 #if defined(__linux__)
         pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
@@ -177,15 +169,13 @@ private:
     std::future<void> end_;  ///< ready when the thread has destroyed its body
 };
 
-/// A back end: its lanes, its thread and its end. `backend` adds the statistics and the checks of
-/// the options.
+/// The implementation of `backend`: lanes, worker thread, shutdown, fork and crash handling.
 ///
-///     Frontend: log calls -> the lanes; flushes and the ends of loggers -> the list of actions
-///     BatchWriter: earlier records and actions, in the order of the stamps -> the sinks
+///     Frontend: log calls -> lanes; flushes and ends of loggers -> action list
+///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
-/// A mutex guards each batch. These threads write batches: the worker, while there is one; the
-/// polling thread of a manual back end, which has no worker; each thread that logs, after the
-/// worker has left; and the forking thread, before fork().
+/// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
+/// back end, by each logging thread after the worker has left, and by a forking thread.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -229,7 +219,7 @@ public:
     const backend_options& options() const noexcept { return options_; }
     const BatchWriter& writer() const noexcept { return writer_; }
 
-    /// Starts the worker. Throws std::system_error if the system refuses a thread. One thread at a
+    /// Starts the worker. Throws std::system_error if no thread can be started. One thread at a
     /// time may call start(), leave() and close().
     void start() {
         worker_.start(options_, [core = shared_from_this()](const ErrorChannel& errors) {
@@ -240,7 +230,7 @@ public:
         setMode(Mode::worker);
     }
 
-    /// For backend::poll(). Makes the calling thread the polling thread.
+    /// Implements backend::poll(); makes the caller the polling thread.
     std::size_t poll() noexcept {
         if (!options_.manual || isInBatch()) {
             return 0;
@@ -249,9 +239,9 @@ public:
         return writeCounted();
     }
 
-    /// Ends the worker after it has written all records. From now on each thread that logs writes
-    /// its own records. False if `atMost` passed first: then all later records are rejected, and
-    /// the worker ends when it can.
+    /// Ends the worker after all records are written; then each logging thread writes its own
+    /// records. Returns false on timeout: then later records are rejected, and the worker ends when
+    /// it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -264,8 +254,8 @@ public:
         return false;
     }
 
-    /// For backend::shutdown(). Ends the worker after it has written all records. A manual back end
-    /// writes them here; inside a batch it writes nothing, and the caller calls close() again.
+    /// Implements backend::shutdown(). A manual back end writes the rest here; inside a batch it
+    /// writes nothing, and the caller calls close() again.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
         if (options_.manual) {
@@ -282,14 +272,14 @@ public:
             finish();
         }
         if (isOver) {
-            actions_.close();  // also without a worker, as in the child of a fork
+            actions_.close();  // also without a worker, in a forked child
         } else {
             closeActions();
         }
         return isOver && writer_.isFlushed();
     }
 
-    /// For backend::flush_wait().
+    /// Implements backend::flush_wait().
     bool flushAndWait(std::chrono::nanoseconds atMost) {
         const auto end = deadlineAfter<Clock>(atMost);
         auto flush = std::make_unique<BatchWriter::FlushSinks>(writer_);
@@ -298,8 +288,8 @@ public:
         if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In these modes no other thread writes. The first attempt may have left records, because a
-        // thread was inside a log call.
+        // In these modes no other thread writes. Retry: a thread inside a log call may have held
+        // records back.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted();
@@ -336,8 +326,8 @@ private:
 
     // ---- Batches
 
-    /// Locks the batches for a thread that is not the worker. The worker holds the mutex nearly
-    /// always, so this wakes it and makes it wait. If `end` passes first, the guard owns nothing.
+    /// Locks the batches for another thread than the worker. The worker holds the mutex nearly
+    /// always, so this asks it to yield. On timeout, the guard owns nothing.
     Guard pauseWorker(Clock::time_point end) {
         others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
         queue_.wake();
@@ -362,7 +352,6 @@ private:
         return reached;
     }
 
-    /// The last step: reports missing records and flushes all sinks.
     void finish() noexcept {
         const Guard guard(batches_);
         const BatchScope scope(this);
@@ -384,7 +373,7 @@ private:
 
     // ---- The worker
 
-    /// The loop of the worker. `last` is 0, or the time after which the worker may end.
+    /// The worker's loop. It ends when the watermark passes `last`, if that is not 0.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -417,8 +406,7 @@ private:
         }
     }
 
-    /// Runs a hook of the options. It counts as a batch, so log calls of the hook do not wait for
-    /// their own thread.
+    /// Runs a hook as a batch, so that its log calls do not wait for their own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const BatchScope scope(this);
@@ -442,16 +430,15 @@ private:
         return false;
     }
 
-    /// Closes the list of actions when the worker and the thread that gave the worker up have both
-    /// called it. Until then a worker that was given up still takes actions.
+    /// The worker and the thread that gave it up both call it. The second call closes the list,
+    /// because until then the worker takes actions.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             actions_.close();
         }
     }
 
-    /// Starts the worker in a forked child, under the lock of the batches. If the system refuses a
-    /// thread, each thread that logs writes.
+    /// Starts the worker in a forked child, or lets each logging thread write if that fails.
     void restart() noexcept {
         try {
             start();
@@ -459,7 +446,7 @@ private:
             setMode(Mode::caller);
         }
     }
-    /// Makes sure that a forked child which has not logged yet starts no worker.
+    /// Prevents restart() in a forked child that has not logged yet.
     void forbidRestart() noexcept {
         const Guard guard = pauseWorker(Clock::time_point::max());
         if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
@@ -479,7 +466,7 @@ private:
                mode_.load(std::memory_order_seq_cst) == Mode::worker;
     }
 
-    /// Writes a batch. Returns the number of records that the sinks received.
+    /// Writes a batch and returns its number of records.
     std::size_t writeCounted() noexcept {
         const Guard guard(batches_);
         const std::uint64_t before = writer_.seen();
@@ -487,21 +474,20 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// Called by a thread whose lane is full. If it is the polling thread, it writes a batch,
-    /// because it cannot wait for itself. Returns false on any other thread.
+    /// If the caller, whose lane is full, is the polling thread, writes a batch, because the thread
+    /// cannot wait for itself. Otherwise returns false.
     static bool makeRoom(void* core) noexcept {
         auto& self = *static_cast<BackendCore*>(core);
         if (!self.isPollingThread()) {
             return false;
         }
         if (self.writeCounted() == 0) {
-            std::this_thread::yield();  // to a thread that was preempted in a log call
+            std::this_thread::yield();  // to a thread preempted in a log call
         }
         return true;
     }
 
-    /// Writes the records of the closed queue and flushes the sinks. False if `end` passed first:
-    /// then the others are not written.
+    /// Writes the records of the closed queue and flushes the sinks. Returns false on timeout.
     bool writeRest(Clock::time_point end) noexcept {
         const Stamp last = queue_.now();
         for (;;) {
@@ -523,11 +509,10 @@ private:
         }
     }
 
-    // ---- Fork: the parent alone writes the records up to the fork, and the child begins without
-    // records. Special cases: if a sink forks, the only thread of the child continues in the sink.
-    // If a worker was given up, the fork does not wait for it. If two sinks of different back ends
-    // fork simultaneously, neither waits for the other: in each child the back end of the other
-    // sink has ended.
+    // ---- Fork: the parent alone writes the earlier records, and the child begins without records.
+    // If a sink forks, the child's only thread continues in that sink. A fork does not wait for a
+    // worker that was given up. If sinks of two back ends fork simultaneously, neither waits for
+    // the other: in each child the other back end has ended.
 
     bool hold() noexcept override {
         if (BatchScope::isInside(this) || writer_.isAbandoned()) {
@@ -598,11 +583,11 @@ private:
     const backend_options options_;
     ActionList actions_;
     WorkerThread worker_;
-    Guard forkGuard_;  ///< guard of batches_ during a fork(); written by the forking thread
+    Guard forkGuard_;  ///< guard of batches_ during a fork()
     std::atomic<std::thread::id> pollingThread_{std::this_thread::get_id()};
     std::atomic<std::uint64_t> rescueWanted_{0};  ///< number of beginRescue() calls
-    std::atomic<bool> mayLeave_{false};   ///< the worker may end when it has written all records
-    std::atomic<bool> isClosing_{false};  ///< whether closeActions() was called once
+    std::atomic<bool> mayLeave_{false};           ///< the worker ends after the present records
+    std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
     // Written in each batch. batches_ guards writer_ and the polls of the queue.
     alignas(cacheLineSize) std::mutex batches_;

@@ -19,28 +19,27 @@
 
 namespace sluice::log::detail {
 
-/// Computes the printed time of a record without a time of its own, from its stamp.
+/// Converts stamps to printed times, for records without a time.
 class StampTimes {
 public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    /// Notes the readings of three clocks at one moment: the clock of the stamps, a steady clock,
-    /// and spdlog's clock. Called once in each batch, because spdlog's clock may be set.
+    /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call it
+    /// in each batch, because spdlog's clock may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         if (isSet_ && stamp > first_.stamp && steady > first_.steady) {
             ticksLength_ = inTicks(steady - first_.steady) / double(stamp - first_.stamp);
         } else if (!isSet_ || stamp < now_.stamp) {
-            // This is the first moment, or the clock of the stamps has started again.
+            // The first call, or the stamp clock has restarted.
             first_ = Moment{stamp, steady, wall};
             isSet_ = true;
         }
         now_ = Moment{stamp, steady, wall};
     }
 
-    /// Returns the time of spdlog's clock when the stamp was taken. A stamp that is later than the
-    /// last adjustment was taken before the clock of the stamps started again; it has the time of
-    /// the adjustment.
+    /// Returns spdlog's time for a stamp. A stamp later than the last adjust() is from before a
+    /// restart of the stamp clock, and has the time of adjust().
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
@@ -58,25 +57,23 @@ private:
         return std::chrono::duration<double, time_point::period>(duration).count();
     }
 
-    bool isSet_ = false;      ///< whether adjust() was called
-    Moment first_;            ///< the first adjust() since the clock of the stamps started
-    Moment now_;              ///< the moment of the last adjust()
-    double ticksLength_ = 0;  ///< length of one tick of the stamps, in ticks of the printed times
+    bool isSet_ = false;
+    Moment first_;            ///< the first adjust() since the stamp clock started
+    Moment now_;              ///< the last adjust()
+    double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
-/// Writes records into the sinks, and runs actions, in the order of their stamps.
+/// Writes records to the sinks and runs actions, in stamp order: polls the lanes, writes everything
+/// before the watermark, then carries out flushes and reports drops.
 ///
-///     poll the lanes -> the watermark -> records and actions before it -> flushes -> notices
-///
-/// Thread safety: one thread at a time writes batches. Any other thread may call only the members
-/// under "Any thread". The error handler of a logger receives the errors of its sinks.
+/// Thread safety: one thread at a time, except for the members under "Any thread".
+/// Errors: a logger's error handler receives the errors of its sinks.
 class BatchWriter {
 public:
     using Records = Frontend::Records;
     using TimePoint = std::chrono::steady_clock::time_point;
 
-    /// When the batch sinks write the text of a batch: in each batch, or when `write_interval` has
-    /// passed since the last write.
+    /// When batch sinks write: after each batch, or if `write_interval` has passed.
     enum class Writing : unsigned char { always, whenDue };
 
     /// The action that flushes the sinks of all loggers, after all earlier records.
@@ -84,7 +81,7 @@ public:
     public:
         explicit FlushSinks(BatchWriter& writer) noexcept : writer_(writer) {}
 
-        /// The future result of flushSinks(), or false if the back end ends first. Call it once.
+        /// The result of flushSinks(); false if the back end ends first. Call it once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(writer_.flushSinks()); }
@@ -107,8 +104,8 @@ public:
     BatchWriter(const BatchWriter&) = delete;
     BatchWriter& operator=(const BatchWriter&) = delete;
 
-    /// Writes the earlier records and runs the earlier actions. Returns the watermark. If there is
-    /// no memory, it returns 0; each record that it took out of a lane is written even then.
+    /// Writes the records and runs the actions before the watermark, which it returns. Returns 0
+    /// after bad_alloc; each record that left its lane is written even then.
     Stamp writeBatch(Writing writing) noexcept {
         try {
             return tryWriteBatch(writing);
@@ -117,10 +114,10 @@ public:
         }
     }
 
-    /// Returns the time at which the last batch began.
+    /// The time at which the last batch began.
     TimePoint begun() const noexcept { return begun_; }
 
-    /// Called after the last batch. Reports missing records and flushes the sinks.
+    /// Reports dropped records and flushes the sinks, after the last batch.
     void finish() noexcept {
         if (!isAbandoned()) {
             reportDrops();
@@ -129,18 +126,17 @@ public:
         }
     }
 
-    /// Whether finish() has flushed all sinks without an error.
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes the sinks of all loggers. False if that failed, or if since the last call another
-    /// flush failed or a sink lost a record.
+    /// Flushes all sinks. Returns false if that fails, or if since the last call a flush failed or
+    /// a sink lost a record.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         const bool wasFlushed = sinks_.takeIsFlushed();
         return loggers_.flush() && wasFlushed && reportedLost_ == before;
     }
 
-    /// Called when a logger ends, after its last records are written.
+    /// Ends a logger, after its last record is written.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         flushIfWanted(logger, endOfTime);
@@ -149,14 +145,13 @@ public:
         }
     }
 
-    /// Called in the child of a fork. The parent reports the earlier drops and carries out the
-    /// earlier flushes.
+    /// Forgets drops and flushes in a forked child, because the parent handles them.
     void resetInChild() noexcept {
         noticeAfter_ = 0;
         lastDropping_ = nullptr;
         reportedDropped_ = 0;
         loggers_.forEach([](LoggerState& logger) {
-            logger.told = rejectedOf(logger);
+            logger.reportedRejected = rejectedOf(logger);
             logger.flushTaken = 0;
             logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
         });
@@ -164,30 +159,29 @@ public:
 
     // ---- Any thread
 
-    /// Requests a flush of this logger's sinks after all records with smaller stamps are written.
-    /// Each logger stores one stamp, so any number of requests takes no memory.
+    /// Requests a flush of this logger's sinks after all records with smaller stamps. Allocates
+    /// nothing, because a logger merges its requests.
     void wantFlush(LoggerState& logger, Stamp stamp) noexcept {
         storeMax(logger.flushWanted, stamp);
         flushesWanted_.fetch_add(1, std::memory_order_release);
     }
 
-    /// Makes a running batch end early, and later ones write no records. Relaxed: a hint.
+    /// Ends a running batch early; later ones write no records. Relaxed: a hint.
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The number of records that all sinks have accepted, and of those that a sink has refused.
-    /// Relaxed: no other data depends on a count.
+    /// The number of records that all sinks accepted, and of those that a sink refused.
+    /// Relaxed: informational.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
-    /// The sum of written() and lost().
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    /// Records. After this many the batch frees their room, and checks whether it must end early.
+    /// Records between two checks for abandon(); then their room is freed.
     static constexpr std::size_t longestChunk = 1024;
 
-    /// A longer interval could overflow when it is added to a time.
+    /// Keeps sums of a time and an interval from overflowing.
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
@@ -198,7 +192,7 @@ private:
         begun_ = std::chrono::steady_clock::now();
         const ActionList::Mark sent = actions_.newest();
         Stamp limit = queue_.poll();
-        // If the stamp of an action is later than the present time, the clock has started again.
+        // An action stamped later than now shows that the clock has restarted.
         const bool isSentBefore = sent.stamp != 0 && sent.stamp > queue_.now();
         if (__builtin_expect(isSentBefore, 0)) {
             limit = queue_.poll();
@@ -225,7 +219,6 @@ private:
         return limit;
     }
 
-    /// Writes all visible records with stamps below `limit`.
     void write(Stamp limit) {
         std::size_t count = longestChunk;
         while (count != 0 && !isAbandoned()) {
@@ -251,13 +244,12 @@ private:
     void carryOut(OrderedAction& action) {
         sinks_.endBatch();
         action.run();
-        sinks_.endBatch();  // now, because a later action may end a logger and its sinks
+        sinks_.endBatch();  // a later action may end a logger and its sinks
     }
 
     // ---- Flushes
 
-    /// Carries out the requests with stamps up to `limit`. All records with smaller stamps are
-    /// written.
+    /// Carries out the requests with stamps up to `limit`.
     void carryOutFlushes(Stamp limit) noexcept {
         const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);
         if (wanted == flushesDone_) {
@@ -269,8 +261,8 @@ private:
         flushesDone_ = isDone ? wanted : flushesDone_;
     }
 
-    /// The same for one logger. False if its request has to wait. A request that was taken keeps
-    /// its stamp, so later requests cannot delay it.
+    /// Returns false if the logger's request must wait. A request that was taken keeps its stamp,
+    /// so later requests cannot delay it.
     bool flushIfWanted(LoggerState& logger, Stamp limit) noexcept {
         for (;;) {
             if (logger.flushTaken == 0) {
@@ -288,10 +280,10 @@ private:
         }
     }
 
-    // ---- The lines "N records dropped"
+    // ---- Drop notices, the lines "N records dropped"
 
-    /// If records are missing and the interval has passed, notes the present stamp. When the
-    /// watermark has passed that stamp, the earlier records are written, and the lines follow them.
+    /// If records were dropped and the interval has passed, schedules notices for the present
+    /// stamp, so that they follow all earlier records.
     void checkForDrops(Stamp limit) noexcept {
         if (noticeAfter_ != 0) {
             if (limit > noticeAfter_) {
@@ -313,28 +305,27 @@ private:
         loggers_.forEach([this](LoggerState& logger) { reportDrops(logger); });
     }
 
-    /// Writes a line through this logger, if records of it are missing.
+    /// Writes a notice through this logger, if it has dropped records.
     void reportDrops(LoggerState& logger) noexcept {
         const std::uint64_t missing = unreported(logger);
         if (noticeInterval_ == no_limit || missing == 0) {
             return;
         }
-        logger.told = rejectedOf(logger);
+        logger.reportedRejected = rejectedOf(logger);
         if (&logger == lastDropping_) {
             reportedDropped_ = queue_.statistics().dropped;
         }
-        sinks_.tell(logger, missing, times_.at(reached_));
+        sinks_.reportDrops(logger, missing, times_.at(reached_));
     }
 
-    /// Returns the number of missing records that no line has reported. The lanes do not know the
-    /// loggers of dropped records, so all of them count for one logger: of those with
-    /// Overflow::dropOldest, the one that wrote last.
+    /// The number of missing records without a notice. Lanes do not know the loggers of evicted
+    /// records, so all count for the last writer with Overflow::dropOldest.
     std::uint64_t unreported(const LoggerState& logger) const noexcept {
-        return rejectedOf(logger) - logger.told +
+        return rejectedOf(logger) - logger.reportedRejected +
                (&logger == lastDropping_ ? queue_.statistics().dropped - reportedDropped_ : 0);
     }
 
-    // Relaxed: no other data depends on a count.
+    // Relaxed: informational.
     static std::uint64_t rejectedOf(const LoggerState& logger) noexcept {
         return logger.rejected.load(std::memory_order_relaxed);
     }
@@ -344,26 +335,26 @@ private:
     ActionList& actions_;
     SinkWriter sinks_;
     StampTimes times_;
-    TimePoint begun_{};  ///< see begun()
+    TimePoint begun_{};
     Stamp reached_ = 0;  ///< the last watermark
 
     std::atomic<bool> isAbandoned_{false};
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
     std::uint64_t reportedLost_ = 0;  ///< lost() at the last flushSinks()
-    bool isFlushed_ = true;           ///< see isFlushed()
+    bool isFlushed_ = true;           ///< finish() has flushed all sinks without an error
 
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
-    std::uint64_t flushesDone_ = 0;  ///< value of flushesWanted_ when no request was left
+    std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was left
 
     const std::chrono::nanoseconds noticeInterval_;
     TimePoint noticeDue_{};                      ///< the earliest time of the next check
-    Stamp noticeAfter_ = 0;                      ///< the lines follow this stamp; 0: none is due
+    Stamp noticeAfter_ = 0;                      ///< notices follow this stamp; 0: none is due
     const LoggerState* lastDropping_ = nullptr;  ///< the last writer with dropOldest, or null
-    std::uint64_t reportedDropped_ = 0;          ///< dropped records that a line has reported
+    std::uint64_t reportedDropped_ = 0;          ///< evicted records that a notice has reported
 
     const std::chrono::nanoseconds writeInterval_;
-    TimePoint writeDue_{};  ///< the batch sinks do not write before this time
+    TimePoint writeDue_{};  ///< the next write of the batch sinks
 };
 
 }  // namespace sluice::log::detail

@@ -22,8 +22,7 @@
 
 namespace sluice::log::detail {
 
-/// Returns the text of an error in spdlog's words: the error, then the source location of the log
-/// call if it is known.
+/// Formats an error like spdlog: with the source location of the log call if it is known.
 inline std::string describe(const char* what, const spdlog::source_loc& source) {
     std::string text = what;
     if (source.filename != nullptr) {
@@ -33,40 +32,36 @@ inline std::string describe(const char* what, const spdlog::source_loc& source) 
     return text;
 }
 
-/// Passes the errors of sinks to the error handler of a logger. The logger and the back end share
-/// it, because the back end may report an error after the logger has ended: release() then keeps a
-/// copy of the handler.
+/// Passes sink errors to a logger's error handler, also after the logger has ended.
 ///
-/// Thread safety: any thread may call any member. As in spdlog, the program sets a handler only
-/// while no thread logs.
+/// Thread safety: any thread may call any member. Set the handler only while no thread logs.
 class ErrorChannel {
 public:
-    /// Each report before release() reads `handler`.
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
     ErrorChannel(const ErrorChannel&) = delete;
     ErrorChannel& operator=(const ErrorChannel&) = delete;
 
-    /// Called when the owner of the handler ends. Copies the handler.
+    /// Copies the handler, whose owner ends.
     void release() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         try {
             kept_ = *live_;
         } catch (...) {
-            // If the handler cannot be copied, later reports use spdlog's own.
+            // Later reports use spdlog's own handler.
         }
         live_ = nullptr;
     }
 
-    /// Calls the handler, with no lock held, and catches its exceptions. Without a handler it
-    /// prints a line to stderr, as spdlog does: at most one line a second.
+    /// Calls the handler without a lock, and catches its exceptions. Without a handler it prints to
+    /// stderr, at most one line a second, like spdlog.
     void report(const std::string& text) const noexcept {
         try {
             Reporter reporter(name_);
             reporter.set_error_handler(handler());
             reporter.err_handler_(text);
         } catch (...) {
-            // The handler itself has failed, so nothing can report it.
+            // The handler itself has failed.
         }
     }
 
@@ -74,7 +69,7 @@ public:
         try {
             report(describe(what, source));
         } catch (...) {
-            // There is no memory for the text of the error.
+            // No memory for the error's text.
         }
     }
 
@@ -95,8 +90,7 @@ private:
     spdlog::err_handler kept_;         ///< the copy that release() made
 };
 
-/// Runs an action that calls code of the user. If the action throws, reports the exception and
-/// returns false.
+/// Runs an action that calls user code. If it throws, reports the exception and returns false.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {
@@ -111,23 +105,20 @@ bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
     return false;
 }
 
-/// Returns the text of the line about missing records.
 inline std::string droppedText(std::uint64_t dropped) {
     return std::to_string(dropped) + (dropped == 1 ? " record dropped" : " records dropped");
 }
 
-/// A sink, and the same sink as a batch_sink. Null if it is not one.
 struct SinkEntry {
     explicit SinkEntry(spdlog::sink_ptr taken)
         : sink(std::move(taken)), batch(dynamic_cast<batch_sink*>(sink.get())) {}
 
     spdlog::sink_ptr sink;
-    batch_sink* batch;
+    batch_sink* batch;  ///< null if the sink is no batch_sink
 };
 
-/// A logger as the back end knows it. The records in the lanes point to it. The back end deletes it
-/// after it has written each record with a stamp before the end of the logger, so records need no
-/// reference counts. Name, sinks, policy and error channel never change.
+/// The back end's copy of a logger, to which the records in the lanes point. The back end deletes
+/// it after the logger's last record, so records need no reference counts.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
@@ -149,22 +140,18 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// Records of this logger that found no room. Any thread adds, relaxed: no other data depends
-    /// on a count. It has a cache line of its own, because each log call reads the fields above.
+    // On a cache line of its own, because each log call reads the fields above.
+    /// Records that found no room. Relaxed: informational.
     alignas(cacheLineSize) std::atomic<std::uint64_t> rejected{0};
-    /// The number of rejected records that a line in the log has reported. Written by the back end.
-    std::uint64_t told = 0;
+    std::uint64_t reportedRejected = 0;  ///< those in drop notices; written by the back end
 
-    /// The stamp of the requested flush: it follows all records with smaller stamps. 0: no request.
-    /// Any thread raises it, and the back end sets it to 0.
+    /// Flush request after all records with smaller stamps; 0: none. Any thread raises it.
     std::atomic<Stamp> flushWanted{0};
-    /// The stamp of the flush that the back end has taken and not carried out yet. 0: none. Written
-    /// by the back end.
-    Stamp flushTaken = 0;
+    Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
 };
 
 /// The loggers of one back end. Any thread may call add(), the batching thread the other members.
-/// After the end of the back end, the thread that releases it last may call remove().
+/// After the back end's end, its last owner may call remove().
 class LoggerList {
 public:
     LoggerList() = default;
@@ -191,8 +178,8 @@ public:
         }
     }
 
-    /// Flushes each sink once. False if a sink threw or if there was no memory. If several loggers
-    /// share the sink, one of them receives the exception.
+    /// Flushes each sink once. Returns false if a sink threw or after bad_alloc. If several loggers
+    /// share a sink, one of them receives the exception.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -213,13 +200,12 @@ public:
         }
     }
 
-    /// Called around fork(), so that the child receives a complete list.
+    // For fork(), so that the child receives a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Returns null for an index behind the end. Other threads only add loggers, at the end, so an
-    /// index stays valid.
+    /// Null behind the end. Indexes stay valid, because other threads only append.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index] : nullptr;

@@ -16,22 +16,20 @@
 
 namespace sluice::log::detail {
 
-/// Passes records to sinks, a run at a time, for one thread.
+/// Passes records to sinks in runs; for one thread.
 ///
-/// A run has up to 256 consecutive records with the same sinks and the same mdc. A batch_sink
-/// receives it in one call, any other sink record by record. A record that flushes ends its run.
-/// The fields of a record are printed behind its text. While the sinks are called, the thread has
-/// the mdc of the log call.
+/// A run has up to 256 successive records with the same sinks and mdc. A batch_sink receives it in
+/// one call, other sinks receive each record. A record that flushes ends its run. The thread has
+/// the mdc of the log call while the sinks run.
 ///
 /// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
-/// that one or more sinks refuse counts as lost once.
+/// that any sink refuses counts as lost once.
 class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
 
     SinkWriter() {
         run_.reserve(longestRun);
-        // Most back ends have fewer batch sinks; for more, the vector grows.
         used_.reserve(16);
     }
     SinkWriter(const SinkWriter&) = delete;
@@ -67,9 +65,9 @@ public:
         }
     }
 
-    /// Writes a line that reports missing records of this logger.
-    void tell(LoggerState& logger, std::uint64_t dropped,
-              spdlog::log_clock::time_point time) noexcept {
+    /// Writes a drop notice through this logger.
+    void reportDrops(LoggerState& logger, std::uint64_t dropped,
+                     spdlog::log_clock::time_point time) noexcept {
         endRun();
         const std::uint64_t lost = lost_;
         guarded(*logger.errors, {}, [&] {
@@ -81,14 +79,13 @@ public:
         lost_ = lost;  // the line itself is not a record
     }
 
-    /// Returns how many records of ended runs were lost since the last call.
+    /// Returns the number of records lost in ended runs since the last call.
     std::uint64_t takeLost() noexcept { return std::exchange(lost_, 0); }
 
-    /// Passes the records of the run to their sinks.
     void endRun() noexcept {
         if (logger_ != nullptr && !run_.empty()) {
-            findPrinted();
-            giveSinks();
+            setPrintedTexts();
+            callSinks();
             lost_ += isLost_.count();
             isLost_.reset();
         }
@@ -103,10 +100,10 @@ public:
         }
     }
 
-    /// Whether batch sinks have got records since the last endBatch().
+    /// Whether batch sinks received records since the last endBatch().
     bool hasBatch() const noexcept { return !used_.empty(); }
 
-    /// Whether a batch sink holds so much text that it should write now.
+    /// Whether a batch sink should write now.
     bool hasMuch() const noexcept {
         return std::any_of(used_.begin(), used_.end(),
                            [](const Used& used) { return used.sink->has_much(); });
@@ -121,7 +118,6 @@ public:
         used_.clear();
     }
 
-    /// Flushes a logger's sinks, once each.
     void flush(const LoggerState& logger) noexcept {
         for (const SinkEntry& entry : logger.sinks) {
             isFlushed_ = guarded(*logger.errors, {}, [&] { entry.sink->flush(); }) && isFlushed_;
@@ -134,17 +130,16 @@ public:
 private:
     using Message = spdlog::details::log_msg;
 
-    /// Bytes. If the buffer for the text of deferred records is larger, it is freed after the run.
+    /// A larger text buffer is freed after the run.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
-    /// A batch sink that has got records since the last end_batch().
+    /// A batch sink that received records since the last end_batch().
     struct Used {
         batch_sink* sink;
         std::shared_ptr<ErrorChannel> errors;
     };
 
-    /// The text of run_[message] is `size` bytes of text_ from `begin` on. It is an offset, because
-    /// text_ moves when it grows.
+    /// The text of run_[message]: `size` bytes at offset `begin` of text_, which may move.
     struct Printed {
         std::size_t message;
         std::size_t begin;
@@ -164,7 +159,7 @@ private:
         return true;
     }
 
-    /// Reads the parts before the text of a record. Returns their number of bytes.
+    /// Reads the parts before the text of a record and returns their size.
     [[gnu::noinline]] static std::size_t
     readSource(const RecordHead& head, const std::byte* payload, Message& message) noexcept {
         std::size_t skipped = sizeOfFields(head, payload);
@@ -201,7 +196,7 @@ private:
     }
     [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
 
-    /// The number of bytes at the beginning of the payload that hold the fields and their sizes.
+    /// The size of the fields at the beginning of the payload, with their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
         return __builtin_expect((head.flags & RecordHead::hasFields) != 0, 0)
                    ? sizeOfFields(payload)
@@ -221,7 +216,7 @@ private:
         return {payload + sizeof prefix, prefix.mdc};
     }
 
-    /// Sets the mdc of the run. Ends the run first if its records have another mdc.
+    /// Ends the run if its records have another mdc.
     void beginMdc(FieldBytes mdc) noexcept {
         if (mdc.size != mdc_.size ||
             (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
@@ -230,7 +225,7 @@ private:
         mdc_ = mdc;
     }
 
-    /// The last step for a record that has fields or that flushes.
+    /// The last step for a record with fields or a flush.
     [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* fields,
                                   bool isInRun) noexcept {
         if ((head.flags & RecordHead::hasFields) != 0 && isInRun) {
@@ -245,8 +240,8 @@ private:
         }
     }
 
-    /// Prints the fields behind the text of the newest message, and keeps them for formatters. If
-    /// there is no memory, the message is printed without its fields.
+    /// Prints the fields behind the newest message's text, and keeps them for formatters. After
+    /// bad_alloc the message lacks its fields.
     [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
@@ -285,7 +280,7 @@ private:
         return {reinterpret_cast<const char*>(text), size};
     }
 
-    void findPrinted() noexcept {
+    void setPrintedTexts() noexcept {
         std::size_t next = 0;
         for (const Printed& printed : printed_) {
             const spdlog::string_view_t text(text_.data() + printed.begin, printed.size);
@@ -296,15 +291,15 @@ private:
         }
     }
 
-    void giveSinks() noexcept {
+    void callSinks() noexcept {
         const CurrentFields scope(fields_.data(), fields_.size());
         const ScopedMdc mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
-            entry.batch != nullptr ? giveAll(*entry.batch) : giveEach(*entry.sink);
+            entry.batch != nullptr ? logBatch(*entry.batch) : logEach(*entry.sink);
         }
     }
 
-    void giveAll(batch_sink& sink) noexcept {
+    void logBatch(batch_sink& sink) noexcept {
         const auto isIt = [&](const Used& used) { return used.sink == &sink; };
         if (std::none_of(used_.begin(), used_.end(), isIt)) {
             guarded(*logger_->errors, {}, [&] { used_.push_back(Used{&sink, logger_->errors}); });
@@ -323,7 +318,7 @@ private:
         }
     }
 
-    void giveEach(spdlog::sinks::sink& sink) noexcept {
+    void logEach(spdlog::sinks::sink& sink) noexcept {
         for (std::size_t i = 0; i < run_.size(); ++i) {
             const Message& message = run_[i];
             if (sink.should_log(message.level) &&
@@ -336,13 +331,13 @@ private:
     FieldBytes mdc_;                 ///< mdc of the records of the run
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
-    std::bitset<longestRun> isLost_;     ///< for each record of the run: whether a sink refused it
-    std::uint64_t lost_ = 0;             ///< lost records of earlier runs, for takeLost()
-    std::vector<Printed> printed_;       ///< the records of the run with text in text_
-    std::vector<MessageFields> fields_;  ///< of those records of printed_ that have any
+    std::bitset<longestRun> isLost_;     ///< records of the run that a sink refused
+    std::uint64_t lost_ = 0;             ///< see takeLost()
+    std::vector<Printed> printed_;       ///< records of the run with text in text_
+    std::vector<MessageFields> fields_;  ///< fields of the records in printed_
     spdlog::memory_buf_t text_;
-    bool isFlushed_ = true;   ///< see takeIsFlushed()
-    std::vector<Used> used_;  ///< the batch sinks that have got records since the last endBatch()
+    bool isFlushed_ = true;  ///< see takeIsFlushed()
+    std::vector<Used> used_;
 };
 
 }  // namespace sluice::log::detail

@@ -46,24 +46,23 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The first part of a record. The user's head follows, then ThreadInfo if the record is in the
-/// shared lane, then the payload or the address of its block. Each begins at a multiple of 8.
+/// The start of a record. Then follow the user's head, in the shared lane a ThreadInfo, and the
+/// payload or the address of its block, each at a multiple of 8.
 struct RecordFrame {
-    static constexpr std::uint32_t large = 1;    ///< the payload is in a block of its own
+    static constexpr std::uint32_t large = 1;    ///< the payload is a LargePayload
     static constexpr std::uint32_t foreign = 2;  ///< the record has a ThreadInfo
     static constexpr std::uint32_t flags = 7;
 
     Stamp stamp;
-    std::uint32_t payloadSize;  ///< 0 if the payload has a block of its own
-    /// Bytes of the record, a multiple of 8; the flags are in the low bits.
-    std::uint32_t footprintAndFlags;
+    std::uint32_t payloadSize;        ///< 0 if large
+    std::uint32_t footprintAndFlags;  ///< bytes of the record, a multiple of 8, and the flags
 
     [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
     [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
 };
 
-/// The block of a payload that is larger than a lane. The payload follows this header.
+/// The header of an allocated payload, for a record larger than a lane.
 struct alignas(8) LargePayload {
     std::size_t size;
     LargePayload* next = nullptr;  ///< the next block that the back end will free
@@ -81,14 +80,14 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A record as emit() receives it. Its pointers are valid until emitBefore() returns.
+/// A record as emit() receives it, valid until emitBefore() returns.
 template <class Head>
 struct Record {
     Stamp stamp;
     const Head& head;
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;
-    const ThreadInfo& lane;  ///< the thread that posted it
+    const ThreadInfo& lane;  ///< the posting thread
 };
 
 constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
@@ -99,14 +98,13 @@ inline const RecordFrame& frameAt(const std::byte* record) noexcept {
     return *std::launder(reinterpret_cast<const RecordFrame*>(record));
 }
 
-/// Returns the block of a large record. `headSize` is the size of the user's head.
+/// `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
     const std::size_t info = frameAt(record).isForeign() ? sizeof(ThreadInfo) : 0;
     return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +
                                                                 roundUpTo8(headSize) + info));
 }
 
-/// Frees the block of a record, if the record has one.
 inline void freeBlockOf(const std::byte* record, std::size_t headSize) noexcept {
     if (frameAt(record).isLarge()) {
         LargePayload::free(largePayloadAt(record, headSize));
@@ -121,13 +119,11 @@ struct LaneLimits {
     std::size_t headSize;  ///< bytes of the user's head
 };
 
-/// The bytes that a record takes in a lane, with its frame.
 struct RecordSize {
-    std::size_t footprint;
-    bool isLarge;  ///< whether the payload is in a block of its own
+    std::size_t footprint;  ///< bytes in the lane, with the frame
+    bool isLarge;           ///< the payload is a LargePayload
 };
 
-/// The records in a lane, and their bytes.
 struct Occupancy {
     std::size_t messages;
     std::size_t bytes;
@@ -154,7 +150,7 @@ struct LaneCounts {
     }
 };
 
-/// The maxima of one lane, or of all lanes. The back end writes them, and any thread reads them.
+/// The maxima of one lane, or of all lanes. Written by the back end, read by any thread.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -164,9 +160,7 @@ public:
         raise(messages_, found.messages);
         raise(bytes_, found.bytes);
     }
-    /// Counts a stall when it begins.
     void noteStall() noexcept { stalls_.set(stalls_.get() + 1); }
-    /// Notes the length of a stall: when it ends, and while it lasts.
     void noteStall(std::chrono::nanoseconds length) noexcept {
         raise(longestStall_, static_cast<std::uint64_t>(length.count()));
     }
@@ -190,33 +184,32 @@ private:
         }
     }
 
-    Number messages_;      ///< most records that a poll has found in one lane
-    Number bytes_;         ///< most bytes that a poll has found in one lane
-    Number stalls_;        ///< number of records that two polls in a row found announced
-    Number longestStall_;  ///< longest time that a record stayed announced, in nanoseconds
+    Number messages_;      ///< most records in a lane at a poll
+    Number bytes_;         ///< most bytes in a lane at a poll
+    Number stalls_;        ///< records that two successive polls found announced
+    Number longestStall_;  ///< in nanoseconds
 };
 
-/// The side that may use the oldest records of a lane.
+/// The state of the eviction lock, which protects the oldest records of a lane.
 enum class EvictionState : unsigned char {
     free,
     evicting,  ///< the owner evicts records
     copying,   ///< the back end copies a few records
-    inPlace    ///< the back end reads the records in the lane, until it has emitted them
+    inPlace    ///< the back end emits the records from the lane
 };
 
 // ---- The lane
 
-/// A ring of bytes that carries the records of one thread, its owner, to the back end. The owner
-/// writes records with ascending stamps. The lane's word shows whether it is stamping one.
+/// A byte ring that carries the records of one thread, its owner, to the back end, with ascending
+/// stamps.
 ///
 /// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
-/// end", and any thread the others. A post is wait-free while there is room. While one side evicts
-/// or copies a few records, the other side waits for the eviction lock.
+/// end", and any thread the others. A post is wait-free while there is room. The side that finds
+/// the eviction lock taken waits for an eviction, or for a copy of a few records.
 ///
-/// Capacity: `messages` records and `bytes` bytes, both exact. The ring has twice the bytes,
-/// because a record near its end must be contiguous. When the lane is empty, the next record may
-/// begin at the beginning of the ring, so a thread that logs little touches little memory. A record
-/// larger than `bytes` has a block of its own; the lane holds at most one such record.
+/// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice the bytes, because
+/// records are contiguous. An empty lane restarts at the ring's beginning, so a thread that logs
+/// little touches little memory. The lane holds at most one record with a LargePayload.
 template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
@@ -227,7 +220,7 @@ class RecordLane {
 public:
     static constexpr std::uint64_t announced = 1;
 
-    /// The owner checks once in this many bytes whether the lane is empty.
+    /// Bytes between two checks whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
     explicit RecordLane(const LaneLimits& limits)
@@ -242,19 +235,18 @@ public:
             lane->evictionLock_.store(EvictionState::free, std::memory_order_release);  // E4
         }
     };
-    /// The right to release the lane's oldest records. Null: the other side has the right.
+    /// Holds the eviction lock; null if the back end reads records in place.
     using EvictionGuard = std::unique_ptr<RecordLane, UnlockEviction>;
 
-    /// While it runs, no thread uses the lane.
     ~RecordLane() { dropRecords(); }
 
     // ---- Owner
 
-    /// Marks the lane as used, between two calls. A post whose payload logs finds it used.
+    /// Set during a post, so that a log call inside a log call finds it set.
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 
-    /// Returns room for the next record of `footprint` bytes. Null if there is no room.
+    /// Returns room for the next record, or null.
     std::byte* reserve(std::size_t footprint) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -265,15 +257,15 @@ public:
         return ring_.get() + (tail & mask_);
     }
 
-    /// The same, also for records with a block of their own.
+    /// Also limits the number of large records.
     std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
         const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps and publishes the record at `record`, which is complete except for its stamp. Returns
-    /// the stamp. If the queue was closed, it publishes nothing and returns endOfTime.
+    /// Stamps and publishes the otherwise complete record. Returns the stamp, or endOfTime if the
+    /// queue was closed and nothing was published.
     Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -292,11 +284,11 @@ public:
         return stamp;
     }
 
-    /// Called after publish() of a record with a block of its own.
+    /// Call it after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until there is room. False if the back end is reading records in
-    /// the lane. From the first call on the back end copies records before it uses them.
+    /// Evicts the oldest records until there is room. Returns false if the back end reads records
+    /// in place. After the first call the back end copies records instead.
     bool evictFor(const RecordSize& size) noexcept {
         // Relaxed: the lock protects the records. The back end reads this before it locks again.
         copies_.store(1, std::memory_order_relaxed);
@@ -315,10 +307,10 @@ public:
         return true;
     }
 
-    /// Sleeps until half of the lane is free and the record fits, or until `closed`. A wake-up for
-    /// each freed record would cost more than the record.
+    /// Sleeps until the record fits and half of the lane is free, or until `closed`. Waking a
+    /// thread for each freed record would cost more than the record.
     void awaitRoom(const RecordSize& size, const Atomic<bool>& closed) noexcept {
-        // Relaxed: no other data depends on it, and the event count reads it again after close().
+        // Relaxed: no data depends on it, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
                    (reserve(size) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
@@ -343,21 +335,18 @@ public:
 
     void countRejected() noexcept { rejected_.add(1); }
 
-    /// Called by the new owner.
+    /// The new owner calls begin(); the owner calls end() when its thread ends.
     void begin(const ThreadInfo& info) noexcept { info_ = info; }
-
-    /// Called by the owner at its end.
     void end() noexcept { left_.store(1, std::memory_order_release); }  // E5
 
     // ---- Back end
 
-    /// Reads the word. Earlier loads of the caller are over, and later loads have not begun.
+    /// Reads the word in sequence with the caller's loads.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E2
     }
 
-    /// Waits for the right to release records. Returns null if the back end is reading records in
-    /// the lane.
+    /// Waits for the eviction lock. Returns null if the back end reads records in place.
     EvictionGuard lockEviction(EvictionState wanted) noexcept {
         BasicBackoff<Platform> backoff;
         EvictionState found = EvictionState::free;
@@ -373,8 +362,7 @@ public:
         }
         return EvictionGuard(this);
     }
-    /// Keeps the owner from evicting until endInPlace(), so that the back end can read records in
-    /// the lane.
+    /// Makes evictions fail until endInPlace(), so that the back end can read records in the lane.
     void beginInPlace(EvictionGuard guard) noexcept {
         // Relaxed: the owner only compares the value, and endInPlace() releases.
         guard.release()->evictionLock_.store(EvictionState::inPlace, std::memory_order_relaxed);
@@ -383,7 +371,7 @@ public:
         release(EvictionGuard(this), bytes, count);
     }
 
-    /// Whether the owner may evict records. If so, the back end copies records before it uses them.
+    /// Whether the owner may evict, so that the back end must copy records.
     [[nodiscard]] bool mayEvict() const noexcept {
         return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see evictFor()
     }
@@ -391,7 +379,7 @@ public:
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
         return ring_.get() + (position & mask_);
     }
-    // Relaxed: the caller has the eviction lock, or only shows the number.
+    // Relaxed: the caller holds the eviction lock, or the number is informational.
     [[nodiscard]] std::uint64_t releasedBytes() const noexcept {
         return releasedBytes_.load(std::memory_order_relaxed);
     }
@@ -399,15 +387,13 @@ public:
         return releasedCount_.load(std::memory_order_relaxed);
     }
 
-    /// Frees the room of the records before this position.
     void release(const EvictionGuard& /*guard*/, std::uint64_t bytes,
                  std::uint64_t count) noexcept {
         releasedBytes_.store(bytes, std::memory_order_release);  // E3
         releasedCount_.store(count, std::memory_order_release);  // E3
     }
 
-    /// Called after release(), without the eviction lock. Wakes the owner if half of the lane is
-    /// free.
+    /// Wakes the owner if half of the lane is free. Call it without the eviction lock.
     void notifyOfRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -421,9 +407,9 @@ public:
 
     [[nodiscard]] LaneHighWater<Platform>& marks() noexcept { return marks_; }
 
-    // ---- Between two owners, or after the last post of the owner
+    // ---- Between two owners
 
-    /// Makes the empty lane ready for another owner.
+    /// Prepares the empty lane for another owner.
     void reset() noexcept {
         left_.store(0, std::memory_order_relaxed);  // relaxed: the registry's lock orders it
         copies_.store(0, std::memory_order_relaxed);
@@ -431,9 +417,8 @@ public:
         marks_.reset();
     }
 
-    /// Called in the child of a fork. Empties the lane, because the parent writes the records, also
-    /// the one that another thread may be announcing. With `isOthers` the owner does not exist
-    /// here.
+    /// Empties the lane in a forked child, because the parent writes its records, also one being
+    /// announced. `isOthers`: the owner does not exist in the child.
     void resetInChild(bool isOthers) noexcept {
         const bool isInUse = isInUse_ && !isOthers;  // the forking thread may be in a post
         reset();
@@ -445,13 +430,13 @@ public:
         tailLimit_ = 0;  // so that the next record reads the released position again
     }
 
-    /// Destroys the records and frees the memory. The owner writes no record afterwards.
+    /// Call it after the owner's last post.
     void freeRing() noexcept {
         dropRecords();
         ring_.reset();
     }
 
-    // ---- Any thread: numbers, each as of some moment during the call
+    // ---- Any thread
 
     [[nodiscard]] const ThreadInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneHighWater<Platform>& marks() const noexcept { return marks_; }
@@ -460,12 +445,12 @@ public:
     [[nodiscard]] LaneCounts counts() const noexcept {
         return {published(), rejected_.get(), dropped_.get()};
     }
-    // Relaxed, both: no other data depends on a number.
+    // Relaxed, both: informational.
     [[nodiscard]] std::uint64_t published() const noexcept {
         return word_.load(std::memory_order_relaxed) >> 1U;
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // The released position first: both only grow, so no difference is negative.
+        // The released position first: both only grow, so the difference is never negative.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
         return {static_cast<std::size_t>(published() - count),
@@ -476,25 +461,23 @@ public:
     }
 
 private:
-    // Invariants: released <= read <= published, in records and in bytes. published - released is
-    // at most the limit, in both. Stamps ascend, except when the clock starts again. word =
-    // published << 1 | announced.
+    // Invariants: in records and bytes, released <= read <= published <= released + limit.
+    // word = published << 1 | announced. Stamps ascend, unless the clock restarts.
     //
-    // Edges: E1 announce: the exchange of the word -> a thread that reads the clock after it has
-    // seen the word unchanged; docs/algorithms/ordered-log.md has the proof. E2 publish: record
-    // written -> word release .. word acquire -> record read. E3 reuse: record read -> released
-    // release .. released acquire -> record overwritten. E4 eviction: records copied or evicted ->
-    // lock release .. lock acquire -> records evicted or copied. E5 leave: last use by the owner ->
-    // left release .. left acquire -> first use by the next owner.
+    // Edges: E1 announce: the exchange of the word -> a thread that read the word unchanged and
+    // then the clock (docs/algorithms/ordered-log.md). E2 publish: record written -> word release
+    // .. word acquire -> record read. E3 reuse: record read -> released release .. released
+    // acquire -> record overwritten. E4 eviction: records copied or evicted -> lock release ..
+    // lock acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
+    // left acquire -> first use by the next owner.
 
     void noteReleased() noexcept {
         tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// The same as reserve(), after reading the released position. Until the owner has used the
-    /// whole ring, reserve() calls it once in `step` bytes, so that the lane may begin again at the
-    /// beginning of the ring.
+    /// Reads the released position and reserves. Until the owner has used the whole ring, runs once
+    /// in `step` bytes, so that an empty lane can restart at the ring's beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -509,8 +492,7 @@ private:
         return ring_.get() + (tail & mask_);
     }
 
-    /// If the lane is empty, lets the next record begin at the beginning of the ring. It does not
-    /// wait for the eviction lock.
+    /// Moves an empty lane to the ring's beginning, unless the eviction lock is taken.
     void restartIfEmpty() noexcept {
         EvictionState found = EvictionState::free;
         if ((tail() & mask_) < step ||
@@ -528,13 +510,11 @@ private:
         }
     }
 
-    /// Whether half of both limits is free, for this released position.
     [[nodiscard]] bool isHalfFree(std::uint64_t count, std::uint64_t bytes) const noexcept {
         return published() - count <= limits_.messages - limits_.messages / 2 &&
                tail() - bytes <= limits_.bytes - limits_.bytes / 2;
     }
 
-    /// Destroys the records, while no other thread uses the lane.
     void dropRecords() noexcept {
         std::uint64_t position = releasedBytes();
         const std::uint64_t count = published();
@@ -545,14 +525,13 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // The owner writes these with each record. The back end reads word_ and tail_. Positions are
-    // counts of bytes since the lane was made.
+    // Written by the owner with each record. Positions are bytes since the lane was made.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
     Atomic<std::uint64_t> tail_{0};  ///< position of the next record
-    std::uint64_t tailLimit_ = 0;  ///< position; a record that ends beyond it calls reserveBeyond()
-    std::uint64_t countLimit_ = 0;   ///< published() at which reserve() calls reserveBeyond()
-    std::uint64_t largeBefore_ = 0;  ///< published() after the last record with a block of its own
-    bool isInUse_ = false;           ///< whether the owner is in a post
+    std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()
+    std::uint64_t countLimit_ = 0;   ///< published() at which reserve() takes reserveBeyond()
+    std::uint64_t largeBefore_ = 0;  ///< published() after the last large record
+    bool isInUse_ = false;           ///< the owner is in a post
 
     // Seldom written.
     alignas(cacheLineSize) const LaneLimits limits_;
@@ -562,16 +541,16 @@ private:
     Atomic<unsigned char> left_{0};    ///< whether the owner has ended
     ThreadInfo info_;
 
-    // The back end writes these in each batch. The owner reads them when the lane looks full.
+    // Written by the back end in each batch, read by the owner when the lane seems full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};
     LaneHighWater<Platform> marks_;
 
-    // The owner writes these in rare cases.
+    // Written by the owner in rare cases.
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
-    std::uint64_t used_ = 0;  ///< the highest offset in the ring that was written to
+    std::uint64_t used_ = 0;  ///< the highest ring offset in use so far
     BasicEventCount<Platform, typename Traits::Parker> room_;  ///< the owner waits here for room
 };
 

@@ -14,14 +14,13 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one queue, and their owners. A thread receives a lane with its first record and
-/// returns it at its end. When the back end has emptied the lane, another thread may receive it.
-/// Threads without a lane of their own use the shared lane, one at a time.
+/// The lanes of one queue. A thread owns a lane from its first record until it ends; then the
+/// emptied lane is reused. Threads without a lane take turns with the shared lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", any thread the others.
 /// A spin lock guards the list; its holder runs no user code and allocates nothing.
 ///
-/// Lifetime: the queue and each thread with a lane are users. The last user frees the registry.
+/// Lifetime: the queue and each lane owner are users. The last user frees the registry.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -34,14 +33,13 @@ class LaneRegistry
 public:
     using RecordLane = detail::RecordLane<Traits>;
 
-    /// A lane in the registry.
     struct Slot : RecordLane {
         Slot(LaneRegistry& b, const LaneLimits& limits) : RecordLane(limits), registry(b) {}
 
         LaneRegistry& registry;
         Slot* next = nullptr;
         Slot* previous = nullptr;
-        bool isKnown = false;  ///< whether visitNew() has visited it; guarded by lock_
+        bool isKnown = false;  ///< visitNew() has visited it; guarded by lock_
         LaneCounts former;     ///< counts of former owners; guarded by lock_
     };
 
@@ -50,18 +48,18 @@ public:
             registry->sharedHolder_.store(nullptr, std::memory_order_release);
         }
     };
-    /// The right to use the shared lane.
+    /// Holds the lock of the shared lane.
     using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
     using Threads = ThreadSlots<LaneRegistry>;
 
-    /// The most lanes without an owner that are kept for new threads.
+    /// The most empty lanes that are kept for new threads.
     static constexpr std::size_t mostSpare = 4;
 
     LaneRegistry(const LaneLimits& limits, const LaneLimits& sharedLimits)
         : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
         add(*shared_);
     }
-    /// Called by the queue at its end, while no post is running.
+    /// Call it at the queue's end, while no post is running.
     void abandon() noexcept {
         this->markAbandoned();
         forEach([](Slot& slot) { slot.freeRing(); });
@@ -92,7 +90,7 @@ public:
 
     [[nodiscard]] Slot& shared() noexcept { return *shared_; }
 
-    /// Locks the shared lane. Returns null if the calling thread has locked it already.
+    /// Locks the shared lane. Returns null if the calling thread holds it already.
     [[nodiscard]] SharedGuard lockShared() noexcept {
         const void* const me = Threads::mark();
         BasicBackoff<Platform> backoff;
@@ -114,12 +112,12 @@ public:
 
     // ---- Back end
 
-    /// The number of lanes that have been added.
+    /// The number of lanes added so far.
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);
     }
-    /// Calls visit(Slot&) for each lane that was added since the last call, with the lock held.
-    /// Returns the version that includes these lanes.
+    /// Calls visit(Slot&) under the lock for each lane added since the last call. Returns the
+    /// version that includes these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
         const Guard guard(lock_);
@@ -130,12 +128,12 @@ public:
         return version();
     }
 
-    /// The number of lanes whose owner has ended and that have no new owner.
+    /// The number of lanes whose owner has ended, without the recycled ones.
     [[nodiscard]] std::size_t leavers() const noexcept {
         return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() acquires
     }
 
-    /// Makes an empty lane ready for another thread. Its owner has ended.
+    /// Keeps or frees an empty lane whose owner has ended.
     void recycle(Slot& slot) noexcept {
         Slot* unwanted = nullptr;
         {
@@ -162,7 +160,7 @@ public:
 
     // ---- Any thread
 
-    /// Calls visit(Slot&) for each lane, with the lock held.
+    /// Calls visit(Slot&) for each lane, under the lock.
     template <class Visit>
     void forEach(Visit visit) {
         const Guard guard(lock_);
@@ -171,8 +169,8 @@ public:
         }
     }
 
-    /// Returns the sum over all lanes, including those that have been freed. Calls visit(slot,
-    /// counts) for each lane that has not been freed, with the lock held.
+    /// Returns the sum over all lanes, including freed ones. Calls visit(slot, counts) under the
+    /// lock for each present lane.
     template <class Visit>
     LaneCounts counts(Visit visit) {
         const Guard guard(lock_);
@@ -186,7 +184,7 @@ public:
         return sum;
     }
 
-    /// The number of lanes: those of threads, and those that are kept for new threads.
+    /// The number of lanes, including spare ones.
     [[nodiscard]] std::size_t laneCount() noexcept {
         const Guard guard(lock_);
         return size_ - 1 + spares_;
@@ -197,7 +195,7 @@ public:
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept { lock_.unlock(); }
 
-    /// Called in the child, which has one thread. The forking thread has locked the list.
+    /// Call it in the child, with the list locked.
     void resetInChild() noexcept {
         const RecordLane* const own = Threads::find(this, Threads::hash(this));
         // Relaxed, all: there is one thread.
@@ -258,16 +256,16 @@ private:
 
     alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the following
     Slot* first_ = nullptr;                              ///< the newest lane of the list
-    Slot* spare_ = nullptr;           ///< the first of the lanes that are kept for new threads
+    Slot* spare_ = nullptr;           ///< the first lane that is kept for new threads
     std::size_t size_ = 0;            ///< lanes in the list
-    std::size_t spares_ = 0;          ///< lanes that are kept for new threads
-    LaneCounts gone_;                 ///< sum of the counts of lanes that have left the list
+    std::size_t spares_ = 0;          ///< lanes kept for new threads
+    LaneCounts gone_;                 ///< counts of lanes that have left the list
     Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
 
-    /// The mark of the thread that uses the shared lane, or null. Written by any thread.
+    /// The mark of the thread that holds the shared lane, or null.
     alignas(cacheLineSize) Atomic<const void*> sharedHolder_{nullptr};
     Slot* const shared_;
-    Atomic<std::uint64_t> sharedRejected_{0};  ///< see countSharedRejected()
+    Atomic<std::uint64_t> sharedRejected_{0};
 };
 
 }  // namespace sluice::log::detail

@@ -16,11 +16,11 @@
 
 namespace sluice::log::detail {
 
-/// Reads one lane for the back end, one thread at a time.
+/// The back end's cursor in one lane; for one thread at a time.
 ///
-/// poll() returns a bound: a record that the lane publishes later has at least this stamp. open()
-/// makes records ready, and close() frees their room. Records are read in the lane, unless the
-/// owner may evict them: then open() copies them and frees their room immediately.
+/// poll() returns a lower bound of the stamps that the lane will publish later. open() makes
+/// records ready, and close() frees their room. Records are read in the lane; if the owner may
+/// evict them, open() copies them instead and frees their room immediately.
 template <class Traits>
 class LaneReader {
     using RecordLane = detail::RecordLane<Traits>;
@@ -31,8 +31,8 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Reads the lane's word and returns the bound. The caller has read the clock, `now`, earlier.
-    /// `before` is the `now` of the previous poll.
+    /// Returns the bound. The caller has read the clock before: `now`, and `before` at the previous
+    /// poll.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
@@ -58,8 +58,7 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// The stamp of the oldest record that the last poll saw and that has not been emitted;
-    /// endOfTime if there is none.
+    /// The stamp of the oldest such record; endOfTime if there is none.
     [[nodiscard]] Stamp nextStamp() const noexcept {
         if (stagedCount_ != 0) {
             return frameAt(stagedFront()).stamp;
@@ -73,9 +72,8 @@ public:
                                                   : endOfTime;
     }
 
-    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. With `copies`
-    /// it copies them. Returns whether there is such a record; then close() must follow. Allocates
-    /// if it has to copy more records than ever before.
+    /// Makes records with stamps below `limit` ready: all, or at least `max`. Returns whether there
+    /// is one; then close() must follow. `copies` forces copying, which may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -90,7 +88,7 @@ public:
         return stagedCount_ != 0 && frameAt(front_).stamp < limit;
     }
 
-    /// The next ready record. It stays valid until close().
+    /// The next ready record, valid until close().
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
     [[nodiscard]] Stamp stamp() const noexcept { return frameAt(front_).stamp; }
 
@@ -150,8 +148,7 @@ private:
         return reinterpret_cast<const std::byte*>(staged_.data()) + stagedAt_;
     }
 
-    /// Copies records with stamps below `limit` out of the lane, up to `max` with the earlier
-    /// copies.
+    /// Copies records with stamps below `limit` out of the lane, until `max` are staged.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
         // The owner may have evicted all records that the poll saw, and more.
         std::uint64_t count = lane_->releasedCount();
@@ -206,13 +203,13 @@ private:
     std::uint64_t readCount_ = 0;       ///< number of records before that position
 
     std::vector<std::uint64_t> staged_;  ///< copies of records that the owner may evict
-    std::size_t stagedAt_ = 0;           ///< offset of the next copy, in bytes
-    std::size_t stagedEnd_ = 0;          ///< end of the copies, in bytes
-    std::size_t stagedCount_ = 0;        ///< copies that have not been emitted
+    std::size_t stagedAt_ = 0;           ///< byte offset of the next copy
+    std::size_t stagedEnd_ = 0;
+    std::size_t stagedCount_ = 0;  ///< copies that have not been emitted
 };
 
-/// A heap of sources, ordered by the stamp of each source's next record. Among equal stamps the
-/// source added first wins. While one source keeps the oldest record, a step costs two comparisons.
+/// A heap of sources by the stamp of each source's next record, for a k-way merge. Among equal
+/// stamps the source added first wins.
 template <class Source>
 class LaneMerge {
 public:
@@ -239,13 +236,12 @@ public:
     /// The source with the oldest next record.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
-    /// Called if the next record of top() has this later stamp.
+    /// Moves top(), whose next record has this stamp, to its place.
     void setTopStamp(Stamp stamp) noexcept {
         entries_.front().stamp = stamp;
         sink();
     }
 
-    /// Removes top(), which has no more records.
     void removeTop() noexcept {
         entries_.front() = entries_.back();
         entries_.pop_back();
@@ -255,7 +251,7 @@ public:
 private:
     struct Entry {
         Stamp stamp;
-        std::size_t sequence;  ///< the number of sources that were added before
+        std::size_t sequence;  ///< the order of add()
         Source* source;
     };
 
@@ -282,14 +278,11 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Emits the records of all lanes in the order of their stamps, on the back end's thread.
-///
-/// poll() reads all lanes and returns the watermark: each record with a smaller stamp is visible.
-/// emitBefore() merges the visible records below the watermark. docs/algorithms/ordered-log.md has
-/// the proof.
+/// Merges the lanes: emits the records of all lanes in stamp order, on the back end's thread.
+/// docs/algorithms/ordered-log.md has the proof.
 ///
 /// Thread safety: one thread at a time; any thread may read the counts under "Any thread".
-/// Performance: poll() visits each lane. It allocates after lanes were added.
+/// Performance: poll() visits each lane, and allocates after lanes were added.
 template <class Head, class Traits>
 class RecordOrder {
     using Platform = typename Traits::Platform;
@@ -305,10 +298,9 @@ public:
     using Record = detail::Record<Head>;
     using Duration = std::chrono::nanoseconds;
 
-    /// The offset of the payload in a record. In the shared lane, the offset of ThreadInfo.
+    /// Offset of the payload in a record; in the shared lane, of ThreadInfo.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
-    /// After `maxHold`, a stalled thread no longer holds the watermark back.
     RecordOrder(Registry& registry, Duration maxHold) noexcept
         : registry_(registry), maxHold_(maxHold) {}
     ~RecordOrder() {
@@ -319,18 +311,17 @@ public:
     RecordOrder(const RecordOrder&) = delete;
     RecordOrder& operator=(const RecordOrder&) = delete;
 
-    /// Polls each lane and returns the watermark. From now on, records with smaller stamps are
-    /// visible, and no other record with a smaller stamp will appear, except one of a thread that
-    /// was stalled for longer than `maxHold`.
+    /// Polls each lane and returns the watermark. All records with smaller stamps are visible,
+    /// except those of a thread that was stalled for longer than `maxHold`.
     ///
-    /// The processor's counter may start again while the machine sleeps. The watermark is then
-    /// endOfTime, so that all visible records are emitted, whatever their stamps.
+    /// The processor's counter may restart while the machine sleeps. The watermark is then
+    /// endOfTime, so that all visible records are emitted.
     Stamp poll() {
         recycleLeft();
         const Stamp now = Traits::Clock::nowThenLoad();
         // Read the clock twice: the first read may be reordered before the previous poll's loads.
         const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
-        adopt();
+        adoptNewLanes();
         Stamp low = now;
         anyAnnounced_ = false;
         anyStalled_ = false;
@@ -353,10 +344,8 @@ public:
         return watermark_;
     }
 
-    /// Calls emit(record) for up to `max` visible records with stamps below `limit` and below the
-    /// watermark, the oldest first, and then finish(). Frees the room of these records before it
-    /// returns. With `copies` it copies records first, so that the owners can evict. Neither
-    /// callback may throw. Returns the number of records.
+    /// Implements RecordQueue::emitBefore(). With `copies` it copies the records first, so that
+    /// their owners can evict. Neither callback may throw.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
         limit = std::min(limit, watermark_);
@@ -377,18 +366,17 @@ public:
         return count;
     }
 
-    /// Whether the last poll saw an announced record. If a poll after close() saw none, it has seen
+    /// Whether the last poll saw an announced record. A poll after close() that sees none has seen
     /// the last record.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
-    /// Whether the watermark waits for a stalled thread, and whether such a thread has continued
-    /// since the last poll.
+    /// Whether a stalled thread holds the watermark back.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
     [[nodiscard]] bool hasStalledContinued() const noexcept {
         return any([](const Reader& reader) { return reader.isStalled() && reader.hasChanged(); });
     }
 
-    /// Whether a lane has changed since the last poll.
+    /// Whether a lane has changed since the last poll, or was added.
     [[nodiscard]] bool hasChanged() const noexcept {
         return registry_.version() != version_ ||
                any([](const Reader& reader) { return reader.hasChanged(); });
@@ -403,10 +391,10 @@ public:
 
     /// The maxima over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
-    /// The number of stalls that lasted longer than `maxHold`.
+    /// The number of stalls longer than `maxHold`.
     [[nodiscard]] std::uint64_t ignoredStalls() const noexcept { return ignoredStalls_.get(); }
     [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
-    /// The number of records emitted after a record with a larger stamp.
+    /// The number of records emitted after a later one.
     [[nodiscard]] std::uint64_t orderViolations() const noexcept { return orderViolations_.get(); }
 
 private:
@@ -414,7 +402,7 @@ private:
 
     struct Stall {
         bool isOn = false;
-        bool isIgnored = false;  ///< it has lasted longer than maxHold_
+        bool isIgnored = false;  ///< longer than maxHold_
         TimePoint since{};
     };
 
@@ -423,7 +411,7 @@ private:
         Stall stall;
     };
 
-    /// Closes the open lanes and frees the blocks of the emitted records.
+    /// Closes the open lanes and frees the emitted large payloads.
     struct CloseLanes {
         RecordOrder& order;
 
@@ -459,8 +447,7 @@ private:
         }
     }
 
-    /// Whether this reading is earlier than the last poll, or than the stamp of a record that the
-    /// last poll saw.
+    /// Whether `now` is earlier than the last poll or than a record that the last poll saw.
     bool isBehind(Stamp now) const noexcept {
         return now < before_ || any([now](const Reader& reader) {
                    const Stamp stamp = reader.nextStamp();
@@ -481,23 +468,20 @@ private:
         watch.reader.lane().marks().noteStall(length);
     }
 
-    /// Adds the new lanes.
-    void adopt() {
+    void adoptNewLanes() {
         if (registry_.version() == version_) {
             return;
         }
         std::size_t most = 0;
         registry_.forEach([&most](Slot&) { ++most; });
-        // Allocates now. The callback below runs with the lock, and allocates only if many lanes
-        // are being added.
+        // Allocate here, because the callback below runs under the registry's lock.
         lanes_.reserve(2 * most + 8);
         version_ = registry_.visitNew([this](Slot& slot) {
             lanes_.push_back(Watch{Reader(slot), {}});
         });
     }
 
-    /// Returns the bound of a lane whose thread is stopped in the middle of a post. After maxHold_
-    /// the bound no longer holds the watermark back.
+    /// Returns the bound of a stalled lane: after maxHold_ it no longer holds the watermark back.
     [[gnu::cold, gnu::noinline]] Stamp hold(Watch& watch, Stamp now, Stamp bound) {
         Stall& stall = watch.stall;
         if (!stall.isOn) {
@@ -542,10 +526,8 @@ private:
 
     // ---- The merge
 
-    /// Opens the lanes that have records below `limit`.
     void openLanes(Stamp limit, std::size_t max, bool copies) {
-        // Allocates first, so that each lane that is opened is also closed, even if there is no
-        // memory to open the next one.
+        // Allocate first: each lane that is opened must also be closed, even if bad_alloc follows.
         merge_.reset(lanes_.size());
         open_.reserve(lanes_.size());
         for (Watch& watch : lanes_) {
@@ -582,8 +564,7 @@ private:
         emit(Record{frame.stamp, head, payload, size, *info});
     }
 
-    /// Called if a stamp is smaller than the last one. That is no violation if the clock has
-    /// started again, because records from before have larger stamps.
+    /// Handles a stamp below the last one, which is no violation if the clock has restarted.
     [[gnu::cold, gnu::noinline]] void noteStepBack(Stamp stamp) noexcept {
         if (watermark_ == endOfTime) {
             last_ = stamp;
@@ -595,8 +576,8 @@ private:
     Registry& registry_;
     const Duration maxHold_;
     std::vector<Watch> lanes_;
-    std::uint64_t version_ = 0;   ///< version of the registry whose lanes are in lanes_
-    Stamp before_ = 0;            ///< reading of the clock at the last poll
+    std::uint64_t version_ = 0;   ///< the registry's version at the last adoptNewLanes()
+    Stamp before_ = 0;            ///< the clock at the last poll
     Stamp watermark_ = 0;         ///< result of the last poll
     bool anyAnnounced_ = false;   ///< see anyAnnounced()
     bool anyStalled_ = false;     ///< see isStalled()
@@ -605,8 +586,8 @@ private:
     Counter ignoredStalls_;
 
     LaneMerge<Reader> merge_;
-    std::vector<Reader*> open_;     ///< readers that are open: between open() and close()
-    LargePayload* used_ = nullptr;  ///< blocks of emitted records, until the lanes are closed
+    std::vector<Reader*> open_;     ///< readers between open() and close()
+    LargePayload* used_ = nullptr;  ///< large payloads of emitted records
     Stamp last_ = 0;                ///< the latest emitted stamp
     Counter emitted_;
     Counter orderViolations_;

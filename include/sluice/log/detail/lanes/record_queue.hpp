@@ -28,45 +28,38 @@
 
 namespace sluice::log::detail {
 
-/// A function that makes room on the posting thread, so that this thread need not wait. A back end
-/// without a thread sets it.
+/// Lets the polling thread of a manual back end make room when its own post finds none.
 struct RoomMaker {
-    /// Returns false if the calling thread is not the one that empties the lanes. May be null.
-    bool (*make)(void* core) noexcept = nullptr;
-    void* core = nullptr;  ///< the argument of make()
+    bool (*make)(void* core) noexcept = nullptr;  ///< false if another thread empties the lanes
+    void* core = nullptr;
 };
 
-/// The settings of a record queue.
 struct RecordQueueOptions {
     static constexpr std::size_t mostMessages = std::size_t{1} << 30U;
     static constexpr std::size_t mostBytes = std::size_t{1} << 30U;
 
     std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
-    /// Most bytes in the lane of a thread, with headers: at most 2^30.
-    std::size_t laneBytes = std::size_t{1} << 20U;
-    /// The longest time that a stalled thread may hold the output back: more than zero.
+    std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
+    /// How long a stalled thread may delay the output; more than zero.
     std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
-    /// Used by Overflow::block.
-    RoomMaker roomMaker;
+    RoomMaker roomMaker;  ///< for Overflow::block
 };
 
-/// The usual traits of a record queue.
 struct RecordQueueTraits {
     using Platform = StdPlatform;
     using Clock = StampClock;
     using FullFence = PortableFence;  ///< if two threads both call heavy(), it orders them
-    using Parker = DefaultParker;     ///< puts the threads of the queue to sleep
-    using Lock = SpinLock;            ///< guards the list of lanes
+    using Parker = DefaultParker;
+    using Lock = SpinLock;  ///< guards the list of lanes
 };
 
-/// The counts of a record queue, summed over all lanes. While no thread posts and no record is
-/// emitted, logged = emitted + dropped + messages.
+/// Counts of all lanes. In a quiescent queue, logged = emitted + dropped + messages.
 struct RecordQueueStatistics : backend_statistics {
     std::uint64_t emitted = 0;
     std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
 };
 
-/// Collects the records of all threads, and emits them in the order of their stamps.
+/// A multi-producer queue of log records that emits them in stamp order.
 ///
 ///     RecordQueue<Head> queue;
 ///     queue.post(head, size, Overflow::block, [&](std::byte* to) noexcept { fill(to); });
@@ -74,20 +67,17 @@ struct RecordQueueStatistics : backend_statistics {
 ///     const Stamp limit = queue.poll();
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { ... });
 ///
-/// Order: emitBefore() emits records in ascending order of their stamps, over all calls. If one
-/// post returns before another begins, on any threads, its record is emitted first. This may fail
-/// only after `maxHold`, and is then counted.
+/// Order: if one post returns before another begins, on any thread, its record is emitted first.
+/// A thread stalled for longer than `maxHold` may break this order, which is counted.
 ///
 /// Thread safety: any thread may call the members under "Producers" and "Any thread", also in
-/// destructors of thread-local and static objects, and inside the callbacks of post() and
-/// emitBefore(). One thread at a time calls the members under "Back end", and not in a callback.
-/// Signal handlers must not post. A post is wait-free while the thread has a lane with room. A
-/// thread preempted in the few nanoseconds between its announcement and its publication delays all
-/// records with later stamps until it continues, or for `maxHold`.
+/// destructors of thread-local and static objects, and in callbacks. One thread at a time calls
+/// the members under "Back end", and not in a callback. Signal handlers must not post. A post is
+/// wait-free while the thread has a lane with room. A thread preempted between announcement and
+/// publication delays all later records, for at most `maxHold`.
 ///
-/// Performance: the first post of a thread makes a lane or reuses one, and a record larger than a
-/// lane allocates; nothing else does. A back end that polls in a closed loop takes the cache lines
-/// from the posting threads: a pause of some microseconds makes posts several times faster.
+/// Performance: allocates for a thread's first post, and for a record larger than a lane. Pause
+/// some microseconds between polls: each poll takes cache lines from the posting threads.
 template <class Head, class Traits = RecordQueueTraits>
 class RecordQueue {
     static_assert(std::is_trivially_copyable_v<Head> && alignof(Head) <= 8,
@@ -108,11 +98,10 @@ public:
     /// The result of one attempt to post. `noMemory`: a large record found no memory.
     enum class PostAttempt : unsigned char { ok, full, noMemory, closed };
 
-    /// The bytes of the smallest lane: each record must fit, at least with its payload in a block
-    /// of its own.
+    /// The smallest lane has room for a record with a large payload.
     static constexpr std::size_t leastBytes = Order::payloadAt + roundUpTo8(sizeof(LargePayload*));
 
-    /// The caller has checked the options: laneBytes is at least leastBytes.
+    /// Requires laneBytes >= leastBytes; the caller checks the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
         : registry_(new Registry(limitsOf(options), sharedLimitsOf(options))),
           hash_(Threads::hash(registry_)),
@@ -123,8 +112,7 @@ public:
     RecordQueue(const RecordQueue&) = delete;
     RecordQueue& operator=(const RecordQueue&) = delete;
 
-    /// Drops the records that were not emitted. While it runs, no other call may be running. The
-    /// threads that have posted may live longer.
+    /// Drops the remaining records. No call may be running; posting threads may live longer.
     ~RecordQueue() {
         order_.reset();
         registry_->abandon();
@@ -132,9 +120,9 @@ public:
 
     // ---- Producers
 
-    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes; the address is a multiple
-    /// of 8. It may not throw; it may post. If there is no room, the policy decides; a record that
-    /// is not accepted is counted. The back end's thread must not wait with Overflow::block.
+    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes at a multiple of 8. It must
+    /// not throw, but may post. Counts a rejected record. The back end's thread must not use
+    /// Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         Slot* const lane = Threads::findFirst(registry_, hash_);
@@ -144,7 +132,7 @@ public:
         return postToOwn(*lane, head, bytes, policy, write);
     }
 
-    /// Makes one attempt to post into this lane, which the calling thread has to itself. `flags`:
+    /// Tries once to post into a lane that the calling thread owns or has locked. `flags`:
     /// RecordFrame::foreign for the shared lane, otherwise 0.
     template <class Write>
     PostAttempt tryPost(RecordLane& lane, std::uint32_t flags, const Head& head, std::size_t bytes,
@@ -161,7 +149,7 @@ public:
         return publish(lane, record);
     }
 
-    /// Returns the bytes that a record with a payload of `bytes` bytes takes in this lane.
+    /// The size in this lane of a record with a payload of `bytes` bytes.
     static RecordSize sizeIn(const RecordLane& lane, std::uint32_t flags,
                              std::size_t bytes) noexcept {
         const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(ThreadInfo) : 0;
@@ -176,7 +164,7 @@ public:
 
     // ---- Back end
 
-    /// Polls each lane once. Returns the watermark: all records with smaller stamps are visible.
+    /// Polls each lane and returns the watermark: all records with smaller stamps are visible.
     Stamp poll() {
         const Role role(role_, oneBackEnd);
         // Relaxed: the fence of the poll orders this load before the loads of the words.
@@ -186,17 +174,15 @@ public:
         return watermark;
     }
 
-    /// Calls emit(const Record&) for visible records with stamps below `limit` and below the
-    /// watermark, the oldest first, at most `max` times. emit() may not throw. Their room is free
-    /// when the call returns, so a `max` of some hundreds gives producers room early. Returns the
-    /// number of records.
+    /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
+    /// watermark, the oldest first. emit() must not throw. Frees their room before it returns, so
+    /// a `max` of some hundreds gives producers room early. Returns the number of records.
     template <class Emit>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
     }
 
-    /// The same. After the last record it calls finish(), while all records of this call are still
-    /// valid.
+    /// Also calls finish() after the last record, while all these records are still valid.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit, Finish&& finish) {
         const Role role(role_, oneBackEnd);
@@ -204,10 +190,9 @@ public:
         return order_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Sleeps until there is a record, until a wake(), or until the time. A record that a poll()
-    /// has seen and that has not been emitted counts as one. If a stalled thread holds the
-    /// watermark back, the call returns when that thread continues, or after about 20 ms. Returns
-    /// whether there is work; it may return false before the time.
+    /// Sleeps until there is a record to emit, a wake(), or the deadline. If a stalled thread holds
+    /// the watermark back, waits for that thread instead, for about 20 ms at most. Returns whether
+    /// there is work; may return false early.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
@@ -219,15 +204,13 @@ public:
             if (hasWork()) {
                 events_.cancelWait(key);
             } else {
-                // It sleeps once, because the caller polls again after each sleep.
-                static_cast<void>(events_.waitUntil(key, until));
+                static_cast<void>(events_.waitUntil(key, until));  // the caller polls again
             }
         }
         return hasWork() && takeWake();
     }
 
-    /// Called if the back end will poll again by itself. Until the next waitForWork() posts then
-    /// need not wake it, and each post saves a fence.
+    /// Stops wake-ups until the next waitForWork(), which saves each post a fence.
     void expectNoWake() noexcept {
         const Role role(role_, oneBackEnd);
         letPostsWake(false);
@@ -238,27 +221,26 @@ public:
 
     // ---- Any thread
 
-    /// Ends the running waitForWork(). If none is running, it ends the next one.
+    /// Ends the running waitForWork(), or the next one.
     void wake() noexcept {
         // An exchange, because a store would end the release sequence of another wake().
         woken_.exchange(1, std::memory_order_release);
         events_.notifyAll();
     }
 
-    /// Returns a stamp that is later than the stamps of all posts that have returned, and not later
-    /// than the stamp of any post that begins afterwards.
+    /// Returns a stamp after all posts that have returned, and not after any that begins later.
     Stamp now() noexcept {
         const Stamp stamp = Clock::now();
         Clock::waitUntilPast(stamp);
         return stamp + 1;
     }
 
-    /// Called before posts with Overflow::dropOldest. From now on the back end copies records
-    /// before it emits them, so such a post can always evict. Without this call, the first such
-    /// post that finds no room is rejected if the back end is emitting records of its lane.
+    /// Call it before posts with Overflow::dropOldest. Makes the back end copy records before it
+    /// emits them, so that a post can evict at any time. Otherwise the first such post may be
+    /// rejected.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
-    /// Rejects posts from now on, also those that are waiting for room.
+    /// Rejects later posts, and those that wait for room.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);
         registry_->forEach([](Slot& slot) { slot.wakeOwner(); });
@@ -270,8 +252,8 @@ public:
         return statistics([](thread_statistics&) {});
     }
 
-    /// The same. It also calls visit(thread_statistics&) for each lane, with the counts since its
-    /// thread received the lane. It holds a lock during these calls.
+    /// Also calls visit(thread_statistics&) for each lane, under a lock. The counts of a lane begin
+    /// with its present thread.
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
@@ -292,8 +274,7 @@ public:
         return sum;
     }
 
-    /// The number of records dropped, and of those rejected because there was no room, since the
-    /// last reset. Exact, also while threads post. A reset does not change statistics().
+    /// Counts since the last reset, exact also while threads post. statistics() ignores resets.
     [[nodiscard]] std::uint64_t dropped() const {
         return sinceReset(droppedBefore_, &LaneCounts::dropped);
     }
@@ -303,21 +284,19 @@ public:
     void resetDropped() { reset(droppedBefore_, &LaneCounts::dropped); }
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
-    /// The number of lanes: those of threads, those that are not yet empty, and those that are kept
-    /// for new threads.
+    /// The number of lanes, including spare ones.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_->laneCount(); }
 
     [[nodiscard]] Registry& registry() noexcept { return *registry_; }
 
     // ---- Fork
 
-    /// The thread that forks calls lock(), with no thread in a call under "Back end". After fork()
-    /// it calls unlock() in both processes, in the child after resetInChild() if the child uses the
-    /// queue.
+    /// The forking thread calls lock() while no thread is in a call under "Back end". After fork()
+    /// it calls unlock() in both processes; a child that uses the queue calls resetInChild() first.
     void lock() noexcept { registry_->lock(); }
     void unlock() noexcept { registry_->unlock(); }
 
-    /// Empties the queue, because the parent emits the earlier records. All counts begin at 0.
+    /// Empties the queue, because the parent emits the earlier records. Resets all counts.
     void resetInChild() {
         order_.emplace(*registry_, maxHold_);
         // Relaxed, both: there is one thread.
@@ -327,20 +306,18 @@ public:
     }
 
 private:
-    // Edges: E1 sleep has two steps, each with a fence on both sides. First: the posting thread
-    // publishes the word of its lane, executes a light fence, and reads postsWake_; the back end
-    // sets postsWake_, executes a heavy fence, and reads the words of all lanes. Second, if the
-    // posting thread finds postsWake_ set: it executes a full fence and reads the count of waiters;
-    // the back end counts itself as a waiter, executes a full fence, and reads the words again. So
-    // the posting thread finds the sleeper, or the sleeper finds the record. postsWake_ stays set
-    // from one sleep to the next, so the heavy fence is rare.
+    // Edge E1, sleep: either the posting thread finds the sleeper, or the sleeper finds the record.
+    //   1. Post: lane word, light fence, read postsWake_.
+    //      Back end: set postsWake_, heavy fence, read all lane words.
+    //   2. Post, if postsWake_ is set: full fence, read the count of waiters.
+    //      Back end: count itself as a waiter, full fence, read all lane words again.
+    // postsWake_ stays set from one sleep to the next, so the heavy fence is rare.
 
     using Slot = typename Registry::Slot;
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// The fences of the event count. The back end sleeps and wakes about as often as threads log,
-    /// so each side pays a full fence.
+    /// The fences of the event count: full on both sides, because sleeps are as frequent as posts.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -348,7 +325,7 @@ private:
         };
     };
 
-    /// Marks the thread's own lane as used, during one post.
+    /// Marks the thread's own lane as used during a post.
     class UseLane {
     public:
         explicit UseLane(RecordLane& lane) noexcept : lane_(lane) { lane_.setInUse(true); }
@@ -360,9 +337,9 @@ private:
         RecordLane& lane_;
     };
 
-    static constexpr const char* oneBackEnd = "a second thread is the back end, or a callback of "
-                                              "the back end calls it: let one "
-                                              "thread at a time poll, emit and wait";
+    static constexpr const char* oneBackEnd =
+        "a second thread or a callback is in a back-end call: one thread at a time may poll, emit "
+        "and wait";
 
     static LaneLimits limitsOf(const RecordQueueOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
@@ -386,8 +363,7 @@ private:
         return postWithoutRoom(lane, head, bytes, policy, write, attempt);
     }
 
-    /// Writes the whole record, except the stamp and the payload. Returns the address for the
-    /// payload.
+    /// Writes the record except its stamp and payload. Returns the payload's address.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprint, std::uint32_t flags) noexcept {
         ::new (record) RecordFrame{0, static_cast<std::uint32_t>(payloadSize),
@@ -402,7 +378,7 @@ private:
 
     PostAttempt publish(RecordLane& lane, std::byte* record) noexcept {
         const Stamp stamp = lane.publish(record, closed_);
-        notifyBackEnd();  // also after close(): it may have seen the announcement and wait for it
+        notifyBackEnd();  // also after close(): the back end may wait for the announced record
         if (__builtin_expect(stamp == endOfTime, 0)) {
             return PostAttempt::closed;
         }
@@ -410,11 +386,10 @@ private:
         return PostAttempt::ok;
     }
 
-    /// Wakes the back end if it sleeps. Out of line, so that a log call is short enough to be
-    /// inlined into its caller.
+    /// Wakes the back end if it sleeps. Out of line, to keep the inlined log call short.
     [[gnu::noinline]] void notifyBackEnd() noexcept {
         Platform::Fence::light();
-        // Relaxed: the fences of E1 order this load after the change of the lane.
+        // Relaxed: E1's fence orders this load after the store to the lane word.
         if (postsWake_.load(std::memory_order_relaxed)) {
             events_.notifyAll();
         }
@@ -422,7 +397,7 @@ private:
 
     // ---- The rare cases of a post
 
-    /// Makes room as the policy says, and tries again.
+    /// Makes room by the policy and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postWithoutRoom(RecordLane& lane, const Head& head,
                                                             std::size_t bytes, Overflow policy,
@@ -440,7 +415,7 @@ private:
         return SendResult::full;
     }
 
-    /// Makes room for the record, or waits for room. False if the policy does not allow it.
+    /// Evicts, or waits for room. Returns false if the policy rejects or the queue was closed.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (policy == Overflow::reject) {
             return false;
@@ -455,11 +430,10 @@ private:
         return !isClosed();
     }
 
-    /// If the calling thread polls a manual back end, it empties the lanes instead of waiting for
-    /// room. False on any other thread.
+    /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
     bool hasPolled() { return roomMaker_.make != nullptr && roomMaker_.make(roomMaker_.core); }
 
-    /// The same as tryPost(), out of line.
+    /// tryPost() out of line.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostAttempt tryPostRarely(RecordLane& lane, std::uint32_t flags,
                                                            const Head& head, std::size_t bytes,
@@ -467,7 +441,7 @@ private:
         return tryPost(lane, flags, head, bytes, write);
     }
 
-    /// Posts a record whose payload has a block of its own.
+    /// Posts a record whose payload is allocated.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostAttempt tryPostLarge(RecordLane& lane, std::uint32_t flags,
                                                           const Head& head, std::size_t bytes,
@@ -493,13 +467,13 @@ private:
         return attempt;
     }
 
-    /// Posts if the thread has no lane, or if it is in a post already.
+    /// Posts on a thread without a lane, or inside another post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
         Slot* lane = Threads::find(registry_, hash_);
         if (lane == nullptr) {
-            // Null if the thread is ending, or if there is no memory.
+            // Null if the thread is ending or memory is exhausted.
             lane = sluice::detail::resultOrDefault([this] { return Threads::add(*registry_); });
         }
         if (lane != nullptr && !lane->isInUse()) {
@@ -540,9 +514,8 @@ private:
 
     // ---- The sleep of the back end
 
-    /// Sets whether posts wake the back end. If so, each post pays a full fence.
     void letPostsWake(bool isWanted) noexcept {
-        // Relaxed, both: only the back end writes it. The fence of E1 orders it before later waits.
+        // Relaxed, both: only the back end writes it. E1's fence orders it before the sleep.
         if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
             return;
         }
@@ -559,8 +532,8 @@ private:
         return isWoken() || order_->hasChanged() || order_->hasRecords();
     }
 
-    /// Waits until the stalled thread continues, and yields the processor to it. Later records of
-    /// other threads cannot be emitted before, so posts do not wake the back end.
+    /// Polls until the stalled thread continues. Posts do not end this wait, because no later
+    /// record can be emitted before the stalled one.
     bool waitForStalled(TimePoint until) {
         using std::chrono::microseconds;
         microseconds nap{0};
@@ -580,8 +553,7 @@ private:
     }
     bool takeWake() noexcept {
         if (isWoken()) {
-            // An exchange, because a store could overwrite a second wake() without acquiring its
-            // writes.
+            // An exchange: a store could overwrite a second wake() without acquiring its writes.
             woken_.exchange(0, std::memory_order_acquire);
         }
         return true;
@@ -594,7 +566,7 @@ private:
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // Read before the totals, which only grow, so the difference is never negative.
+        // Read before the totals, which only grow: the difference is never negative.
         const std::uint64_t start = before.load(std::memory_order_acquire);
         return totals().*count - start;
     }
@@ -614,23 +586,23 @@ private:
         return lane;
     }
 
-    // Each post reads these fields; they seldom change.
+    // Read by each post, seldom written.
     Registry* const registry_;
     const std::size_t hash_;  ///< hash of registry_, for ThreadSlots
     const RoomMaker roomMaker_;
     Atomic<bool> closed_{false};                                      ///< written by close()
     Atomic<bool> postsWake_{false};                                   ///< written by the back end
-    BasicEventCount<SleepPlatform, typename Traits::Parker> events_;  ///< the back end's sleep
+    BasicEventCount<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
     const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};
 
-    // The back end writes these.
+    // Written by the back end.
     alignas(cacheLineSize) std::optional<Order> order_;
     Atomic<unsigned char> woken_{0};  ///< whether wake() was called since the last wait
     RoleCheck<Platform> role_;
-    bool isSettled_ = false;  ///< whether the queue is closed and a poll has seen the last record
+    bool isSettled_ = false;  ///< the queue is closed and a poll has seen the last record
 };
 
 }  // namespace sluice::log::detail

@@ -54,7 +54,7 @@ void removeWhileCalling() {
     const Table::Id id = table.add(Adding(sum));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 check(table.remove(id, UnsubscribeCaller::anybody, consumer) ==
+                 check(table.remove(id, UnsubscribeCaller::any, consumer) ==
                            UnsubscribeResult::done,
                        "it ends");
                  sum.set(0);
@@ -72,7 +72,7 @@ void removeTheFirstOfTwo() {
     (void)table.add(Adding(second));
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
                  first.set(0);
              });
     check(second.get() == 1, "the other one is called");
@@ -92,7 +92,7 @@ void firstOfTwoIsNotDelayedByTheSecond() {
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
                  first.set(0);
                  isRemoved.store(1, std::memory_order_release);
              });
@@ -125,7 +125,7 @@ void placeIsReusedWhileCalling() {
     const Table::Id id = table.add(Adding(first));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
                  (void)table.add(Adding(second));
                  first.set(0);
              });
@@ -139,12 +139,12 @@ void handlerEndsItself() {
     Plain<int> sum;
     Table::Id id;
     id = table.add([&, adding = Adding(sum)]() mutable {
-        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::any, consumer);
         adding();
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
                  sum.set(0);
              });
     check(table.size() == 0, "the slot is free");
@@ -158,7 +158,7 @@ void twoRemove() {
     Plain<int> second;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&](Plain<int>& mine) {
-        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::any, consumer);
         mine.set(sum.get());
     };
     Plain<int> seen;
@@ -172,7 +172,7 @@ void twoRemoveWhileCalling() {
     Plain<int> sum;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&] {
-        (void)table.remove(id, UnsubscribeCaller::anybody, consumer);
+        (void)table.remove(id, UnsubscribeCaller::any, consumer);
         (void)sum.get();
     };
     parallel([&] { callAll(table, consumer); }, end, end);

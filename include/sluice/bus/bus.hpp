@@ -32,8 +32,8 @@
 
 namespace sluice {
 
-/// A bounded bus that carries typed messages from any number of publishers to the handlers of one
-/// consumer. Each priority keeps its order; by default, high waits for at most one lower message.
+/// A bounded multi-producer, single-consumer bus of typed messages. Each priority keeps its order;
+/// by default, high waits for at most one lower message.
 ///
 ///     sluice::Bus<sluice::Messages<Temperature, Stop>> bus;
 ///     const auto stops = bus.subscribe<Stop>([](const Stop& stop) { ... });
@@ -71,13 +71,12 @@ class Bus<Messages<Ts...>, Traits> {
     using Observer = typename Traits::Observer;
     using RoleCheck = sluice::RoleCheck<Platform>;
     using QueuedMessage = detail::QueuedMessage<List, Traits>;
-    /// A number of messages as a type, so that the common publication is compiled for one message.
+    /// The number 1 as a type, so that publish() is compiled for one message.
     using One = std::integral_constant<std::size_t, 1>;
     using WaitByPolicy = detail::WaitByPolicy;
-    /// The answer to a publisher, and the number of accepted messages.
     struct Sent {
         SendResult result;
-        std::size_t count;
+        std::size_t count;  ///< accepted messages
     };
 
 public:
@@ -138,10 +137,9 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in as few steps as possible.
-    /// Messages of other threads arrive only between two steps. Returns the number of accepted
-    /// messages. If a constructor throws, the rest of the range is not published either. Needs
-    /// forward iterators.
+    /// Publishes copies of as many messages of [first, last) as fit, in few steps. Messages of
+    /// other threads arrive only between two steps. Returns the number of accepted messages. If a
+    /// constructor throws, the rest is not published. Needs forward iterators.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -171,7 +169,7 @@ public:
         return accepted;
     }
 
-    /// Counts a message as `full` that the caller did not offer because of its own limit.
+    /// Counts a message as `full` that the caller rejects because of a limit of its own.
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -182,12 +180,10 @@ public:
 
     // ---- Subscribers
 
-    /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers are called in
-    /// the order of their subscription, perhaps before this call returns.
-    ///
-    /// Returns an empty Subscription if T has Traits::maxHandlers handlers, including those that
-    /// have ended themselves and still run. An empty handler, such as a null pointer, is misuse
-    /// and is not subscribed.
+    /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in the order
+    /// of their subscription, perhaps before this call returns. Returns an empty Subscription if T
+    /// has Traits::maxHandlers handlers, including those that still run after ending themselves.
+    /// An empty handler, such as a null pointer, is misuse.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         using H = std::decay_t<Handler>;
@@ -214,22 +210,20 @@ public:
 
     // ---- The consumer
 
-    /// Passes up to `max` queued messages to their handlers, but at most capacity(). Returns their
-    /// number. Messages published during the call may be handled now or later.
+    /// Passes up to `max` queued messages, at most capacity(), to their handlers. Returns their
+    /// number. Messages published during the call may wait for the next one.
     std::size_t process(std::size_t max = unlimited) {
         return consume(max, never, [this](auto& delivery) { this->callHandlers(delivery); });
     }
 
-    /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) instead of the handlers.
-    /// The visitor takes every T of the list, and may move the message out. See overload() and
-    /// partial().
+    /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) for each T of the list.
+    /// The visitor may move the message out. See overload() and partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
         return consume(max, never, [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// Like processWith(), but stops when isOver(), called before each message, returns true. The
-    /// other messages stay queued.
+    /// Like processWith(), but calls isOver() before each message, and stops when it returns true.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return consume(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); });
@@ -265,12 +259,11 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // Not the present state: a publisher may have dropped the message since, and an event loop
-        // that receives false would go to sleep.
+        // A publisher may have dropped the message since, but on false an event loop would sleep.
         return hasMessage;
     }
 
-    /// The wait strategy of the consumer, which may have functions of its own: see EventFdWait.
+    /// The consumer's wait strategy, such as EventFdWait.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
     /// Destroys all queued messages and counts them as discarded. Returns their number.
@@ -299,19 +292,18 @@ public:
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
-    /// false at the deadline. Does not wait in a handler of this bus. The consumer's own thread
-    /// calls process() first.
+    /// false at the deadline. Does not wait in a handler. The consumer calls process() first.
     bool drain(typename Clock::time_point deadline) {
         close();
         return consumer_.isHere() ? isDrained()
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// Returns true in a handler or visitor of this bus, where a wait for the consumer never ends.
+    /// Returns true in a handler or visitor of this bus.
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
 
-    /// The level of the highest priority whose quota is in use. Retries if a slot was freed between
-    /// its reads. With dropOldest, a message being handled counts here.
+    /// The level of the highest priority whose quota is in use. With dropOldest, a message being
+    /// handled counts.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEachRing(*this, [&](const auto& ring, Priority priority) {
@@ -322,8 +314,7 @@ public:
         return pressure;
     }
 
-    /// The messages in the bus, including those being published or handled; at most capacity().
-    /// Retries if a slot was freed between its reads.
+    /// The messages in the bus, including those being published or handled.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         std::size_t sum = 0;
         forEachRing(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
@@ -357,8 +348,7 @@ public:
     }
 
 private:
-    // Slots and compile-time types as in D. Liu's MCCC bus. Edges: those of the rings,
-    // HandlerTable, BusCounts and PressureNotifier.
+    // Slots and compile-time types as in D. Liu's MCCC bus. The edges are those of the members.
 
     // ---- The rings: one for each priority, or one for medium alone
 
@@ -410,8 +400,7 @@ private:
         return send(detail::listedIndex<List, T>(), options, One(), waiting, build).result;
     }
 
-    /// Publishes up to `count` messages of this type, which build(queued) makes. If none is
-    /// accepted, all count as rejected.
+    /// Publishes up to `count` messages, which build(queued) constructs.
     template <class Count, class Waiting, class Build>
     Sent send(std::size_t type, const PublishOptions& options, Count count, const Waiting& waiting,
               const Build& build) {
@@ -468,7 +457,7 @@ private:
         }
         const CallCheck::Scope call(publishers_);
         EndOfSend<P> end{*this};
-        // As many slots as are free, in one step if the ring can.
+        // Claims all free slots in one step, if the ring can.
         auto claim = [&]() __attribute__((always_inline)) {
             if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
                 return ring.tryReserve(count);
@@ -509,8 +498,8 @@ private:
         return {SendResult::ok, end.committed};
     }
 
-    /// Ends an attempt: wakes the consumer, also if a constructor threw, because the consumer must
-    /// skip the slot. If the last slot has no message, the bus may be drained: wakes all.
+    /// Ends an attempt. If a constructor threw, wakes all: the consumer must skip the slot, and the
+    /// bus may be drained.
     template <Priority P>
     struct EndOfSend {
         Bus& bus;
@@ -539,7 +528,7 @@ private:
         }
     };
 
-    /// Follows the overflow policy, or the timeout of the call, when a publication was refused.
+    /// Follows the overflow policy or the call's timeout after a refusal.
     template <Priority P, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         if constexpr (detail::dropsOldest<Traits, P>) {
@@ -570,7 +559,7 @@ private:
         }
     }
 
-    /// Drops what exceeds the quota. Returns true if the ring's head has moved.
+    /// Drops messages beyond the quota. Returns true if the ring's head has moved.
     template <Priority P>
     bool dropExcess() {
         const auto drop = [&](QueuedMessage& queued) noexcept {
@@ -587,7 +576,7 @@ private:
 
     // ---- Consuming
 
-    /// The number of messages after which the consumer reads the clock and the pressure.
+    /// Messages between two readings of clock and pressure.
     static constexpr std::size_t chunk = 64;
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
     static constexpr bool hasObserver = !std::is_same_v<Observer, BusObserver>;
@@ -669,8 +658,8 @@ private:
         }
     }
 
-    /// Serves the highest priority that has a message. Polls high after each message, and medium
-    /// after `patience` low ones, because each poll may take away a publisher's cache line.
+    /// Serves the highest priority that has a message. Polls high after each message, but medium
+    /// only after `patience` low ones, because a poll may take a publisher's cache line.
     template <class IsOver, class Handle>
     [[gnu::always_inline]] std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                      const IsOver& isOver, const Handle& handle) {
@@ -692,9 +681,8 @@ private:
         return max - left;
     }
 
-    /// Serves the highest priority that has a message and credit in this round. The round ends when
-    /// no priority with credit has a message. So the first message of a priority waits for at most
-    /// twice the weights of the others: for their credit in this round and in the next one.
+    /// Serves the highest priority with a message and credit. The round ends when there is none. So
+    /// a priority's first message waits for at most twice the others' weights, in two rounds.
     template <class IsOver, class Handle>
     std::size_t serveByWeights(Batch& batch, std::size_t max, const IsOver& isOver,
                                const Handle& handle) {
@@ -768,8 +756,8 @@ private:
         delivery.isFailed = false;
     }
 
-    /// Runs after the first message of a batch, which must not wait for it, then after each chunk.
-    /// If there is no second message, it does not read the line that publishers write.
+    /// Runs after the first message of a batch, then after each chunk. A single message reads no
+    /// line that publishers write.
     [[gnu::noinline]] void endChunk(Batch& batch) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -789,7 +777,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Not after each empty batch: a polling consumer must not slow the publishers down.
+            // Not after each empty batch, so that a polling consumer does not slow publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }
@@ -815,8 +803,8 @@ private:
 
     // ---- Events
 
-    /// Wakes a publisher for a free slot. Unless the policy makes publishers wait, it trusts a
-    /// hint, which costs less than a fence. endBatch() wakes a publisher that the hint has missed.
+    /// Wakes a publisher for a free slot. Without Overflow::block it trusts a hint instead of a
+    /// fence; endBatch() wakes a publisher that the hint has missed.
     template <Priority P>
     [[gnu::always_inline]] void wakePublisher() noexcept {
         if (canBlock || __builtin_expect(waitingForRoom_.load(std::memory_order_relaxed) != 0, 0)) {
@@ -874,9 +862,9 @@ private:
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
     typename Platform::template Atomic<unsigned> waitingForRoom_{0};
-    Wait notEmpty_;                            // the consumer waits for a message, or the end
+    Wait notEmpty_;                            // the consumer waits here
     Wait drained_;                             // for drain()
-    std::array<Wait, priorityCount> notFull_;  // publishers wait for room
+    std::array<Wait, priorityCount> notFull_;  // publishers wait here
 
     Counts counts_;
     std::conditional_t<Traits::timeStamp == TimeStamp::none, detail::NoTimeKeeper,
@@ -893,7 +881,7 @@ private:
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
 
-    // Whether a message is being built; written by the producer, with Producers::one.
+    // With Producers::one: the producer is building a message.
     alignas(line) bool isBuilding_ = false;
 };
 

@@ -38,11 +38,9 @@ struct MessageCounts {
     }
 };
 
-/// How long the messages of one priority were in the bus, from the time stamp on.
-///
-/// With TimeStamp::exact, until their handlers have returned. With TimeStamp::cached, one clock
-/// reading serves up to 64 messages, so a time includes up to 64 handlers that ran before the
-/// publication and up to 64 that ran after the message.
+/// How long the messages of one priority were in the bus, from the time stamp until their handlers
+/// have returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time
+/// includes up to 64 handlers before the publication and 64 after the message.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -60,13 +58,12 @@ struct QueueTimes {
     }
 };
 
-/// The outcomes of all messages that publishers offered. For each priority and in total:
+/// The outcomes of all messages. For each priority and in total:
 ///
 ///     attempted = published + rejected
 ///     published = delivered + dropped + discarded + queued
 ///
-/// The bus learns the type of an accepted message when the message leaves. So `published` of a
-/// single type excludes messages that are still queued. A message under construction counts as
+/// For a single type, `published` excludes queued messages. A message under construction counts as
 /// published; if its constructor throws, it counts as no attempt. Under concurrency, counts may lag
 /// slightly, but no message leaves before it counts as published.
 template <std::size_t TypeCount>
@@ -75,9 +72,8 @@ struct BusStatistics {
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
     std::array<QueueTimes, priorityCount> times;        ///< by priority
-    /// The most messages of one priority that the bus held simultaneously. It is exact for times
-    /// without a consumer and without constructors that run or threw. While messages are consumed,
-    /// it is updated every 64 messages, and when a message is refused.
+    /// The most messages of one priority at a time. Updated every 64 consumed messages and when a
+    /// message is refused; exact while no consumer or constructor runs and none has thrown.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {
@@ -106,7 +102,7 @@ struct BusStatistics {
         return sum;
     }
 
-    /// Adds the figures of another bus. The high-water mark becomes the higher one of the two.
+    /// Adds the counts of another bus. The high-water mark becomes the higher one.
     BusStatistics& operator+=(const BusStatistics& other) noexcept {
         for (std::size_t i = 0; i < priorityCount; ++i) {
             for (std::size_t type = 0; type < TypeCount; ++type) {

@@ -20,10 +20,7 @@ namespace sluice {
 /// The source of a message's time stamp.
 enum class TimeStamp : unsigned char {
     none,    ///< the header has no time stamp
-    cached,  ///< one load: the consumer's last clock reading while messages flow, that is, from a
-             ///< batch of 8 messages on until the consumer waits, finds nothing 64 times, or finds
-             ///< fewer than 8 after 100 us. Otherwise the time of the publication. The stamp gets
-             ///< old if the consumer stops polling
+    cached,  ///< the consumer's last clock reading if it is recent, otherwise like `exact`
     exact,   ///< the time of the publication; costs a clock reading
 };
 
@@ -42,23 +39,19 @@ enum class Producers : unsigned char { one, many };
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
 ///     };
 ///
-/// The bus calls them on the thread that noticed the event, without a lock. Calls of several
-/// threads may overlap and may be out of order: pressure() returns the present level. The members
-/// must not throw.
+/// The bus calls them without a lock on the thread that notices the event. Calls on several threads
+/// may overlap and may be out of order: pressure() returns the present level. They must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
 };
 
-/// The settings of a bus, besides those of QueueTraits. Derive from them and redeclare the members
-/// that change. Buses with different traits are different types.
+/// The settings of a bus, besides those of QueueTraits. Derive from them and redeclare members.
 struct FullBusTraits : QueueTraits {
-    /// How the consumer waits for messages, and publishers for room.
-    using Wait = Park;
-    /// Returns false if the calling thread must not wait for room. Called only if there is none.
+    using Wait = Park;  ///< how the consumer waits for messages, and publishers for room
+    /// Returns false if the calling thread must not wait for room.
     static bool mayWait() noexcept { return true; }
-    /// How run() paces its batches.
-    using Pacing = BatchPacing;
+    using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
 
     /// The number of messages that the bus holds; at least 2. They are stored in the bus itself.
@@ -67,9 +60,8 @@ struct FullBusTraits : QueueTraits {
     /// Without priorities, the bus is one ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The quotas of low, medium and high priority, in messages. 0 means a share of the depth: a
-    /// quarter for low and for high, the rest for medium. The storage of a quota is rounded up to a
-    /// power of two; dropOldest stores twice the quota.
+    /// The quotas of low, medium and high, in messages. 0: a quarter of the depth for low and high,
+    /// the rest for medium. Storage is rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
     /// What each priority does when its quota is in use.
@@ -177,8 +169,8 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects traits that cannot work. A function, because compilers report each missing member of a
-/// class that fails an assertion.
+/// Rejects traits that cannot work. A function, because a class that fails an assertion causes
+/// further errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

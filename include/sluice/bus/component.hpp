@@ -15,8 +15,8 @@
 
 namespace sluice {
 
-/// The subscriptions of one owner, which end before any other member of the owner is destroyed. So
-/// the owner may be destroyed at any time and on any thread, even by one of its handlers.
+/// The subscriptions of an object, its owner. They end before any other member of the owner is
+/// destroyed, so the owner may be destroyed on any thread, even in one of its handlers.
 ///
 ///     class Brake final {
 ///     public:
@@ -27,21 +27,14 @@ namespace sluice {
 ///         sluice::Component<Brake, 1> component_{*this};  // the last member
 ///     };
 ///
-/// Use it for handlers that belong to an object, Subscription for a single handler.
+/// The Component must be the last member of a final class, so that it is destroyed first; compiler
+/// and constructor check this. The buses must outlive it.
 ///
-/// The Component must be the last member of a final class: then it is destroyed first. The compiler
-/// and, in release builds too, the constructor check this. (If the owner has a larger alignment
-/// than a pointer, the check misses a small member in the padding behind the Component.)
-///
-/// When the destructor has returned, no handler of the owner runs or will run, except the one that
-/// called the destructor. Handlers may still run on other threads while the body of the owner's
-/// destructor runs: begin it with unsubscribeAll() if it uses members. Do not destroy the owner
-/// while holding a lock that one of its handlers takes.
+/// After the destructor, no handler of the owner runs, except one that called it. Handlers may run
+/// on other threads during the body of the owner's destructor: begin it with unsubscribeAll() if it
+/// uses members. Do not destroy the owner while holding a lock that one of its handlers takes.
 ///
 /// Thread safety: one thread at a time calls the members, also in a handler of the owner.
-///
-/// Performance: it allocates nothing. A subscription that has ended in its own handler counts
-/// until the handler returns. The buses must outlive the Component.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -60,9 +53,9 @@ public:
     Component& operator=(const Component&) = delete;
     ~Component() = default;
 
-    /// Subscribes a handler for Bus::subscribe(), or a member function of the owner with the same
-    /// parameters. Returns false if this component or the table of the bus is full. If the
-    /// component is full, the caller keeps the handler.
+    /// Subscribes a handler for Bus::subscribe(), or a member function of the owner. Returns false
+    /// if the bus has maxHandlers handlers, or if this component is full; then the caller keeps the
+    /// handler. A subscription that ended in its own handler counts until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -86,13 +79,12 @@ public:
         }
     }
 
-    /// Ends all subscriptions. When it has returned, no handler of the owner runs or will run,
-    /// except its caller.
+    /// Ends all subscriptions. Afterwards no handler of the owner runs, except the caller.
     void unsubscribeAll() noexcept {
-        // Takes the subscriptions out first: the captures of a handler may own the owner.
+        // Moved out first, because a handler's captures may own the owner.
         auto ending = std::move(subscriptions_);
-        // Keeps the subscription whose handler calls this. That handler still runs, and a thread
-        // that destroys the owner must wait for it.
+        // Keeps the subscription whose handler calls this: a thread that destroys the owner must
+        // wait for that handler.
         for (Subscription& each : ending) {
             if (each.end(detail::UnsubscribeCaller::ownHandler) ==
                 detail::UnsubscribeResult::atReturn) {
@@ -109,15 +101,15 @@ public:
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return MaxSubscriptions; }
 
 private:
-    /// Returns true if only padding lies between the end of this object and that of its owner.
+    /// Returns true if only padding follows in the owner. If the owner is aligned more strictly
+    /// than a pointer, this misses a small member in that padding.
     [[nodiscard]] bool isLastMember() const noexcept {
         const auto end = reinterpret_cast<std::uintptr_t>(std::addressof(owner_) + 1);
         const auto endOfThis = reinterpret_cast<std::uintptr_t>(this + 1);
         return end - endOfThis < alignof(Owner);
     }
 
-    /// Returns true if there is no room, after it has removed the subscriptions that have ended,
-    /// except one whose handler calls this.
+    /// Removes ended subscriptions if there is no room, except one whose handler calls this.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];

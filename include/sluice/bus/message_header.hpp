@@ -107,8 +107,8 @@ struct PriorityField<true> {
     Priority priority;
 };
 
-/// The options that a header keeps, without the priority. Passed in registers, because the atomic
-/// operation of a publication waits for the publisher's earlier writes to memory.
+/// The options that a header keeps, without the priority. Passed in registers, because a
+/// publication's atomic operation waits for the thread's earlier stores.
 template <class Traits>
 struct OptionFields : TraceField<Traits::traces>,
                       SenderField<Traits::senders>,
@@ -129,8 +129,8 @@ struct OptionFields : TraceField<Traits::traces>,
 
 }  // namespace detail
 
-/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`,
-/// each only if the traits ask for it. The constants `hasId`, `hasTimeStamp` ... say which exist.
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`, as
+/// the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those that exist.
 template <class Traits>
 struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
@@ -162,8 +162,8 @@ template <class T, class... Args>
 inline constexpr bool isBuildable =
     std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
 
-/// A message in its slot, its header, and the index of its type. The message stands first, so that
-/// it spans as few cache lines as possible. The owner calls destroy(); the destructor does nothing.
+/// A message with its header and type index. The message stands first, so that it spans few cache
+/// lines. The owner calls destroy(); the destructor does nothing.
 template <class MessageList, class Traits>
 class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
 public:
@@ -191,14 +191,13 @@ public:
         return *std::launder(reinterpret_cast<T*>(this->storage));
     }
 
-    /// Calls f(message) with the message in its own type.
     template <class F>
     void visit(F&& f) {
         MessageList::visit(typeIndex_,
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
-    /// Moves message and header out of `other`, which needs no destroy() any more.
+    /// Moves message and header out of `other`, and destroys its message.
     void moveFrom(QueuedMessage& other) noexcept {
         static_cast<MessageHeader<Traits>&>(*this) = other;
         typeIndex_ = other.typeIndex_;

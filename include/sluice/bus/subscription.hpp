@@ -9,15 +9,14 @@ namespace sluice {
 
 namespace detail {
 
-/// The result of a request to end a subscription.
 enum class UnsubscribeResult : unsigned char {
     alreadyOver,  ///< it had ended before, and its handler does not run
     done,         ///< it has ended, and its handler does not run
-    atReturn,     ///< it ends when its handler, which made the request, returns
-    refused,      ///< its handler did not make the request, so nothing has happened
+    atReturn,     ///< it ends when its handler, the caller, returns
+    refused,      ///< the caller is not its handler
 };
 
-enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
+enum class UnsubscribeCaller : unsigned char { any, ownHandler };
 
 }  // namespace detail
 
@@ -25,18 +24,15 @@ enum class UnsubscribeCaller : unsigned char { anybody, ownHandler };
 ///
 ///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// When unsubscribe() or the destructor has returned, the handler does not run and will not run
-/// again, and its captures have been destroyed. A handler that ends its own subscription ends when
-/// it returns. Another thread waits for a running handler, perhaps until the next handler begins or
-/// the consumer's call returns. So do not end a subscription
+/// When unsubscribe() or the destructor has returned, the handler will not run again and its
+/// captures are destroyed. If the handler itself makes the call, that happens when it returns.
+/// Otherwise the call waits for a running handler, perhaps until the next handler begins. So do not
+/// end a subscription while holding a lock that the handler, its message's destructor or the
+/// observer takes, nor in a handler that the other handler may be ending.
 ///
-/// - while holding a lock that the handler, its message's destructor or the observer takes;
-/// - in a handler that the other handler may be ending.
+/// The bus must outlive its subscriptions, also those that have ended themselves.
 ///
-/// An empty Subscription belongs to no bus. The bus must outlive its subscriptions, also those that
-/// have ended themselves.
-///
-/// Thread safety: one thread at a time uses it, and its own handler may end it simultaneously.
+/// Thread safety: one thread at a time, and the handler may end its own subscription any time.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
@@ -58,7 +54,7 @@ public:
     /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
-        return end(detail::UnsubscribeCaller::anybody) != detail::UnsubscribeResult::alreadyOver &&
+        return end(detail::UnsubscribeCaller::any) != detail::UnsubscribeResult::alreadyOver &&
                wasActive;
     }
 
@@ -84,12 +80,12 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler and one other thread may run this simultaneously. The other thread waits for the
-    /// handler, which writes only hasEnded_.
+    /// The handler and another thread may run this simultaneously: the handler writes hasEnded_
+    /// only, and the other thread waits for it.
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
         using detail::UnsubscribeCaller;
         using detail::UnsubscribeResult;
-        // Relaxed, all: the table of handlers has the edges.
+        // Relaxed, all: HandlerTable has the edges.
         void* const bus = bus_.load(std::memory_order_relaxed);
         if (bus == nullptr) {
             return UnsubscribeResult::alreadyOver;
@@ -101,9 +97,9 @@ private:
         if (result != UnsubscribeResult::refused || caller == UnsubscribeCaller::ownHandler) {
             return result;
         }
-        // Before the end, which destroys the handler's captures: they may own this object.
+        // Stored first: the handler's captures, which are destroyed next, may own this object.
         bus_.store(nullptr, std::memory_order_relaxed);
-        return remove_(bus, slot_, generation_, UnsubscribeCaller::anybody);
+        return remove_(bus, slot_, generation_, UnsubscribeCaller::any);
     }
 
     template <class T>

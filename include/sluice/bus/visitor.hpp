@@ -7,12 +7,12 @@
 
 namespace sluice {
 
-/// Makes one callable of several. The type of the argument chooses the callable:
+/// Combines several callables into one, like std::visit's overload idiom:
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// The callables are of class type. One that takes the header has precedence, even if it is generic
-/// and another one names the type.
+/// The callables are of class type. One that takes the header has precedence over others, even if
+/// it is generic.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -23,7 +23,7 @@ template <class... Fs>
     return {std::forward<Fs>(fs)...};
 }
 
-/// A visitor that skips the messages that it does not take, or would have to convert.
+/// A visitor that skips messages that it does not take, or takes only by conversion.
 template <class Visitor>
 struct Partial {
     Visitor visitor;
@@ -41,8 +41,8 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// True if a callable's first parameter is the Message or a base of it, not a type that a Message
-/// converts to. Unknown for templates and overloaded operators, which count as true.
+/// Whether a callable's first parameter is the Message or a base of it, not a conversion target.
+/// True for templates and overloaded operators, whose parameter is unknown.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>
@@ -68,7 +68,7 @@ template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
 
-/// Rejects what cannot be subscribed for Message. Returns true if it can.
+/// Rejects a handler that cannot be subscribed for Message. Returns true if it can.
 template <class Handler, class Message, class Header, std::size_t HandlerSize>
 constexpr bool checkHandler() noexcept {
     constexpr bool takesIt = std::is_invocable_v<Handler&, const Message&, const Header&> ||

@@ -23,8 +23,8 @@ inline constexpr std::size_t publishOutcomeCount = 3;
 enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
 inline constexpr std::size_t consumeOutcomeCount = 3;
 
-/// The counts of a bus. The positions of the rings count accepted messages, so publishing counts
-/// nothing. The consumer counts the messages that leave. Publishers count refusals and drops.
+/// The counts of a bus. Ring positions count accepted messages, the consumer counts those that
+/// leave, and publishers count refusals and drops.
 ///
 /// E1 counted: slot claimed -> message handed to the consumer or dropper -> its count release ..
 /// acquire -> ring position read: so no message leaves before it counts as published. E2 thrown:
@@ -118,8 +118,7 @@ private:
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
-    /// Threads share a stripe only if their numbers are equal modulo `stripeCount`. With a single
-    /// one, two publishers that are refused would wait for each other's cache line.
+    /// Striped by thread number, so that refused publishers seldom contend for a cache line.
     struct alignas(Traits::cacheLineSize) alignas(SharedCount) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -151,7 +150,6 @@ private:
     std::array<Times, priorityCount> times_;
 };
 
-/// The counts of a bus without statistics.
 class NoBusCounts {
 public:
     void count(std::size_t, Priority, PublishOutcome, std::uint64_t) noexcept {}
@@ -163,12 +161,11 @@ public:
     void waited(Priority, std::uint64_t, Duration, Duration) noexcept {}
 };
 
-/// Time stamps for publishers, and the times that messages have waited, for the counts.
+/// Stamps messages, and measures how long they wait.
 ///
-/// With TimeStamp::cached, the consumer reads the clock once for many messages and leaves the time
-/// for publishers to copy. It sums up the stamps of the messages until the next reading. While it
-/// sleeps or finds few messages, it leaves none, and publishers read the clock. Otherwise a single
-/// message would wait for the cache line that the consumer has just written.
+/// With TimeStamp::cached, the consumer reads the clock once for many messages and offers the time
+/// to publishers. While it sleeps or finds few messages, it offers none, and publishers read the
+/// clock: otherwise a single message would wait for the line that the consumer has just written.
 template <class Traits, class Counts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
@@ -180,7 +177,7 @@ class TimeKeeper {
     static constexpr Rep none = 0;  // publishers read the clock
 
 public:
-    /// The time stamp for a message. Publishers call it.
+    /// The time stamp for a message; for publishers.
     [[nodiscard]] Point stamp() const noexcept {
         if constexpr (isCached) {
             const Rep cached = cached_.load(std::memory_order_relaxed);  // no data follows it
@@ -206,7 +203,7 @@ public:
         }
     }
 
-    /// Reads the clock once for the `served` messages that were handled since the last call.
+    /// Reads the clock once for the `served` messages handled since the last call.
     void settle(std::size_t served, Counts& counts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
@@ -228,7 +225,7 @@ public:
         }
     }
 
-    /// Withdraws the time when the consumer sleeps or finds nothing.
+    /// Withdraws the offered time when the consumer sleeps or finds nothing.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -236,16 +233,16 @@ public:
     }
 
 private:
-    /// The consumer leaves the time after this many messages ...
+    /// The time is offered after this many messages, ...
     static constexpr std::size_t batch = 8;
-    /// ... or after fewer, if the last time is at most this old.
+    /// ... or if the last offer is at most this old.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
         Point stamp = Point::max();   ///< the stamp of the current run of messages
         std::uint64_t run = 0;        ///< messages of the run, not yet in the members below
         std::uint64_t count = 0;      ///< messages since the last clock reading
-        std::uint64_t stamps = 0;     ///< the sum of their stamps, modulo 2^64, as `count * now` is
+        std::uint64_t stamps = 0;     ///< sum of their stamps, modulo 2^64
         Point oldest = Point::max();  ///< the oldest of these stamps
     };
 
@@ -253,7 +250,7 @@ private:
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds the current run of messages. Mostly one run lies between two clock readings.
+    /// Adds the current run. There is mostly one run between two clock readings.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -267,8 +264,7 @@ private:
         }
     }
 
-    // Two lines apart, because processors fetch lines in pairs. Otherwise publishers would also
-    // fetch the line that the consumer writes for each message. Measured.
+    // Two lines apart, because processors prefetch lines in pairs (measured).
     static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
 
     // Written by the consumer, read by publishers.
@@ -278,7 +274,6 @@ private:
     alignas(distance) alignas(Pending) std::array<Pending, priorityCount> pending_;
 };
 
-/// Without time stamps.
 struct NoTimeKeeper {
     template <class Counts>
     void settle(std::size_t, Counts&) noexcept {}

@@ -14,17 +14,13 @@
 
 namespace sluice::detail {
 
-/// The ring of a priority whose publishers make room by dropping the oldest message, that is, by
-/// consuming it. It has the functions of MpscRing that the bus uses.
+/// A ring whose publishers make room by consuming the oldest message, with the functions of
+/// MpscRing that the bus uses.
 ///
-/// A publisher drops after its own message is committed, so a newer message follows each dropped
-/// one. A publisher that finds no slot drops only messages that others have yet to drop.
-///
-/// The consumer moves each message out before its handler runs, so a slow handler occupies no slot.
-/// T has moveFrom(T&), which also destroys the source.
-///
-/// The ring has twice as many slots as the quota. A thread preempted while it takes a message out
-/// costs the others one slot. Publishers that reach its slot again receive `full`.
+/// A publisher drops after its own commit, so a newer message follows each dropped one. The
+/// consumer moves each message out, by T::moveFrom(T&), before its handler runs; so a slow handler
+/// occupies no slot. The ring has twice the quota's slots: a thread preempted while it takes a
+/// message out costs the others one slot, and publishers that reach this slot again receive `full`.
 ///
 /// Thread safety: any thread publishes and drops; one thread calls consumeWhile().
 template <class T, std::size_t Room, class Traits>
@@ -43,8 +39,8 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Passes the oldest messages to drop(T&) while the ring exceeds the quota. Returns true if the
-    /// head has moved, even if only past skipped slots.
+    /// Passes messages beyond the quota to drop(T&), the oldest first. Returns true if the head has
+    /// moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
         // Stays true until the message is taken, because the tail only grows.
@@ -79,13 +75,13 @@ public:
         return count;
     }
 
-    /// Called while a message is handled, which has been taken out: the next one is the second.
+    /// The first message, which is being handled, has been taken out.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
     }
 
-    // ---- Anybody
+    // ---- Any thread
 
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
@@ -103,7 +99,7 @@ private:
         ~Handling() { isTaken.store(false, std::memory_order_release); }  // E2 gone
     };
 
-    /// The consumer holds a message that it has taken out. Written by the consumer.
+    /// The consumer holds a message that it has taken out.
     typename Traits::Platform::template Atomic<bool> isTaken_{false};
 };
 

@@ -22,18 +22,18 @@ namespace sluice::detail {
 template <class Platform>
 class ConsumerState {
 public:
-    /// Returns true if the calling thread is consuming. Relaxed: equal only if it wrote the value.
+    /// Returns true if the calling thread is consuming.
     [[nodiscard]] bool isHere() const noexcept {
         return thread_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Returns true if the calling thread consumes or was the last to do so, because it would wait
-    /// for itself. Also true if no thread has consumed and publishers were told not to wait.
+    /// Returns true if the calling thread was the last to consume, so that it would wait for
+    /// itself. Also true if no thread has consumed, unless publishers may wait then.
     [[nodiscard]] bool isMine() const noexcept {
         const std::size_t last = lastNumber_.load(std::memory_order_relaxed);
-        return last == Platform::threadNumber() || last == nobody;
+        return last == Platform::threadNumber() || last == anyThread;
     }
     void letPublishersWait(bool isOn) noexcept {
-        lastNumber_.store(isOn ? 0 : nobody, std::memory_order_relaxed);
+        lastNumber_.store(isOn ? 0 : anyThread, std::memory_order_relaxed);
     }
     void begin() noexcept {
         thread_.store(Platform::thisThread(), std::memory_order_relaxed);
@@ -41,22 +41,20 @@ public:
     }
     void end() noexcept { thread_.store(nullptr, std::memory_order_relaxed); }
 
-    /// The hazard: the handler that is about to run or runs; null otherwise. The consumer writes
-    /// it.
+    /// The hazard: the slot of the handler that runs or is about to; null otherwise.
     typename Platform::template Atomic<const void*> handler{nullptr};
 
 private:
-    static constexpr std::size_t nobody = ~std::size_t{0};
+    static constexpr std::size_t anyThread = ~std::size_t{0};
 
-    /// Null while no thread consumes.
-    typename Platform::template Atomic<const void*> thread_{nullptr};
-    /// The number of the thread that consumed last; 0 or `nobody` if none has.
+    // Relaxed: a thread finds its own value only if it wrote it.
+    typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null: none consumes
+    /// The number of the thread that consumed last; 0 or `anyThread` if none has.
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
 };
 
-/// The handlers of one message type, called in the order in which they were added. The consumer
-/// calls from its own copy of the list, without a lock, and renews the copy when the table has
-/// changed. A change affects only later messages.
+/// The handlers of one message type, in the order of their subscription. The consumer calls them
+/// from its own copy of the list, without a lock. A change affects only later messages.
 template <class Signature, class Traits>
 class HandlerTable;
 
@@ -71,7 +69,7 @@ class HandlerTable<void(Args...), Traits> {
 public:
     using Callable = FixedFunction<void(Args...), Traits::handlerSize>;
 
-    /// Names one subscription, also when a later one has taken its slot.
+    /// Identifies a subscription, also when a later one has taken its slot.
     struct Id {
         std::size_t slot = 0;
         CounterWord generation = 0;  ///< 0 is none
@@ -93,9 +91,8 @@ public:
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription. When it returns, the handler does not run and will not run again,
-    /// unless that handler is the caller: then the subscription ends when it returns. With
-    /// `ownHandler`, the calls of others change nothing.
+    /// Ends a subscription: see Subscription. With UnsubscribeCaller::ownHandler, a call outside of
+    /// the subscription's handler changes nothing.
     UnsubscribeResult remove(Id id, UnsubscribeCaller caller, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
         // Relaxed: this thread stored it.
@@ -146,8 +143,7 @@ public:
         return order_.size();
     }
 
-    /// Calls each handler. If one throws, calls failed(exception), then the next one. For the
-    /// consumer.
+    /// Calls each handler, and failed(exception) if one throws. For the consumer.
     template <class Failed>
     [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed,
                                         Args... args) noexcept {
@@ -164,29 +160,27 @@ public:
     }
 
 private:
-    // How unsubscribing waits for a running handler: the consumer announces the handler's slot (a
-    // hazard pointer), makes a light fence, and calls the handler only if the slot still has its
-    // generation. The remover marks the generation as ending, makes a heavy fence, and polls until
-    // the announcement has changed.
+    // A hazard pointer: the consumer announces the handler's slot, and calls the handler only if
+    // the slot still has its generation. The remover marks the generation as ending, and polls
+    // until the announcement has changed.
     //
     // E1 change: table and callable written, lock released .. lock taken -> copied by the consumer.
-    // The version only triggers the copy; it is seen because the change happens before each message
-    // that is published after it. E2 end: generation marked, heavy fence, announcement read --
-    // against -- announcement written, light fence, generation read: the consumer skips the
-    // handler, or the remover waits. E3 done: handler returned -> announcement release .. acquire
-    // -> callable destroyed. E4 over: a handler that ended itself returned, callable destroyed ->
-    // generation release .. acquire -> another remover of the same subscription returns.
+    // The version only triggers the copy; the change happens before each message published after
+    // it. E2 end: generation marked, heavy fence, announcement read -- against -- announcement
+    // written, light fence, generation read: the consumer skips the handler, or the remover waits.
+    // E3 done: handler returned -> announcement release .. acquire -> callable destroyed.
+    // E4 over: callable destroyed by a handler that ended itself -> generation release .. acquire
+    // -> another remover of the same subscription returns.
     //
-    // The states of a slot, by its generation: `free` -> `ending` while it is filled, outside the
-    // lock -> number of its subscription -> number | ending -> `free`. No two subscriptions have
-    // the same number.
+    // A slot's generation: `free` -> `ending` while it is filled -> the subscription's unique
+    // number -> number | ending -> `free`.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
 
     struct Slot {
         Atomic<CounterWord> generation{free};
-        bool endsWithCall = false;  ///< set by the consumer when the handler ends itself
+        bool endsWithCall = false;  ///< the handler has ended itself; for the consumer
         Callable callable;
     };
     struct Entry {
@@ -195,7 +189,7 @@ private:
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
-    /// Reserves a free slot for the caller; null if there is none.
+    /// Returns null if no slot is free.
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {
@@ -248,8 +242,8 @@ private:
         }
     }
 
-    /// Polls, because a handler seldom runs when it is removed, and the consumer then need not
-    /// notify after each handler. Napping lets a thread of lower priority run.
+    /// Polls, so that the consumer need not notify after each handler. A handler seldom runs when
+    /// it is removed.
     template <class IsTrue>
     static void await(const IsTrue& isTrue) {
         for (BasicBackoff<Platform> backoff; !isTrue();) {
@@ -272,7 +266,7 @@ private:
         return true;
     }
 
-    /// Returns true if the subscription's end has begun and its callable still exists.
+    /// Returns true if the subscription is ending and its callable still exists.
     static bool isEnding(const Slot& slot, Id id) noexcept {
         return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
     }
@@ -288,7 +282,7 @@ private:
     std::array<Slot, Traits::maxHandlers> slots_;
     Order order_;
     CounterWord lastGeneration_ = 0;
-    bool isOver_ = false;                    ///< set by the destructor of the bus
+    bool isOver_ = false;                    ///< set by endAll()
     SingleWriterCounter<Platform> version_;  ///< changes of the table; written under the lock
 
     // Used by the consumer alone.

@@ -32,7 +32,7 @@ public:
         if constexpr (isSilent) {
             return;
         }
-        // Repeats while the pressure changes. Otherwise the last call could report an old one.
+        // Repeats while the pressure changes, so that the last report is not outdated.
         Pressure now = Pressure::normal;
         do {
             now = bus.pressure();

@@ -137,6 +137,26 @@ Result resultOfKind(Kind kind, const std::string& subject, double value) {
     return makeResult(scenario, subject, plan, series, quietMachine(), Conditions{});
 }
 
+TEST(ReportTextTest, PrintsSingleCallsByTheirTails) {
+    Report report = sampleReport();
+    report.results = {resultOfKind(Kind::callLatency, "slow", 50),
+                      resultOfKind(Kind::callLatency, "quick", 10)};
+    report.machine.front().noQueue = summarize({7});
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("(no call: the clock alone)"), std::string::npos);
+    EXPECT_NE(table.find("p99.9"), std::string::npos);
+    EXPECT_NE(table.find("one thread on CPU 1"), std::string::npos);
+    EXPECT_LT(table.find("quick"), table.find("slow"));
+}
+
+TEST(ReportTextTest, PrintsMemoryInMiB) {
+    Report report = sampleReport();
+    report.results = {resultOfKind(Kind::residentMemory, "thrifty", 3)};
+    const std::string table = tableOf(report);
+    EXPECT_NE(table.find("MiB median"), std::string::npos);
+    EXPECT_NE(table.find("least: thrifty"), std::string::npos);
+}
+
 TEST(ReportTextTest, NeverCallsAFloorTheFastest) {
     Report report = sampleReport();
     report.results = {resultOfKind(Kind::callCost, floorPrefix + "nothing", 1),

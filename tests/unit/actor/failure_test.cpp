@@ -4,23 +4,31 @@
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/actor_traits.hpp>
+#include <sluice/actor/detail/failure_handling.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
-#if defined(__cpp_exceptions)
+#include <cstdio>
 #include <exception>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
 
-// A handler that throws.
-
+#if defined(__cpp_exceptions)
 namespace sluice {
 namespace {
+namespace ownThread {
 
 using namespace test;
 
@@ -154,6 +162,195 @@ TEST(ActorFailureTest, StopEndsTheWaitBeforeARestart) {
     EXPECT_EQ(object.restarts(), 0U);
 }
 
+}  // namespace ownThread
 }  // namespace
 }  // namespace sluice
 #endif
+
+#if defined(__cpp_exceptions)
+namespace sluice {
+namespace {
+namespace shared {
+
+using namespace std::chrono_literals;
+
+struct RestartingTraits : PooledTraits {
+    static constexpr OnFailure onFailure = OnFailure::restart;
+    static constexpr unsigned restartLimit = 3;
+    static constexpr std::chrono::nanoseconds restartPeriod = 1h;
+    static constexpr std::chrono::nanoseconds restartBackOff = 10ms;
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = 30ms;
+    static constexpr std::size_t maxTimers = 2;
+};
+
+/// Throws for negative values, and in as many restarts as it is told.
+class Fragile : public PooledObject<Fragile, Messages<int>, RestartingTraits> {
+public:
+    explicit Fragile(int badRestarts = 0) : badRestarts_(badRestarts) {}
+    void handle(const int& value) {
+        if (value < 0) {
+            throw std::runtime_error("negative");
+        }
+        handled.push_back(value);
+    }
+    void restart() {
+        if (badRestarts_ != 0) {
+            --badRestarts_;
+            throw std::runtime_error("restart");
+        }
+    }
+    void post(int first, int second, int third) {
+        for (const int value : {first, second, third}) {
+            EXPECT_EQ(PooledObject::post(value), SendResult::ok);
+        }
+    }
+    using PooledObject::post;
+
+    std::vector<int> handled;
+
+private:
+    int badRestarts_;
+};
+
+using Values = std::vector<int>;
+
+TEST(PooledRestartTest, MessagesWaitUntilTheRestart) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    object.post(1, -1, 2);
+    executor.runFor(9ms);
+    EXPECT_EQ(object.handled, (Values{1}));
+    EXPECT_EQ(object.sizeApprox(), 1U);
+    (void)object.post(3, Priority::high);
+    executor.runFor(999us);
+    EXPECT_EQ(object.handled, (Values{1}));
+    executor.runFor(1us);
+    EXPECT_EQ(object.handled, (Values{1, 3, 2}));
+    EXPECT_EQ(object.statistics().restarts, 1U);
+    EXPECT_EQ(object.statistics().failed, 1U);
+}
+
+TEST(PooledRestartTest, OtherObjectsGoOn) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    Running<Fragile> other(executor);
+    (void)object.post(-1);
+    other.post(1, 2, 3);
+    (void)executor.runAll();
+    EXPECT_EQ(other.handled, (Values{1, 2, 3}));
+    EXPECT_EQ(executor.readyCount(), 0U);
+}
+
+TEST(PooledRestartTest, TheWaitDoublesUpToItsMaximumAndTheLimitStops) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    object.post(-1, -2, -3);
+    (void)object.post(-4);
+    (void)object.post(5);
+    executor.runFor(10ms);
+    EXPECT_EQ(object.statistics().restarts, 1U);
+    executor.runFor(20ms);
+    EXPECT_EQ(object.statistics().restarts, 2U);
+    executor.runFor(29ms);
+    EXPECT_EQ(object.statistics().restarts, 2U);
+    EXPECT_FALSE(object.isClosed());
+    executor.runFor(1ms);
+    EXPECT_EQ(object.statistics().restarts, 3U);
+    EXPECT_TRUE(object.hasEnded()) << "the fourth failure is beyond the limit";
+    EXPECT_EQ(object.statistics().discarded, 1U);
+    EXPECT_EQ(object.statistics().failed, 4U);
+}
+
+TEST(PooledRestartTest, ARestartThatThrowsIsAFailure) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor, 1);
+    object.post(-1, 2, 3);
+    executor.runFor(10ms);
+    EXPECT_EQ(object.statistics().restarts, 0U);
+    executor.runFor(20ms);
+    EXPECT_EQ(object.statistics().restarts, 1U);
+    EXPECT_EQ(object.statistics().failed, 2U);
+    EXPECT_EQ(object.handled, (Values{2, 3}));
+}
+
+TEST(PooledRestartTest, TimersWaitAsWell) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    ASSERT_TRUE(object.postAfter(5ms, 7));
+    (void)object.post(-1);
+    executor.runFor(9ms);
+    EXPECT_TRUE(object.handled.empty());
+    executor.runFor(1ms);
+    EXPECT_EQ(object.handled, (Values{7}));
+}
+
+TEST(PooledRestartTest, ADrainingObjectDoesNotWait) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    object.post(-1, 2, 3);
+    EXPECT_TRUE(object.stopAfterDrain(StdPlatform::Clock::time_point::max()));
+    EXPECT_EQ(object.handled, (Values{2, 3}));
+    EXPECT_EQ(executor.now().time_since_epoch(), 0ns);
+}
+
+TEST(PooledRestartTest, AStoppedObjectDiscards) {
+    ManualExecutor executor;
+    Running<Fragile> object(executor);
+    object.post(-1, 2, 3);
+    (void)executor.runAll();
+    object.stop();
+    EXPECT_TRUE(object.join());
+    EXPECT_TRUE(object.handled.empty());
+    EXPECT_EQ(object.statistics().discarded, 2U);
+    EXPECT_EQ(object.statistics().restarts, 0U);
+}
+
+}  // namespace shared
+}  // namespace
+}  // namespace sluice
+#endif
+
+namespace sluice {
+namespace {
+namespace budgets {
+
+using namespace std::chrono_literals;
+using Clock = ActorTraits::Platform::Clock;
+
+struct ThreeInTen : ActorTraits {
+    static constexpr unsigned restartLimit = 3;
+    static constexpr std::chrono::nanoseconds restartPeriod = 10s;
+    static constexpr std::chrono::nanoseconds restartBackOff = 2s;
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = 5s;
+};
+
+TEST(ActorTraitsTest, BackOffDoublesUpToItsLimitAndRestartsAreLimited) {
+    detail::RestartBudget<ThreeInTen> budget;
+    const Clock::time_point start{100s};
+    EXPECT_EQ(budget.take(start), 2s);
+    EXPECT_EQ(budget.take(start + 1s), 4s);
+    EXPECT_EQ(budget.take(start + 2s), 5s);
+    EXPECT_EQ(budget.take(start + 10s - 1ns), std::nullopt);
+    EXPECT_EQ(budget.take(start + 10s), 2s);  // a new period
+}
+
+struct NeverRestarts : ThreeInTen {
+    static constexpr unsigned restartLimit = 0;
+};
+struct LongestBackOff : ThreeInTen {
+    static constexpr std::chrono::nanoseconds restartBackOff =
+        std::chrono::nanoseconds::max() - 1ns;
+    static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::nanoseconds::max();
+};
+
+TEST(ActorTraitsTest, ExtremeLimits) {
+    detail::RestartBudget<NeverRestarts> none;
+    EXPECT_EQ(none.take(Clock::time_point{}), std::nullopt);
+    detail::RestartBudget<LongestBackOff> longest;
+    EXPECT_EQ(longest.take(Clock::time_point{}), LongestBackOff::restartBackOff);
+    EXPECT_EQ(longest.take(Clock::time_point{}), std::chrono::nanoseconds::max());
+}
+
+}  // namespace budgets
+}  // namespace
+}  // namespace sluice

@@ -4,18 +4,34 @@
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_options.hpp>
+#include <sluice/actor/thread_pool.hpp>
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
-
-// Start, stop, drain, join: in every order, twice, from outside and inside of a handler.
 
 namespace sluice {
 namespace {
+namespace startAndStop {
 
 using namespace test;
 using Log = std::vector<std::string>;
@@ -173,5 +189,372 @@ TEST(ActorLifecycleDeathTest, DestructionBeforeJoinEndsTheProgramWithAdvice) {
 }
 #endif
 
+}  // namespace startAndStop
+
+namespace runningObjects {
+
+using namespace test;
+
+class Adder : public ActiveObject<Adder, Messages<int>> {
+public:
+    Adder(std::string prefix, std::atomic<int>& sum) : prefix_(std::move(prefix)), sum_(sum) {}
+    void handle(const int& value) { sum_ += value + static_cast<int>(prefix_.size()); }
+
+private:
+    std::string prefix_;  // gone before the base: the thread must have ended by then
+    std::atomic<int>& sum_;
+};
+
+TEST(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
+    const Watchdog watchdog([](std::FILE*) {});
+    std::atomic<int> sum{0};
+    {
+        Running<Adder> adder({"adder"}, "12345", sum);
+        ASSERT_EQ(adder.post(10), SendResult::ok);
+        test::awaitThat([&] { return sum != 0; });
+        (void)adder.post(10);
+    }
+    const int atEnd = sum;
+    EXPECT_TRUE(atEnd == 15 || atEnd == 30);
+}
+
+#if defined(__cpp_exceptions) && defined(__linux__)
+TEST(RunningTest, RefusedThreadLeavesNothing) {
+    std::atomic<int> sum{0};
+    EXPECT_THROW(Running<Adder>({"a name of sixteen or more letters"}, "", sum),
+                 std::invalid_argument);
+}
+#endif
+
+#if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_TSAN
+/// Destroys itself in its handler.
+class Suicidal : public ActiveObject<Suicidal, Messages<int>> {
+public:
+    void handle(const int&);
+    std::unique_ptr<Running<Suicidal>> self;
+};
+void Suicidal::handle(const int&) {
+    self.reset();
+}
+
+TEST(RunningDeathTest, DestructionInAnOwnHandlerEndsTheProgramWithAdvice) {
+    EXPECT_DEATH(
+        {
+            auto object = std::make_unique<Running<Suicidal>>();
+            Suicidal& living = *object;
+            living.self = std::move(object);
+            (void)living.post(1);
+            (void)living.join();
+        },
+        "let another thread destroy it");
+}
+
+/// The same on a pool.
+class SuicidalOnAPool : public PooledObject<SuicidalOnAPool, Messages<int>> {
+public:
+    void handle(const int&);
+    std::unique_ptr<Running<SuicidalOnAPool>> self;
+};
+void SuicidalOnAPool::handle(const int&) {
+    self.reset();
+}
+
+TEST(RunningDeathTest, SoDoesThatOfAnObjectOnAPool) {
+    EXPECT_DEATH(
+        {
+            ThreadPool pool(1);
+            auto object = std::make_unique<Running<SuicidalOnAPool>>(pool);
+            SuicidalOnAPool& living = *object;
+            living.self = std::move(object);
+            (void)living.post(1);
+            (void)living.join();
+        },
+        "let another thread destroy it");
+}
+#endif
+
+}  // namespace runningObjects
+
+namespace ends {
+
+struct ChildEnded {
+    int number;
+};
+
+class Parent : public PooledObject<Parent, Messages<ChildEnded>> {
+public:
+    void handle(const ChildEnded& child) { ended.push_back(child.number); }
+    std::vector<int> ended;
+};
+
+class Child : public PooledObject<Child, Messages<int>> {
+public:
+    Child(Parent& parent, int number) : parent_(parent), number_(number) {}
+    void handle(const int& value) {
+        if (value == 0) {
+            stop();
+        }
+        ++handled;
+    }
+    void ended() noexcept {
+        EXPECT_TRUE(isHere());
+        EXPECT_FALSE(hasEnded());
+        EXPECT_EQ(post(1), SendResult::closed);
+        (void)parent_.post(ChildEnded{number_});
+    }
+    int handled = 0;
+
+private:
+    Parent& parent_;
+    const int number_;
+};
+
+TEST(EndedTest, TheParentIsToldAfterTheLastMessage) {
+    ManualExecutor executor;
+    Running<Parent> parent(executor);
+    Running<Child> first(executor, parent, 1);
+    Running<Child> second(executor, parent, 2);
+    (void)first.post(5);
+    (void)first.post(0);
+    (void)first.post(6);
+    (void)second.post(5);
+    (void)executor.runAll();
+    EXPECT_TRUE(first.hasEnded());
+    EXPECT_EQ(first.handled, 2);
+    EXPECT_EQ(parent.ended, (std::vector<int>{1}));
+    second.stop();
+    (void)executor.runAll();
+    EXPECT_EQ(parent.ended, (std::vector<int>{1, 2}));
+}
+
+TEST(EndedTest, AnObjectThatNeverStartedTellsNobody) {
+    ManualExecutor executor;
+    Running<Parent> parent(executor);
+    {
+        Child child(parent, 1);
+        child.stop();
+        EXPECT_FALSE(child.start(executor));
+        EXPECT_TRUE(child.hasEnded());
+    }
+    (void)executor.runAll();
+    EXPECT_TRUE(parent.ended.empty());
+}
+
+TEST(EndedTest, WhoJoinsComesAfterIt) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    for (int round = 0; round < 200; ++round) {
+        auto parent = std::make_unique<Running<Parent>>(pool);
+        auto child = std::make_unique<Running<Child>>(pool, *parent, round);
+        (void)child->post(1);
+        (void)child->post(0);
+        EXPECT_TRUE(child->join());
+        child.reset();
+        EXPECT_TRUE(parent->stopAfterDrain(StdPlatform::Clock::time_point::max()));
+        EXPECT_EQ(parent->ended, (std::vector<int>{round}));
+    }
+}
+
+class Alone : public ActiveObject<Alone, Messages<int>> {
+public:
+    explicit Alone(std::string& told) : told_(told) {}
+    void handle(const int& value) { told_ += std::to_string(value); }
+    void ended() noexcept {
+        EXPECT_TRUE(isHere());
+        told_ += "!";
+    }
+
+private:
+    std::string& told_;
+};
+
+TEST(EndedTest, AnObjectWithAThreadTells) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    std::string told;
+    {
+        Running<Alone> object(ThreadOptions{}, told);
+        (void)object.post(1);
+        (void)object.post(2);
+        EXPECT_TRUE(object.stopAfterDrain(StdPlatform::Clock::time_point::max()));
+        EXPECT_TRUE(object.join());
+        EXPECT_EQ(told, "12!");
+    }
+    EXPECT_EQ(told, "12!");
+}
+
+}  // namespace ends
 }  // namespace
 }  // namespace sluice
+
+#if defined(__linux__)
+namespace sluice {
+namespace {
+namespace threads {
+
+using namespace test;
+
+/// Asks the system about its thread.
+class Witness : public ActiveObject<Witness, Messages<int>> {
+public:
+    void handle(const int&) {
+        char text[16] = "";
+        (void)pthread_getname_np(pthread_self(), text, sizeof text);
+        name = text;
+        CPU_ZERO(&processors);
+        (void)pthread_getaffinity_np(pthread_self(), sizeof processors, &processors);
+        sched_param parameters{};
+        (void)pthread_getschedparam(pthread_self(), &policy, &parameters);
+        priority = parameters.sched_priority;
+    }
+    void run(const ThreadOptions& options) {
+        ASSERT_EQ(post(1), SendResult::ok);
+        ASSERT_TRUE(start(options));
+        EXPECT_TRUE(stopAfterDrain(late()));
+        EXPECT_TRUE(join());
+    }
+
+    std::string name;
+    cpu_set_t processors{};
+    int policy = -1;
+    int priority = -1;
+};
+
+unsigned usableProcessor() {
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    (void)pthread_getaffinity_np(pthread_self(), sizeof processors, &processors);
+    unsigned last = 0;
+    for (unsigned i = 0; i < CPU_SETSIZE; ++i) {
+        last = CPU_ISSET(i, &processors) ? i : last;
+    }
+    return last;
+}
+
+TEST(ThreadOptionsTest, NameProcessorAndPolicyReachTheThread) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Witness witness;
+    ThreadOptions options;
+    options.name = "fifteen letters";
+    options.processor = usableProcessor();
+    options.policy = SchedulingPolicy::other;
+    witness.run(options);
+    EXPECT_EQ(witness.name, "fifteen letters");
+    EXPECT_EQ(CPU_COUNT(&witness.processors), 1);
+    EXPECT_TRUE(CPU_ISSET(*options.processor, &witness.processors));
+    EXPECT_EQ(witness.policy, SCHED_OTHER);
+}
+
+#if defined(__cpp_exceptions)
+std::string refusalOf(Witness& witness, const ThreadOptions& options) {
+    try {
+        (void)witness.start(options);
+    } catch (const std::invalid_argument& refusal) {
+        return refusal.what();
+    }
+    return "";
+}
+
+void expectRefused(const ThreadOptions& options, const std::string& text) {
+    Witness witness;
+    EXPECT_EQ(refusalOf(witness, options).substr(0, text.size()), text);
+    EXPECT_TRUE(witness.join());  // there is no thread
+    witness.run({});              // and it may be started with other options
+    EXPECT_EQ(witness.statistics().total().delivered, 1U);
+}
+
+TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
+    const Watchdog watchdog([](std::FILE*) {});
+    expectRefused({"sixteen letters!"}, "length of the name of an object's thread: 16, limit 15");
+    expectRefused({"", CPU_SETSIZE}, "processor of an object's thread: 1024, limit ");
+    expectRefused({"", CPU_SETSIZE - 1},
+                  "processor of an object's thread, not usable by this program: 1023, limit ");
+    expectRefused({"", {}, SchedulingPolicy::fifo, 100},
+                  "priority of an object's thread: 100, limit 99");
+    expectRefused({"", {}, SchedulingPolicy::roundRobin, 0},
+                  "priority of an object's thread, below the limit: 0, limit 1");
+}
+
+#if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN &&                     \
+    !defined(SLUICE_TEST_EMULATED)  // an emulator cannot start the program again
+/// In a process that has no memory for the stack of a thread.
+[[noreturn]] void exitRefused() {
+    Witness witness;
+    rlimit limit{};
+    limit.rlim_cur = limit.rlim_max = 1;
+    (void)setrlimit(RLIMIT_AS, &limit);
+    const std::string refusal = refusalOf(witness, {});
+    bool isNamed = refusal.find("one more thread, refused by the system") == 0;
+    try {
+        const ThreadPool pool(1);
+        isNamed = false;
+    } catch (const std::bad_alloc&) {  // no memory for the messages, either
+    } catch (const std::invalid_argument& error) {
+        isNamed = isNamed && std::string(error.what()).find("one more thread") == 0;
+    }
+    std::_Exit(isNamed && witness.join() ? 0 : 1);
+}
+
+TEST(ThreadOptionsDeathTest, ARefusalByTheSystemNamesItsError) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exitRefused(), testing::ExitedWithCode(0), "");
+}
+
+/// A figure of this process: see proc_pid_status(5).
+unsigned long statusFigure(const std::string& name) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.compare(0, name.size(), name) == 0) {
+            return std::stoul(line.substr(name.size()));
+        }
+    }
+    return 0;
+}
+
+/// In a process that has memory for the stacks of a few threads.
+[[noreturn]] void exitWithoutThreads() {
+    rlimit limit{};
+    limit.rlim_cur = statusFigure("VmSize:") * 1024 + (rlim_t{128} << 20U);
+    limit.rlim_max = RLIM_INFINITY;
+    (void)setrlimit(RLIMIT_AS, &limit);
+    ExecutorOptions options;
+    options.maxMessages = 16;
+    bool isRefused = false;
+    try {
+        const ThreadPool pool(1000, options);
+    } catch (const std::invalid_argument& error) {
+        isRefused = std::string(error.what()).find("one more thread") == 0;
+    }
+    const bool hasOneThread = statusFigure("Threads:") == 1;
+    const ThreadPool pool(1, options);
+    std::_Exit(isRefused && hasOneThread ? 0 : 1);
+}
+
+TEST(ThreadOptionsDeathTest, APoolWhoseLastThreadIsRefusedLeavesNone) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(exitWithoutThreads(), testing::ExitedWithCode(0), "");
+}
+#endif
+
+TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
+    const Watchdog watchdog([](std::FILE*) {});
+    const ThreadOptions options{"", {}, SchedulingPolicy::fifo, 1};
+    Witness witness;
+    const std::string refusal = refusalOf(witness, options);
+    if (refusal.empty()) {
+        ASSERT_EQ(witness.post(1), SendResult::ok);
+        EXPECT_TRUE(witness.stopAfterDrain(late()));
+        EXPECT_TRUE(witness.join());
+        EXPECT_EQ(witness.policy, SCHED_FIFO);
+        EXPECT_EQ(witness.priority, 1);
+    } else {
+        EXPECT_NE(refusal.find("refused by the system: see RLIMIT_RTPRIO: 1, limit "),
+                  std::string::npos);
+        EXPECT_TRUE(witness.join());
+    }
+}
+#endif
+
+}  // namespace threads
+}  // namespace
+}  // namespace sluice
+#endif

@@ -1,9 +1,16 @@
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/executor.hpp>
 #include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/manual_traits.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +20,7 @@
 
 namespace sluice {
 namespace {
+namespace executors {
 
 using Visits = std::vector<std::size_t>;
 
@@ -96,13 +104,6 @@ TEST(ManualExecutorTest, AHandlerMayWaitForAnotherObject) {
     EXPECT_EQ(asker.answer, 7);
 }
 
-TEST(ManualExecutorTest, ClockMovesInRunForOnly) {
-    ManualExecutor executor;
-    EXPECT_EQ(executor.now(), Executor::TimePoint());
-    executor.runFor(std::chrono::seconds(3));
-    EXPECT_EQ(executor.now(), Executor::TimePoint() + std::chrono::seconds(3));
-}
-
 struct Timed : PooledTraits {
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
     static constexpr std::size_t maxTimers = 2;
@@ -135,5 +136,138 @@ TEST(ManualExecutorDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
     EXPECT_DEATH(destroy(), "declare the executor before its objects");
 }
 
+}  // namespace executors
+
+namespace custom {
+
+class Noted : public TimedExecutorTask {
+public:
+    Noted() : TimedExecutorTask(&Noted::note, &Noted::wakeUp) {}
+    bool isWoken = false;
+
+private:
+    static void note(ExecutorTask& /*task*/) {}
+    static bool wakeUp(TimedExecutorTask& task) {
+        static_cast<Noted&>(task).isWoken = true;
+        return false;
+    }
+};
+
+TEST(ExecutorTest, AlarmIsSetOnceAndMayBeMoved) {
+    using namespace std::chrono_literals;
+    ManualExecutor executor;
+    Noted task;
+    executor.addAlarm(task);
+    executor.runFor(1s);
+    EXPECT_FALSE(task.isWoken) << "it was not set";
+    executor.setAlarm(task, executor.now() + 1s);
+    executor.setAlarm(task, executor.now() + 3s);
+    executor.runFor(2s);
+    EXPECT_FALSE(task.isWoken);
+    executor.runFor(1s);
+    EXPECT_TRUE(task.isWoken);
+    task.isWoken = false;
+    executor.runFor(1h);
+    EXPECT_FALSE(task.isWoken);
+    executor.setAlarm(task, executor.now() + 1s);
+    executor.removeAlarm(task);
+    executor.runFor(1h);
+    EXPECT_FALSE(task.isWoken);
+}
+
+/// Runs each task at once, and counts the waits for an end.
+class AtOnce final : public Executor {
+public:
+    AtOnce() : Executor(ExecutorOptions{}) {}
+    ~AtOnce() override { expectNoObjects(); }
+    void schedule(ExecutorTask& task) override { task.run(); }
+    void scheduleLast(ExecutorTask& task) override { task.run(); }
+    [[nodiscard]] TimePoint now() const override { return {}; }
+    void addAlarm(TimedExecutorTask& /*task*/) override {}
+    void setAlarm(TimedExecutorTask& /*task*/, TimePoint /*time*/) override {}
+    void removeAlarm(TimedExecutorTask& /*task*/) override {}
+    void beforeWait() override {}
+    bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
+        ++waits;
+        return Executor::awaitEnd(task, hasEnded, deadline);
+    }
+    int waits = 0;
+};
+class Session : public PooledObject<Session, Messages<int>> {
+public:
+    void handle(const int& /*number*/) {}
+};
+
+// So the executor may be destroyed before the object.
+TEST(ExecutorTest, AnObjectThatHasEndedDoesNotUseIt) {
+    AtOnce executor;
+    {
+        Running<Session> object(executor);
+        EXPECT_EQ(object.post(1), SendResult::ok);
+        object.stop();
+        EXPECT_TRUE(object.hasEnded());
+        EXPECT_TRUE(object.join());
+        EXPECT_FALSE(object.stopAfterDrain(Executor::TimePoint::max())) << "it was discarding";
+    }
+    EXPECT_EQ(executor.waits, 0);
+}
+
+}  // namespace custom
+
+namespace clocks {
+
+using namespace test;
+using namespace std::chrono_literals;
+
+struct OneTag;
+struct OtherTag;
+
+TEST(ManualTraitsTest, ClocksStandStillAndEachTagHasItsOwn) {
+    using One = ManualClock<OneTag>;
+    One::reset();
+    EXPECT_EQ(One::now().time_since_epoch(), 0ns);
+    One::advance(5ms);
+    One::moveTo(One::now() + 1ms);
+    EXPECT_EQ(One::now().time_since_epoch(), 6ms);
+    EXPECT_EQ(ManualClock<OtherTag>::now().time_since_epoch(), 0ns);
+    One::reset();
+    EXPECT_EQ(One::now().time_since_epoch(), 0ns);
+}
+
+struct Blocks : Holds<8> {
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
+};
+using ByHand = Keeper<ManualTraits<Blocks>>;
+
+TEST(ManualTraitsTest, WaitsForRoomFailAtOnce) {
+    ByHand object;
+    while (object.tryPost(Add{1}) == SendResult::ok) {
+    }
+    EXPECT_EQ(object.post(Add{1}), SendResult::full);
+    EXPECT_EQ(object.postFor(1h, Add{1}), SendResult::full);
+    object.stop();
+}
+
+TEST(ManualTraitsDeathTest, WaitsWithoutALimitEndTheProgram) {
+#if defined(SLUICE_TEST_EMULATED)
+    GTEST_SKIP() << "the emulator cannot start the program again";
+#endif
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ManualWait<StdPlatform> wait;
+    wait.wait([] { return true; });
+    EXPECT_DEATH(wait.wait([] { return false; }), "would wait for itself");
+}
+
+TEST(ManualTraitsDeathTest, ClocksDoNotMoveBack) {
+#if defined(NDEBUG)
+    GTEST_SKIP() << "asserted in debug builds";
+#else
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_DEATH(ManualClock<OneTag>::advance(-1ns), "does not move back");
+#endif
+}
+
+}  // namespace clocks
 }  // namespace
 }  // namespace sluice

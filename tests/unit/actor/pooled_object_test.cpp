@@ -30,11 +30,9 @@ struct Fail {};
 struct PostOn {
     int left;
 };
-struct Own {};
-using OwnRequest = Request<Own, RequestError>;
 using Kept = std::shared_ptr<int>;
 
-class Recorder : public PooledObject<Recorder, Messages<Number, Fail, PostOn, Kept, OwnRequest>> {
+class Recorder : public PooledObject<Recorder, Messages<Number, Fail, PostOn, Kept>> {
 public:
     void handle(const Number& number, const Header& header) {
         numbers.push_back(number.value);
@@ -55,9 +53,6 @@ public:
         ++hops;
     }
     void handle(const Kept&) {}
-    void handle(const OwnRequest& request) {
-        request.reply(this->request<RequestError>(Own{}, 1h).get().error());
-    }
     void handlerFailed(const std::exception_ptr&) noexcept { ++told; }
 
     Numbers numbers;
@@ -150,23 +145,6 @@ TEST(PooledObjectTest, AnObjectThatWasDrainedBeforeItsStartDoesNotStart) {
     EXPECT_TRUE(object.join());
 }
 
-struct Counted : PooledTraits {
-    static constexpr bool statistics = true;
-};
-class Counting : public PooledObject<Counting, Messages<test::Add>, Counted> {
-public:
-    void handle(const test::Add& /*add*/) {}
-};
-
-TEST(PooledObjectTest, CountsWhateverTheTraitsOfItsMailboxSay) {
-    ManualExecutor executor;
-    Running<Counting> object(executor);
-    ASSERT_EQ(object.post(test::Add{1}), SendResult::ok);
-    executor.runAll();
-    EXPECT_EQ(object.statistics().handled, 1U);
-    EXPECT_EQ(object.handlerTimes().handled, 1U);
-}
-
 TEST(PooledObjectTest, IdleObjectEndsWhenItIsStopped) {
     ManualExecutor executor;
     Recorder object;
@@ -239,12 +217,6 @@ TEST(PooledObjectTest, MessageThatCannotBeCopiedTakesNoRoom) {
     EXPECT_EQ(object.sizeApprox(), 0U);
 }
 #endif
-
-TEST(PooledObjectTest, RequestFromTheOwnObjectIsRefused) {
-    ThreadPool pool(1);
-    Running<Recorder> object(pool);
-    EXPECT_EQ(object.request<RequestError>(Own{}, 1h).get().value(), RequestError::ownObject);
-}
 
 TEST(PooledObjectTest, IdleObjectTakesAtMost256Bytes) {
     class Empty : public PooledObject<Empty, Messages<Number>> {

@@ -1,13 +1,22 @@
 #include "support/rendezvous.hpp"
 #include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/coroutine.hpp>
+#include <sluice/actor/detail/coroutine_scheduler.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/manual_traits.hpp>
+#include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/actor/running.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -18,6 +27,7 @@
 
 namespace sluice {
 namespace {
+namespace requests {
 
 using namespace std::chrono_literals;
 
@@ -199,12 +209,6 @@ TEST_F(RequestTest, AFutureThatIsAssignedToGivesItsReplyUp) {
     EXPECT_FALSE(servant_.isAwaited);
 }
 
-TEST_F(RequestTest, FutureMayBeAssigned) {
-    auto future = servant_.request<int>(Square{1}, 1h);
-    future = servant_.request<int>(Square{2}, 1h);
-    EXPECT_EQ(future.get().value(), 4);
-}
-
 #if !defined(NDEBUG)
 TEST(RequestDeathTest, FutureGivesItsReplyOutOnce) {
     const auto twice = [] {
@@ -295,15 +299,120 @@ static_assert(!std::is_copy_constructible_v<SquareRequest>);
 static_assert(std::is_nothrow_move_constructible_v<SquareRequest>);
 static_assert(!std::is_copy_constructible_v<Future<int>>);
 
-TEST(RequestErrorTest, HasANameForEachValue) {
-    EXPECT_STREQ(toString(RequestError::full), "full");
-    EXPECT_STREQ(toString(RequestError::full), "full");
-    EXPECT_STREQ(toString(RequestError::closed), "closed");
-    EXPECT_STREQ(toString(RequestError::ownObject), "ownObject");
-    EXPECT_STREQ(toString(RequestError::cancelled), "cancelled");
-    EXPECT_STREQ(toString(RequestError::timedOut), "timedOut");
-    EXPECT_STREQ(toString(static_cast<RequestError>(99)), "unknown RequestError");
+}  // namespace requests
+
+namespace coroutines {
+
+using test::Add;
+
+struct Both : PooledTraits {
+    static constexpr std::uint32_t depth = 4;
+    static constexpr std::size_t maxCoroutines = 4;
+    static constexpr bool awaitedPosts = true;
+};
+class Shared : public PooledObject<Shared, Messages<Add>, Both> {
+public:
+    void handle(const Add& add) { sum += add.value; }
+    int sum = 0;
+};
+
+struct OwnBoth : ManualTraits<ActorTraits, OwnBoth> {
+    static constexpr std::size_t maxCoroutines = 4;
+    static constexpr bool awaitedPosts = true;
+};
+class Own : public ActiveObject<Own, Messages<Add>, OwnBoth> {
+public:
+    void handle(const Add& add) { sum += add.value; }
+    using ActiveObject::handleQueued;
+    int sum = 0;
+};
+
+TEST(CoroutineTest, ObjectsThatMayHaveThemHandleMessages) {
+    ManualExecutor executor;
+    Running<Shared> shared(executor);
+    Own own;
+    for (int i = 1; i < 3; ++i) {
+        ASSERT_EQ(shared.post(Add{i}), SendResult::ok);
+        ASSERT_EQ(own.post(Add{i}), SendResult::ok);
+    }
+    executor.runAll();
+    EXPECT_EQ(own.handleQueued(), 2U);
+    EXPECT_EQ(shared.sum, 3);
+    EXPECT_EQ(own.sum, 3);
+    EXPECT_EQ(shared.resumptions() + own.resumptions(), 0U);
+    own.stop();
 }
 
+TEST(CoroutineTest, RoomIsToldWhenMessagesHaveBeenHandled) {
+    ManualExecutor executor;
+    Running<Shared> shared(executor);
+    ASSERT_EQ(shared.post(Add{1}), SendResult::ok);
+    auto room = shared.room();
+    EXPECT_FALSE(room.isReady());
+    executor.runAll();
+    EXPECT_TRUE(room.isReady());
+    EXPECT_TRUE(room.get());
+}
+
+TEST(CoroutineTest, RoomThatNobodyTellsIsCancelled) {
+    ManualExecutor executor;
+    Own own;
+    auto room = own.room();
+    own.stop();
+    EXPECT_TRUE(room.isReady());
+}
+
+}  // namespace coroutines
+
+namespace schedulers {
+
+using Scheduler = detail::CoroutineScheduler<StdPlatform>;
+using TimePoint = Scheduler::TimePoint;
+
+struct Frame : detail::CoroutineFrame {
+    Frame()
+        : CoroutineFrame{[](CoroutineFrame& frame) {
+                             ++static_cast<Frame&>(frame).continued;
+                             return false;
+                         },
+                         [](CoroutineFrame& /*frame*/) noexcept {}} {}
+    int continued = 0;
+};
+
+/// A thread wakes it, although it must wait again.
+class WokenInVain final : public Scheduler::Waiting {
+public:
+    WokenInVain(Scheduler& scheduler, Frame& frame, TimePoint deadline)
+        : Scheduler::Waiting(scheduler, frame) {
+        begin(deadline);
+    }
+    bool isDone() override { return false; }
+    bool giveUp() override { return !isBeingWoken; }
+
+    bool isBeingWoken = true;
+};
+
+TEST(CoroutineSchedulerTest, GivesUpAfterItWasWokenInVainAtItsDeadline) {
+    Scheduler scheduler([](Scheduler& /*scheduler*/) noexcept {});
+    Frame frame;
+    const TimePoint deadline = TimePoint() + std::chrono::seconds(1);
+    WokenInVain waiting(scheduler, frame, deadline);
+    const auto resumeOne = [&] { return scheduler.resumeOne([&] { return deadline; }); };
+
+    EXPECT_TRUE(resumeOne());  // a thread is about to wake it
+    EXPECT_FALSE(resumeOne());
+    EXPECT_EQ(scheduler.nextDeadline(), TimePoint::max());
+
+    waiting.isBeingWoken = false;
+    waiting.wake();
+    EXPECT_TRUE(resumeOne());  // it waits again
+    EXPECT_EQ(frame.continued, 0);
+    EXPECT_EQ(scheduler.nextDeadline(), TimePoint::min());
+    EXPECT_TRUE(resumeOne());
+    EXPECT_EQ(frame.continued, 1);
+    EXPECT_FALSE(resumeOne());
+}
+
+}  // namespace schedulers
 }  // namespace
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "unit/actor/machine_doubles.hpp"
 
+#include <sluice/actor/detail/machine_table.hpp>
 #include <sluice/actor/state_machine.hpp>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 
 namespace sluice {
 namespace {
+namespace machines {
 
 using namespace test;
 
@@ -423,5 +425,75 @@ TEST(StateMachineExceptionTest, AMachineThatHasLeftAllStatesCanBeStartedAgain) {
 }
 #endif
 
+}  // namespace machines
+
+namespace rows {
+
+struct Counter {
+    bool isFree() const { return true; }
+    bool isSmall(const struct Number& number) const;
+    void count() { ++calls; }
+    void countMessage(const struct Number& /*number*/) { ++calls; }
+    int calls = 0;
+};
+struct Number {
+    int value;
+};
+bool Counter::isSmall(const Number& number) const {
+    return number.value < 10;
+}
+
+int calls = 0;
+bool always() {
+    return true;
+}
+bool hasFreeCounter(const Counter& counter) {
+    return counter.isFree();
+}
+bool isPositive(const Number& number) {
+    return number.value > 0;
+}
+bool isBelow(const Counter& counter, const Number& number) {
+    return counter.isSmall(number);
+}
+void callAlone() {
+    ++calls;
+}
+void callWithContext(Counter& counter) {
+    counter.count();
+}
+void callWithMessage(const Number& /*number*/) {
+    ++calls;
+}
+void callWithBoth(Counter& counter, const Number& number) {
+    counter.countMessage(number);
+}
+
+struct State {};
+
+/// Whether a machine with this guard and this action handles the message.
+template <auto Guard, auto Action>
+bool handles(Counter& counter, int value) {
+    StateMachine<Counter, State, Transitions<Stay<State, Number, If<Guard>, Do<Action>>>> machine(
+        counter);
+    machine.start();
+    return machine.handle(Number{value}) == MachineResult::handled;
+}
+
+TEST(TransitionsTest, GuardsAndActionsTakeWhatTheyNeed) {
+    Counter counter;
+    EXPECT_TRUE((handles<&always, &callAlone>(counter, 1)));
+    EXPECT_TRUE((handles<&hasFreeCounter, &callWithContext>(counter, 1)));
+    EXPECT_TRUE((handles<&isPositive, &callWithMessage>(counter, 1)));
+    EXPECT_FALSE((handles<&isPositive, &callWithMessage>(counter, -1)));
+    EXPECT_TRUE((handles<&isBelow, &callWithBoth>(counter, 1)));
+    EXPECT_FALSE((handles<&isBelow, &callWithBoth>(counter, 10)));
+    EXPECT_TRUE((handles<&Counter::isFree, &Counter::count>(counter, 1)));
+    EXPECT_TRUE((handles<&Counter::isSmall, &Counter::countMessage>(counter, 1)));
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(counter.calls, 4);
+}
+
+}  // namespace rows
 }  // namespace
 }  // namespace sluice

@@ -1,5 +1,6 @@
+#include "support/crew.hpp"
 #include "support/watchdog.hpp"
-#include "unit/actor/thread_pool_doubles.hpp"
+#include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
@@ -8,16 +9,18 @@
 
 #include <gtest/gtest.h>
 
-#if defined(__linux__)
 #include <pthread.h>
 #include <sys/resource.h>
-#endif
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <deque>
 #include <memory>
+#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -26,6 +29,37 @@
 
 namespace sluice {
 namespace {
+
+using namespace test;
+
+/// Hops on to `next` until none are left.
+struct Hop {
+    std::size_t left;
+};
+struct Count {};
+using CountRequest = Request<Count, std::size_t>;
+
+class Member : public PooledObject<Member, Messages<Hop, CountRequest>> {
+public:
+    void handle(const Hop& hop) {
+        ++hops_;
+        if (hop.left != 0) {
+            const SendResult result = next->post(Hop{hop.left - 1});
+            EXPECT_TRUE(result == SendResult::ok || result == SendResult::closed);
+        } else {
+            *isDone = true;
+        }
+    }
+    void handle(const CountRequest& request) { request.reply(hops_); }
+
+    Member* next = nullptr;
+    std::atomic<bool>* isDone = nullptr;
+
+private:
+    std::size_t hops_ = 0;
+};
+
+namespace pools {
 
 using namespace std::chrono_literals;
 using namespace test;
@@ -61,9 +95,7 @@ protected:
 TEST_P(ThreadPoolTest, ATokenGoesRoundARing) {
     make(10);
     ASSERT_EQ(ring_[0]->post(Hop{999}), SendResult::ok);
-    while (!isDone_) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return isDone_; });
     std::size_t hops = 0;
     for (const auto& member : ring_) {
         const auto reply = member->request<std::size_t>(Count{}, 1h).get();
@@ -114,9 +146,7 @@ TEST_P(ThreadPoolTest, TimersFireWhileTheThreadsSleep) {
     beating.isDone = &isDone_;
     const auto start = std::chrono::steady_clock::now();
     ASSERT_TRUE(beating.postEvery(2ms, Beat{}));
-    while (!isDone_) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return isDone_; });
     EXPECT_GE(std::chrono::steady_clock::now() - start, 10ms);
 }
 
@@ -126,9 +156,7 @@ TEST_P(ThreadPoolTest, TimersFireWhileObjectsAreBusy) {
     Running<Beating> beating(pool_);
     beating.isDone = &isDone_;
     ASSERT_TRUE(beating.postEvery(1ms, Beat{}));
-    while (!isDone_) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return isDone_; });
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1U, 2U, 4U));
@@ -138,9 +166,7 @@ class Stuck : public PooledObject<Stuck, Messages<Beat>> {
 public:
     void handle(const Beat& /*beat*/) {
         isInside = true;
-        while (!isReleased) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return isReleased; });
     }
     std::atomic<bool> isInside{false};
     std::atomic<bool> isReleased{false};
@@ -151,9 +177,7 @@ TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
     ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
-    while (!stuck.isInside) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return stuck.isInside; });
     ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
     const auto deadline = std::chrono::steady_clock::now() + 5ms;
     EXPECT_FALSE(stuck.stopAfterDrain(deadline));
@@ -192,9 +216,7 @@ TEST(ThreadPoolTest, TimersFireWhileAHandlerTakesLong) {
     Running<Stuck> stuck(pool);
     Running<Leaving> leaving(pool, stuck);
     ASSERT_TRUE(leaving.postEvery(1ms, Beat{}));
-    while (leaving.beats < 10) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&] { return leaving.beats >= 10; });
     stuck.isReleased = true;
 }
 
@@ -202,9 +224,7 @@ TEST(ThreadPoolTest, TimersFireWhileAHandlerTakesLong) {
 class Wandering : public PooledObject<Wandering, Messages<Beat>> {
 public:
     void handle(const Beat& /*beat*/) {
-        while (!isOpen) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return isOpen; });
         threads.insert(std::this_thread::get_id());
     }
     std::atomic<bool> isOpen{false};
@@ -313,15 +333,170 @@ TEST(ThreadPoolTest, NeedsAThread) {
     EXPECT_THROW(ThreadPool(0), std::invalid_argument);
 }
 
-TEST(ThreadPoolTest, ARefusalNamesTheLimit) {
-    try {
-        const ThreadPool pool(2, {}, {"sixteen letters!"});
-        FAIL();
-    } catch (const std::invalid_argument& refusal) {
-        EXPECT_NE(std::string(refusal.what()).find("16, limit 15"), std::string::npos);
-    }
-}
 #endif
 
+}  // namespace pools
+
+namespace waits {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+struct Beat {};
+
+/// Asks its neighbour in a handler, which is on the same executor.
+class Asking : public PooledObject<Asking, Messages<CountRequest>> {
+public:
+    explicit Asking(Member& neighbour) : neighbour_(neighbour) {}
+    void handle(const CountRequest& request) {
+        request.reply(neighbour_.request<std::size_t>(Count{}, 1h).get().value() + 1);
+    }
+
+private:
+    Member& neighbour_;
+};
+
+TEST(ThreadPoolWaitTest, AHandlerMayWaitForAnObjectThatAnotherThreadRuns) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    Running<Member> member(pool);
+    Running<Asking> asking(pool, member);
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(asking.request<std::size_t>(Count{}, 1h).get().value(), 1U);
+    }
+}
+
+/// Waits for the end of an object with a thread of its own, which another object of the pool stops.
+class Leading : public PooledObject<Leading, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        if (next != nullptr) {
+            ASSERT_EQ(next->post(Beat{}), SendResult::ok);
+            EXPECT_TRUE(awaited->join());
+        } else {
+            awaited->stop();
+        }
+    }
+    Leading* next = nullptr;
+    Keeper<>* awaited = nullptr;
+};
+
+TEST(ThreadPoolTest, AHandlerMayJoinWhatTheNextTaskOfItsThreadStops) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Keeper<> awaited;
+    ASSERT_TRUE(awaited.start());
+    ThreadPool pool(2);
+    Running<Leading> second(pool);
+    Running<Leading> first(pool);
+    first.awaited = second.awaited = &awaited;
+    first.next = &second;
+    ASSERT_EQ(first.post(Beat{}), SendResult::ok);
+    EXPECT_TRUE(first.stopAfterDrain(late()));
+    EXPECT_TRUE(awaited.join());
+}
+
+/// Ends an object of its own pool in its handler.
+class Owning : public PooledObject<Owning, Messages<Beat>> {
+public:
+    Owning(Executor& executor, std::atomic<int>& handled)
+        : child_(std::make_unique<Running<Member>>(executor)), handled_(handled) {}
+    void handle(const Beat& /*beat*/) {
+        std::atomic<bool> isDone{false};
+        child_->isDone = &isDone;
+        child_->next = child_.get();
+        EXPECT_EQ(child_->post(Hop{0}), SendResult::ok);
+        EXPECT_TRUE(child_->stopAfterDrain(late()));
+        EXPECT_TRUE(isDone);
+        child_.reset();
+        ++handled_;
+    }
+
+private:
+    std::unique_ptr<Running<Member>> child_;
+    std::atomic<int>& handled_;
+};
+
+// Each thread of the pool waits in a handler, so no other thread runs the children.
+TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (const std::size_t threads : {1U, 2U}) {
+        ThreadPool pool(threads);
+        std::atomic<int> handled{0};
+        std::vector<std::unique_ptr<Running<Owning>>> parents;
+        for (int i = 0; i < 50; ++i) {
+            parents.push_back(std::make_unique<Running<Owning>>(pool, pool, handled));
+        }
+        for (const auto& parent : parents) {
+            EXPECT_EQ(parent->post(Beat{}), SendResult::ok);
+        }
+        for (const auto& parent : parents) {
+            EXPECT_TRUE(parent->stopAfterDrain(late()));
+        }
+        EXPECT_EQ(handled, 50);
+    }
+}
+
+class Joining : public PooledObject<Joining, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        isInside = true;
+        EXPECT_TRUE(other->join());
+    }
+    Member* other = nullptr;
+    std::atomic<bool> isInside{false};
+};
+
+TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    for (int i = 0; i < 20; ++i) {
+        Running<Member> member(pool);
+        Running<Joining> joining(pool);
+        joining.other = &member;
+        ASSERT_EQ(joining.post(Beat{}), SendResult::ok);
+        test::awaitThat([&]() -> bool { return joining.isInside; });
+        member.stop();
+        EXPECT_TRUE(joining.stopAfterDrain(late()));
+    }
+}
+
+}  // namespace waits
 }  // namespace
 }  // namespace sluice
+
+namespace sluice::detail {
+namespace {
+
+class Task : public ExecutorTask {
+public:
+    Task() : ExecutorTask([](ExecutorTask& /*task*/) {}) {}
+};
+
+TEST(TaskQueueTest, AgreesWithADequeWhateverIsAppendedAndRemoved) {
+    std::array<Task, 6> tasks;
+    std::mt19937 random(1);
+    TaskQueue queue;
+    std::deque<ExecutorTask*> expected;
+    for (int i = 0; i < 20000; ++i) {
+        Task& task = tasks[random() % tasks.size()];
+        const auto place = std::find(expected.begin(), expected.end(), &task);
+        ASSERT_EQ(queue.contains(task), place != expected.end());
+        if (random() % 4 == 0) {
+            ASSERT_EQ(queue.pop(), expected.empty() ? nullptr : expected.front());
+            if (!expected.empty()) {
+                expected.pop_front();
+            }
+        } else if (place != expected.end()) {
+            queue.remove(task);
+            expected.erase(place);
+        } else {
+            queue.append(task);
+            expected.push_back(&task);
+        }
+        ASSERT_EQ(queue.isEmpty(), expected.empty());
+        ASSERT_EQ(queue.hasSeveral(), expected.size() > 1);
+    }
+}
+
+}  // namespace
+}  // namespace sluice::detail

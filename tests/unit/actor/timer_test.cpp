@@ -1,9 +1,17 @@
+#include "support/crew.hpp"
+#include "support/dice.hpp"
 #include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/detail/object_timers.hpp>
+#include <sluice/actor/detail/timer_slots.hpp>
+#include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/manual_traits.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/running.hpp>
 #include <sluice/actor/timer.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
@@ -12,19 +20,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
-
-// Timers of an object: most tests move the clock by hand.
 
 namespace sluice {
 namespace {
+namespace ownThread {
 
 using namespace test;
 using namespace std::chrono_literals;
@@ -116,16 +123,6 @@ TEST(TimerTest, PeriodsAreCountedFromTheFirstTimeHoweverLateTheHandlerIs) {
     EXPECT_EQ(object.log.size(), 4U);
 }
 
-TEST(TimerTest, PeriodsMayBeginAtAnyTime) {
-    Timed<1> object;
-    EXPECT_TRUE(object.postEveryFrom(Clock::now() + 3ms, 10ms, Add{1}));
-    object.advance(3ms);
-    object.advance(9ms);
-    EXPECT_EQ(object.log.size(), 1U);
-    object.advance(1ms);
-    EXPECT_EQ(object.log.size(), 2U);
-}
-
 TEST(TimerTest, CancelledTimersDoNotFireAndGiveTheirPlaceBack) {
     Timed<2> object;
     for (int round = 0; round < 5; ++round) {
@@ -146,17 +143,6 @@ TEST(TimerTest, CancelledTimersDoNotFireAndGiveTheirPlaceBack) {
     EXPECT_FALSE(object.cancel(Timer()));
 }
 
-TEST(TimerTest, OldTimersDoNotNameTheNextOneInTheirPlace) {
-    Timed<1> object;
-    const Timer first = object.postAfter(1ms, Add{1});
-    object.advance(1ms);
-    const Timer second = object.postAfter(1ms, Add{2});
-    EXPECT_NE(first, second);
-    EXPECT_FALSE(object.cancel(first));
-    object.advance(1ms);
-    EXPECT_EQ(object.log, (Log{"1", "2"}));
-}
-
 /// Acts in the handlers of its timers.
 class Clockwork : public ActiveObject<Clockwork, Messages<int>, ByHand<4>> {
 public:
@@ -164,10 +150,7 @@ public:
     void handle(const int& action, const Header& header) {
         times.push_back(header.timeStamp.time_since_epoch() / 1ms);
         ids.push_back(header.id);
-        if (action == 1) {
-            EXPECT_TRUE(cancel(timer));  // itself
-            EXPECT_FALSE(cancel(timer));
-        } else if (action == 2) {
+        if (action == 2) {
             EXPECT_FALSE(cancel(timer));  // it fires once, so it has ended
             EXPECT_TRUE(postAfter(0ms, 0));
         } else if (action == 3) {
@@ -189,15 +172,6 @@ public:
     std::vector<std::int64_t> times;
     std::vector<std::uint64_t> ids;
 };
-
-TEST(TimerTest, MayBeCancelledInItsOwnHandler) {
-    Clockwork object;
-    object.timer = object.postEvery(1ms, 1);
-    Clock::advance(1ms);
-    EXPECT_EQ(object.handleQueued(), 1U);
-    Clock::advance(1ms);
-    EXPECT_EQ(object.handleQueued(), 0U);
-}
 
 /// Its only timer is cancelled and replaced by the handler that the timer has called.
 class Replacing : public ActiveObject<Replacing, Messages<std::string>, ByHand<1>> {
@@ -248,46 +222,6 @@ TEST(TimerTest, HandlersMayStartAndCancelMoreTimersThanThereAre) {
     EXPECT_EQ(object.handleQueued(), 1U);
     ASSERT_TRUE(object.postAfter(0ms, 3));
     EXPECT_EQ(object.handleQueued(), 1U);
-}
-
-/// Notes when each of many timers fires.
-class TenThousand : public ActiveObject<TenThousand, Messages<int>, ByHand<10000>> {
-public:
-    TenThousand() { Clock::reset(); }
-    void handle(const int& due, const Header& header) {
-        EXPECT_EQ(header.timeStamp.time_since_epoch() / 1ms, due);
-        EXPECT_LE(last, due);
-        last = due;
-        ++fired;
-    }
-    using ActiveObject::handleQueued;
-    int last = 0;
-    int fired = 0;
-};
-
-TEST(TimerTest, TenThousandFireInOrderOrAreCancelledByOtherThreads) {
-    constexpr int count = 10000;
-    const auto object = std::make_unique<TenThousand>();
-    std::vector<Timer> timers;
-    for (int i = 0; i < count; ++i) {
-        const int due = i * 7919 % count;
-        timers.push_back(object->postAfter(Milliseconds(due), int{due}));
-        ASSERT_TRUE(timers.back());
-    }
-    EXPECT_FALSE(object->postAfter(1ms, 1));
-    std::thread canceller([&] {
-        for (int i = 0; i < count; i += 2) {
-            EXPECT_TRUE(object->cancel(timers[static_cast<std::size_t>(i)]));
-        }
-    });
-    canceller.join();
-    for (int i = 0; i < count; i += 100) {
-        Clock::advance(100ms);
-        while (object->handleQueued() != 0) {
-        }
-    }
-    EXPECT_EQ(object->fired, count / 2);
-    EXPECT_TRUE(object->postAfter(1ms, 1)) << "their places are free";
 }
 
 TEST(TimerTest, HeadersTellTheTimeAndHowOftenItHasFired) {
@@ -395,9 +329,7 @@ public:
         }
     }
     void await(int value) const {
-        while (sum.load(std::memory_order_acquire) < value) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&] { return sum.load(std::memory_order_acquire) >= value; });
     }
     Timer timer;
     std::atomic<int> sum{0};
@@ -441,5 +373,260 @@ TEST(TimerThreadTest, DrainingDoesNotWaitForTimers) {
     EXPECT_EQ(object.sum, 1);
 }
 
+}  // namespace ownThread
+
+namespace shared {
+
+using namespace std::chrono_literals;
+
+struct WithTimers : PooledTraits {
+    static constexpr std::size_t maxTimers = 2;
+};
+struct Tick {};
+struct Fail {};
+
+class Timed : public PooledObject<Timed, Messages<Tick, Fail>, WithTimers> {
+public:
+    explicit Timed(const Executor& executor) : executor_(executor) {}
+    void handle(const Tick&) {
+        ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms);
+        if (cancelsAfter != 0 && ticks.size() == cancelsAfter) {
+            EXPECT_TRUE(cancel(timer));
+        }
+    }
+    void handle(const Fail&) {
+#if defined(__cpp_exceptions)
+        throw 1;
+#endif
+    }
+    std::vector<long long> ticks;  ///< milliseconds
+    std::size_t cancelsAfter = 0;
+    Timer timer;
+
+private:
+    const Executor& executor_;
+};
+using Ticks = std::vector<long long>;
+
+class Plain : public PooledObject<Plain, Messages<Tick>> {
+public:
+    void handle(const Tick&) {}
+};
+
+class PooledTimerTest : public testing::Test {
+protected:
+    ManualExecutor executor_;
+    Running<Timed> object_{executor_, executor_};
+};
+
+TEST_F(PooledTimerTest, FireAtTheirTimes) {
+    EXPECT_TRUE(object_.postAfter(30ms, Tick{}));
+    EXPECT_TRUE(object_.postAfter(10ms, Tick{}));
+    EXPECT_FALSE(object_.postAfter(5ms, Tick{})) << "there are two";
+    executor_.runFor(9ms);
+    EXPECT_EQ(object_.ticks, Ticks{});
+    executor_.runFor(20ms);
+    EXPECT_EQ(object_.ticks, Ticks{10});
+    EXPECT_TRUE(object_.postAfter(0ms, Tick{}));
+    EXPECT_EQ(executor_.runAll(), 1U);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 29}));
+    executor_.runFor(1h);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 29, 30}));
+    EXPECT_EQ(object_.firedTimers(), 3U);
+    EXPECT_EQ(object_.statistics().handled, 3U);
+}
+
+TEST_F(PooledTimerTest, RepeatUntilTheyAreCancelled) {
+    object_.cancelsAfter = 4;
+    object_.timer = object_.postEvery(10ms, Tick{});
+    executor_.runFor(1s);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 20, 30, 40}));
+    EXPECT_FALSE(object_.cancel(object_.timer));
+}
+
+struct OneTimer : PooledTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+class Blinker : public PooledObject<Blinker, Messages<Tick>, OneTimer> {
+public:
+    void handle(const Tick&) { next = postAfter(1s, Tick{}); }
+    Timer next;
+};
+
+TEST(PooledTimerLifeTest, AHandlerMayStartTheNextOfASingleTimer) {
+    ManualExecutor executor;
+    Running<Blinker> blinker(executor);
+    ASSERT_TRUE(blinker.postAfter(1s, Tick{}));
+    executor.runFor(10s);
+    EXPECT_EQ(blinker.firedTimers(), 10U);
+    EXPECT_FALSE(blinker.postAfter(1s, Tick{})) << "the next one is started";
+    EXPECT_TRUE(blinker.cancel(blinker.next));
+}
+
+TEST_F(PooledTimerTest, CancelledFromOutsideTheyDoNotFire) {
+    const Timer first = object_.postAfter(10ms, Tick{});
+    const Timer second = object_.postAfter(20ms, Tick{});
+    executor_.runFor(5ms);
+    EXPECT_TRUE(object_.cancel(first));
+    executor_.runFor(10ms);
+    EXPECT_TRUE(object_.cancel(second));
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.ticks, Ticks{});
+    EXPECT_TRUE(object_.postAfter(1ms, Tick{})) << "their slots are free";
+}
+
+TEST_F(PooledTimerTest, AnEarlierOneMovesTheAlarm) {
+    EXPECT_TRUE(object_.postAfter(30ms, Tick{}));
+    executor_.runFor(1ms);
+    EXPECT_TRUE(object_.postAfter(9ms, Tick{}));
+    executor_.runFor(100ms);
+    EXPECT_EQ(object_.ticks, (Ticks{10, 30}));
+}
+
+TEST_F(PooledTimerTest, OnesOfAStoppedObjectDoNotFire) {
+    EXPECT_TRUE(object_.postAfter(10ms, Tick{}));
+    executor_.runFor(1ms);
+    object_.stop();
+    EXPECT_TRUE(object_.join());
+    EXPECT_FALSE(object_.postAfter(1ms, Tick{}));
+    executor_.runFor(1s);
+    EXPECT_EQ(object_.ticks, Ticks{});
+}
+
+TEST(PooledTimerLifeTest, AnObjectThatWasStoppedDoesNotStart) {
+    ManualExecutor executor;
+    Timed timed(executor);
+    timed.stop();
+    EXPECT_FALSE(timed.start(executor));
+    EXPECT_TRUE(timed.isClosed());
+    EXPECT_TRUE(timed.hasEnded());
+    EXPECT_TRUE(timed.join());
+    Plain object;
+    object.stop();
+    EXPECT_FALSE(object.start(executor));
+    EXPECT_EQ(object.post(Tick{}), SendResult::closed);
+    EXPECT_TRUE(object.hasEnded());
+}
+
+TEST(PooledTimerLifeTest, BeforeTheStartThereAreNone) {
+    ManualExecutor executor;
+    Timed object(executor);
+    EXPECT_FALSE(object.postAfter(1ms, Tick{}));
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(PooledTimerTest, HandlerThatThrowsKeepsTheOthers) {
+    EXPECT_TRUE(object_.postAfter(10ms, Fail{}));
+    EXPECT_TRUE(object_.postAfter(20ms, Tick{}));
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.statistics().failed, 1U);
+    executor_.runFor(10ms);
+    EXPECT_EQ(object_.ticks, Ticks{20});
+}
+#endif
+
+}  // namespace shared
+
+namespace heaps {
+
+using Heap = detail::DeadlineHeap<int, 64>;
+
+TEST(DeadlineHeapTest, AgreesWithASortedMapWhateverIsInsertedAndRemoved) {
+    Heap heap;
+    std::map<std::pair<int, int>, Heap::Index> model;  // by deadline, then insertion
+    std::vector<std::pair<int, int>> keyOf(64);
+    test::Dice dice(7);
+    for (int step = 0; step < 20000; ++step) {
+        const auto index = static_cast<Heap::Index>(dice() % 64);
+        if (heap.contains(index)) {
+            heap.remove(index);
+            model.erase(keyOf[index]);
+        } else {
+            keyOf[index] = {static_cast<int>(dice() % 20), step};
+            heap.insert(index, keyOf[index].first);
+            model.emplace(keyOf[index], index);
+        }
+        ASSERT_EQ(heap.isEmpty(), model.empty());
+        if (!model.empty()) {
+            ASSERT_EQ(heap.first(), model.begin()->second);
+            ASSERT_EQ(heap.earliest(), model.begin()->first.first);
+        }
+    }
+}
+
+}  // namespace heaps
 }  // namespace
 }  // namespace sluice
+
+namespace sluice::detail {
+namespace {
+
+/// The word of a slot begins with the last generation that it can count.
+struct OldPlatform : StdPlatform {
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        static constexpr T firstGeneration = 8;
+        Atomic(T value = 0) noexcept
+            : std::atomic<T>(std::is_same_v<T, CounterWord> && value == firstGeneration
+                                 ? static_cast<T>(T{0} - firstGeneration)
+                                 : value) {}
+        using std::atomic<T>::operator=;
+    };
+};
+
+TEST(TimerSlotsTest, ASlotBeginsAgainAfterItsLastGeneration) {
+    TimerSlots<OldPlatform, int, 1> slots;
+    const auto fire = [&] {
+        slots.takeChanges(
+            [&](auto index) {
+                ASSERT_TRUE(slots.end(index));
+                slots.destroyEntry(index);
+            },
+            [](auto) {});
+    };
+    const Timer last = slots.arm(1);
+    EXPECT_TRUE(last);
+    EXPECT_FALSE(slots.cancel(Timer()));
+    fire();
+    EXPECT_TRUE(slots.arm(2)) << "in the other slot";
+    fire();
+    const Timer first = slots.arm(3);
+    EXPECT_TRUE(first);
+    EXPECT_NE(first, last);
+    EXPECT_FALSE(slots.cancel(last));
+    EXPECT_FALSE(slots.cancel(Timer())) << "an empty Timer names no timer";
+    fire();
+}
+
+/// Starts a timer in its destructor.
+struct Successor {
+    using Slots = TimerSlots<StdPlatform, Successor, 4>;
+    Successor(Slots& startsIn, int follow) noexcept : slots(&startsIn), left(follow) { ++alive; }
+    Successor(const Successor&) = delete;
+    Successor& operator=(const Successor&) = delete;
+    ~Successor() {
+        --alive;
+        if (left != 0) {
+            (void)slots->arm(*slots, left - 1);
+        }
+    }
+    inline static int alive = 0;
+    Slots* slots;
+    int left;
+};
+
+TEST(TimerSlotsTest, NoTimerStartsWhileTheyAreDestroyed) {
+    {
+        Successor::Slots slots;
+        const Timer first = slots.arm(slots, 0);
+        EXPECT_TRUE(first);
+        EXPECT_TRUE(slots.arm(slots, 1));
+        EXPECT_TRUE(slots.arm(slots, 1));
+        EXPECT_TRUE(slots.cancel(first));
+        slots.takeChanges([](auto) {}, [](auto) {});  // frees a slot that is destroyed first
+    }
+    EXPECT_EQ(Successor::alive, 0);
+}
+
+}  // namespace
+}  // namespace sluice::detail

@@ -138,8 +138,8 @@ public:
     }
 
 private:
-    // Edge E1: the waking thread's writes -> woken_ released by push() .. acquired by takeWoken() ->
-    // the coroutine.
+    // Edge E1: the waking thread's writes -> woken_ released by push() .. acquired by takeWoken()
+    // -> the coroutine.
 
     void resume(CoroutineFrame& frame) {
         struct Count {
@@ -231,7 +231,9 @@ protected:
     explicit Coroutines(Args... args)
         : Base(args...),
           scheduler_(
-              [](Scheduler& scheduler) noexcept { static_cast<Home&>(scheduler).object->wakeOwner(); },
+              [](Scheduler& scheduler) noexcept {
+                  static_cast<Home&>(scheduler).object->wakeOwner();
+              },
               this) {}
     ~Coroutines() = default;
 
@@ -271,7 +273,8 @@ protected:
 
 private:
     struct Home : Scheduler {
-        Home(typename Scheduler::Notify notify, Coroutines* o) noexcept : Scheduler(notify), object(o) {}
+        Home(typename Scheduler::Notify notify, Coroutines* o) noexcept
+            : Scheduler(notify), object(o) {}
         Coroutines* object;
     };
 

@@ -72,8 +72,8 @@ constexpr std::string_view nameOf(Do<Function> /*action*/) noexcept {
 }
 
 /// Prints a machine as text for Graphviz. A state is a node `s<number>`, or a cluster if it has
-/// inner states. An arrow from or to a cluster begins or ends at its border. A point has an arrow to
-/// the initial state of a cluster, or of the machine.
+/// inner states. An arrow from or to a cluster begins or ends at its border. A point has an arrow
+/// to the initial state of a cluster, or of the machine.
 template <class Table, class... Rows>
 class MachineGraph {
 public:

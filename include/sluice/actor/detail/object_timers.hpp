@@ -194,12 +194,13 @@ public:
 
     /// Applies starts and cancellations.
     void takeChanges() noexcept {
-        slots_.takeChanges([this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
-                        [this](Index index) {
-                            if (queue_.contains(index)) {
-                                queue_.remove(index);
-                            }
-                        });
+        slots_.takeChanges(
+            [this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
+            [this](Index index) {
+                if (queue_.contains(index)) {
+                    queue_.remove(index);
+                }
+            });
     }
 
     [[nodiscard]] TimePoint nextDeadline() const noexcept {

@@ -1,11 +1,16 @@
+#include "support/crew.hpp"
 #include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/handler_times.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/manual_traits.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/actor/watchdog.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
@@ -20,6 +25,7 @@
 
 namespace sluice {
 namespace {
+namespace watchdogs {
 
 using namespace std::chrono_literals;
 using test::Add;
@@ -50,9 +56,7 @@ public:
     void handle(const Add& /*add*/) {}
     void handle(const Hold& /*hold*/) {
         isHeld = true;
-        while (!isOpen) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return isOpen; });
     }
     std::atomic<bool> isHeld{false};
     std::atomic<bool> isOpen{false};
@@ -93,9 +97,7 @@ TEST_F(WatchdogTest, ReportsAHandlerOfAnObjectOnAPool) {
     lookAfter(500ms);
     EXPECT_EQ(reports_, Reports{});
     (void)object.post(Hold{});
-    while (!object.isHeld) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return object.isHeld; });
     lookAfter(1ms);
     lookAfter(250ms);
     EXPECT_EQ(reports_, Reports{"waiting 250"});
@@ -137,9 +139,7 @@ struct Discarded {
     Discarded& operator=(const Discarded&) = delete;
     ~Discarded() {
         const int own = ++*number;
-        while (*awaited < own) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&] { return *awaited >= own; });
     }
 };
 class Discarding : public ActiveObject<Discarding, Messages<Discarded, Hold>> {
@@ -147,9 +147,7 @@ public:
     void handle(const Discarded& /*message*/) {}
     void handle(const Hold& /*hold*/) {
         isHeld = true;
-        while (!isOpen) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return isOpen; });
     }
     std::atomic<bool> isHeld{false};
     std::atomic<bool> isOpen{false};
@@ -161,9 +159,7 @@ TEST_F(WatchdogTest, DiscardedMessagesAreNoLongHandler) {
     Running<Discarding> object;
     const auto watch = watchdog_.watch(object, "discarding");
     (void)object.post(Hold{});
-    while (!object.isHeld) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&]() -> bool { return object.isHeld; });
     constexpr int count = 20;
     for (int i = 0; i < count; ++i) {
         ASSERT_EQ(object.emplace<Discarded>(number, awaited), SendResult::ok);
@@ -171,9 +167,7 @@ TEST_F(WatchdogTest, DiscardedMessagesAreNoLongHandler) {
     object.stop();
     object.isOpen = true;
     for (int i = 1; i <= count; ++i) {
-        while (number < i) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&] { return number >= i; });
         lookAfter(60ms);  // each one takes less than the limit
         awaited = i;
     }
@@ -189,14 +183,10 @@ TEST_F(WatchdogTest, ManyShortHandlersAreNoLongOne) {
         first.isOpen = false;
         first.isHeld = false;
         (void)first.post(Hold{});
-        while (!first.isHeld) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return first.isHeld; });
         lookAfter(60ms);
         first.isOpen = true;
-        while (first.sizeApprox() != 0) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&] { return first.sizeApprox() == 0; });
     }
     EXPECT_EQ(reports_, Reports{});
 }
@@ -207,9 +197,7 @@ TEST_F(WatchdogTest, AnObjectThatIsNoLongerWatchedIsNotReported) {
     {
         const auto watch = watchdog_.watch(object, "waiting");
         (void)object.post(Hold{});
-        while (!object.isHeld) {
-            std::this_thread::yield();
-        }
+        test::awaitThat([&]() -> bool { return object.isHeld; });
         lookAfter(0ms);
     }
     lookAfter(500ms);
@@ -259,12 +247,103 @@ TEST(WatchdogThreadTest, LooksByItself) {
     const auto watch = watchdog.watch(object, "keeper");
     watchdog.start(1ms);
     (void)object.post(Hold{});
-    while (reports == 0) {
-        std::this_thread::yield();
-    }
+    test::awaitThat([&] { return reports != 0; });
     object.open();
     EXPECT_EQ(reports, 1);
 }
 
+}  // namespace watchdogs
+
+namespace times {
+
+using namespace std::chrono_literals;
+
+struct Work {
+    std::chrono::milliseconds time;
+};
+
+struct Timed : ManualTraits<ActorTraits, Timed> {
+    static constexpr bool handlerTimes = true;
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+};
+using Clock = Timed::Platform::Clock;
+
+class Worker : public ActiveObject<Worker, Messages<Work>, Timed> {
+public:
+    void handle(const Work& work) {
+        Clock::advance(work.time);
+#if defined(__cpp_exceptions)
+        if (work.time == 7ms) {
+            throw 1;
+        }
+#endif
+    }
+    using ActiveObject::handleQueued;
+};
+
+TEST(HandlerTimesTest, TellHowLongMessagesWaitAndHandlersRun) {
+    Clock::reset();
+    Worker worker;
+    (void)worker.post(Work{3ms});
+    (void)worker.post(Work{5ms});
+    Clock::advance(2ms);
+    worker.handleQueued();
+    const HandlerTimes times = worker.handlerTimes();
+    EXPECT_EQ(times.handled, 2U);
+    EXPECT_EQ(times.inHandlers, 8ms);
+    EXPECT_EQ(times.longestHandler, 5ms);
+    EXPECT_EQ(times.inQueue, 7ms);
+    EXPECT_EQ(times.longestInQueue, 5ms);
+    worker.stop();
+}
+
+TEST(HandlerTimesTest, TheLongestTimesDoNotOverflow) {
+    detail::DurationBook<StdPlatform> book;
+    book.add(std::chrono::nanoseconds::max());
+    book.add(std::chrono::nanoseconds::max());
+    book.add(9s);
+    EXPECT_EQ(book.sum(), std::chrono::nanoseconds::max());
+    EXPECT_EQ(book.longest(), std::chrono::nanoseconds::max());
+}
+
+#if defined(__cpp_exceptions)
+TEST(HandlerTimesTest, AHandlerThatThrowsCounts) {
+    Clock::reset();
+    Worker worker;
+    (void)worker.post(Work{7ms});
+    worker.handleQueued();
+    EXPECT_EQ(worker.handlerTimes().inHandlers, 7ms);
+    worker.stop();
+}
+#endif
+
+struct PooledTimed : PooledTraits {
+    static constexpr bool handlerTimes = true;
+    static constexpr TimeStamp timeStamp = TimeStamp::exact;
+};
+struct Fast : PooledTraits {};
+
+template <class Traits>
+class Pooled : public PooledObject<Pooled<Traits>, Messages<Work>, Traits> {
+public:
+    void handle(const Work& /*work*/) {}
+};
+
+TEST(HandlerTimesTest, OfAnObjectOnAnExecutorAreInTheExecutorsTime) {
+    ManualExecutor executor;
+    Running<Pooled<PooledTimed>> timed(executor);
+    Running<Pooled<Fast>> fast(executor);
+    (void)timed.post(Work{});
+    (void)fast.post(Work{});
+    executor.runFor(1s);
+    (void)timed.post(Work{});
+    executor.runAll();
+    EXPECT_EQ(timed.handlerTimes().handled, 2U);
+    EXPECT_EQ(timed.handlerTimes().inQueue, 0s) << "messages are handled before the clock moves";
+    EXPECT_EQ(fast.handlerTimes().handled, 1U);
+    EXPECT_EQ(fast.handlerTimes().inHandlers, 0s);
+}
+
+}  // namespace times
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,560 @@
+#include "support/crew.hpp"
+#include "support/watchdog.hpp"
+#include "unit/actor/actor_doubles.hpp"
+
+#include <sluice/actor/active_object.hpp>
+#include <sluice/actor/detail/awaited_posting.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/manual_traits.hpp>
+#include <sluice/actor/pooled_object.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/actor/running.hpp>
+#include <sluice/actor/thread_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+namespace {
+namespace posts {
+
+using namespace test;
+using Log = std::vector<std::string>;
+
+TEST(ActiveObjectTest, EveryWayToPostAndPrioritiesArriveWithTheirHeader) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Keeper<> keeper;
+    ASSERT_EQ(keeper.post(Note{"a"}, Priority::low), SendResult::ok);
+    ASSERT_EQ(keeper.emplace<Note>(Note{"b"}), SendResult::ok);
+    ASSERT_EQ(keeper.emplaceWith<Note>(Priority::low, Note{"c"}), SendResult::ok);
+    ASSERT_EQ(keeper.tryPost(Note{"d"}, Priority::high), SendResult::ok);
+    ASSERT_EQ(keeper.postFor(std::chrono::seconds(1), Note{"e"}, Priority::medium), SendResult::ok);
+    ASSERT_EQ(keeper.post(Note{"f"}, {Priority::high, 7}), SendResult::ok);
+    EXPECT_EQ(keeper.sizeApprox(), 6U);
+    ASSERT_TRUE(keeper.start());
+    EXPECT_TRUE(keeper.stopAfterDrain(late()));
+    EXPECT_TRUE(keeper.join());
+    EXPECT_EQ(keeper.log, (Log{"d high", "f high", "b medium", "e medium", "a low", "c low"}));
+}
+
+TEST(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Keeper<Holds<8>> keeper;  // rooms of 2, 4 and 2
+    EXPECT_EQ(keeper.capacity(), 8U);
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(keeper.post(Add{i}), SendResult::ok);
+    }
+    Note note{"a text that is too long to lie in the string object itself"};
+    EXPECT_EQ(keeper.post(std::move(note)), SendResult::full);
+    EXPECT_EQ(keeper.tryPost(std::move(note)), SendResult::full);
+    EXPECT_EQ(keeper.postFor(std::chrono::nanoseconds(1), std::move(note)), SendResult::full);
+    EXPECT_FALSE(note.text.empty());
+    EXPECT_EQ(keeper.pressure(), Pressure::critical);
+    EXPECT_EQ(keeper.statistics().total().full, 3U);
+}
+
+struct Blocks : Holds<2> {
+    static constexpr bool priorities = false;
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
+};
+
+/// Posts to itself until there is no room.
+class Flooder : public ActiveObject<Flooder, Messages<int>, Blocks> {
+public:
+    void handle(const int& depth) {
+        if (depth == 0) {
+            while ((last = post(1)) == SendResult::ok) {
+            }
+        }
+    }
+    SendResult last = SendResult::ok;
+};
+
+TEST(ActiveObjectTest, PostThatWouldBlockInAnOwnHandlerIsRefused) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Flooder flooder;
+    ASSERT_TRUE(flooder.start());
+    ASSERT_EQ(flooder.post(0), SendResult::ok);
+    // An open object: otherwise the handler's posts would be refused as closed.
+    test::awaitThat([&] { return flooder.statistics().total().delivered >= 2; });
+    flooder.stop();
+    EXPECT_TRUE(flooder.join());
+    EXPECT_EQ(flooder.last, SendResult::full);
+}
+
+struct Bare : BasicActorTraits<BareBusTraits> {
+    static constexpr std::size_t depth = 4;
+};
+
+class Counter : public ActiveObject<Counter, Messages<int>, Bare> {
+public:
+    void handle(const int& value) { sum += value; }
+    int sum = 0;
+};
+
+TEST(ActiveObjectTest, WorksWithTheBareMailbox) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Counter counter;
+    ASSERT_EQ(counter.post(4), SendResult::ok);
+    ASSERT_EQ(counter.post(3), SendResult::ok);
+    ASSERT_TRUE(counter.start());
+    EXPECT_TRUE(counter.stopAfterDrain(late()));
+    EXPECT_TRUE(counter.join());
+    EXPECT_EQ(counter.sum, 7);
+}
+
+/// Driven by the test.
+class Stepped : public ActiveObject<Stepped, Messages<int>> {
+public:
+    void handle(const int& value) {
+        wasHere = isHere();
+        if (value == 0) {
+            stop();
+        } else {
+            sum += value;
+        }
+    }
+    using ActiveObject::handleQueued;
+
+    bool wasHere = false;
+    int sum = 0;
+};
+
+TEST(ActiveObjectTest, MayBeDrivenStepByStepWithoutAThread) {
+    Stepped stepped;
+    ASSERT_EQ(stepped.post(1), SendResult::ok);
+    EXPECT_EQ(stepped.handleQueued(), 1U);
+    EXPECT_EQ(stepped.handleQueued(), 0U);
+    EXPECT_TRUE(stepped.wasHere);
+    EXPECT_FALSE(stepped.isHere());
+    for (const int value : {2, 0, 4}) {
+        ASSERT_EQ(stepped.post(value), SendResult::ok);
+    }
+    EXPECT_EQ(stepped.handleQueued(), 3U);
+    EXPECT_EQ(stepped.sum, 3);
+    EXPECT_EQ(stepped.statistics().total().discarded, 1U);
+}
+
+using namespace test::names;
+
+class Familiar : public ActiveObject<Familiar, test::names::All> {
+public:
+    void handle(const Message&) { ++handled; }
+    void handle(const State&) { ++handled; }
+    void handle(const Task&) { ++handled; }
+    void handle(const Alarm&) { ++handled; }
+    void handle(const Mailbox&) { ++handled; }
+    using ActiveObject::handleQueued;
+    int handled = 0;
+};
+
+TEST(ActiveObjectTest, TakesNoNamesAwayFromAProgram) {
+    Familiar object;
+    EXPECT_EQ(object.post(Message{}), SendResult::ok);
+    EXPECT_EQ(object.post(Alarm{}), SendResult::ok);
+    EXPECT_EQ(object.handleQueued(), 2U);
+    object.stop();
+    EXPECT_EQ(object.handled, 2);
+}
+
+}  // namespace posts
+
+namespace limits {
+
+using namespace std::chrono_literals;
+using test::Add;
+using test::Note;
+
+struct Fragile {
+    explicit Fragile(bool isBroken) {
+#if defined(__cpp_exceptions)
+        if (isBroken) {
+            throw 1;
+        }
+#else
+        (void)isBroken;
+#endif
+    }
+};
+
+template <class Base>
+struct TwoAdds : Base {
+    template <class Message>
+    static constexpr std::uint32_t maxInFlight = std::is_same_v<Message, Add>       ? 2
+                                                 : std::is_same_v<Message, Fragile> ? 1
+                                                                                    : 0;
+    static constexpr std::size_t maxTimers = 4;
+};
+
+struct OwnTraits : ManualTraits<TwoAdds<ActorTraits>, OwnTraits> {};
+struct SharedTraits : TwoAdds<PooledTraits> {};
+
+class Own : public ActiveObject<Own, Messages<Note, Add, Fragile>, OwnTraits> {
+public:
+    void handle(const Note& /*note*/) {}
+    void handle(const Add& add) {
+        sum += add.value;
+#if defined(__cpp_exceptions)
+        if (add.value == 100) {
+            throw 1;
+        }
+#endif
+    }
+    void handle(const Fragile& /*fragile*/) {}
+    using ActiveObject::handleQueued;
+    int sum = 0;
+};
+
+class Shared : public PooledObject<Shared, Messages<Note, Add, Fragile>, SharedTraits> {
+public:
+    void handle(const Note& /*note*/) {}
+    void handle(const Add& add) { sum += add.value; }
+    void handle(const Fragile& /*fragile*/) {}
+    int sum = 0;
+};
+
+struct CountedTraits : SharedTraits {
+    static constexpr bool statistics = true;
+};
+class Counted : public PooledObject<Counted, Messages<Add>, CountedTraits> {
+public:
+    void handle(const Add& /*add*/) {}
+};
+
+TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
+    Own object;
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.emplace<Add>(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::full);
+        EXPECT_EQ(object.post(Add{1}, Priority::high), SendResult::full);
+        EXPECT_EQ(object.tryPost(Add{1}), SendResult::full);
+        EXPECT_EQ(object.postFor(1h, Add{1}), SendResult::full) << "at once";
+        EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
+        EXPECT_EQ(object.handleQueued(), 3U);
+    }
+    EXPECT_EQ(object.sum, 6);
+    object.stop();
+    EXPECT_EQ(object.post(Add{1}), SendResult::closed);
+}
+
+TEST(InFlightTest, RefusalsAreInTheAccounts) {
+    Own object;
+    for (int i = 0; i < 5; ++i) {
+        (void)object.post(Add{1});
+    }
+    EXPECT_EQ(object.statistics().total().attempted(), 5U);
+    EXPECT_EQ(object.statistics().total().full, 3U);
+    object.stop();
+    EXPECT_EQ(object.post(Add{1}), SendResult::closed) << "discarded ones are in no flight";
+    EXPECT_EQ(object.statistics().total().closed, 1U);
+    ManualExecutor executor;
+    Running<Counted> shared(executor);
+    for (int i = 0; i < 5; ++i) {
+        (void)shared.post(Add{1});
+    }
+    EXPECT_EQ(shared.statistics().full, 3U);
+    shared.stop();
+    EXPECT_EQ(shared.post(Add{1}), SendResult::closed);
+    EXPECT_EQ(shared.statistics().closed, 1U);
+}
+
+TEST(InFlightTest, MessagesOfTimersDoNotCount) {
+    OwnTraits::Platform::Clock::reset();
+    Own object;
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_TRUE(object.postAfter(1ms, Add{1}));
+    }
+    OwnTraits::Platform::Clock::advance(1ms);
+    EXPECT_EQ(object.handleQueued(), 4U);
+    EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(object.post(Add{1}), SendResult::full);
+    object.stop();
+}
+
+TEST(InFlightTest, HoldsForObjectsOnAnExecutor) {
+    ManualExecutor executor;
+    Running<Shared> object(executor);
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.post(Add{1}), SendResult::full);
+        EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
+        EXPECT_TRUE(object.postAfter(1ms, Add{10}));
+        executor.runFor(1ms);
+    }
+    EXPECT_EQ(object.sum, 36);
+}
+
+#if defined(__cpp_exceptions)
+TEST(InFlightTest, WhatThrowsIsNotInFlight) {
+    Own object;
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(object.post(Add{100}), SendResult::ok);
+        object.handleQueued();
+        EXPECT_THROW((void)object.emplace<Fragile>(true), int);
+    }
+    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::ok);
+    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::full);
+    object.stop();
+    ManualExecutor executor;
+    Running<Shared> shared(executor);
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_THROW((void)shared.emplace<Fragile>(true), int);
+    }
+    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::ok);
+    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::full);
+}
+#endif
+
+}  // namespace limits
+
+namespace waits {
+
+using namespace test;
+
+struct Blocks : ActorTraits {
+    static constexpr std::size_t depth = 4;
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::block, Overflow::block, Overflow::block};
+};
+
+/// Fills the mailbox of another object until it has no room.
+class Flooding : public ActiveObject<Flooding, Messages<int>, Blocks> {
+public:
+    void handle(const int& /*number*/) {
+        while (other->post(0) == SendResult::ok) {
+        }
+        isRefused = true;
+    }
+    Flooding* other = nullptr;
+    std::atomic<bool> isRefused{false};
+};
+
+// Each one's mailbox is full, and each one posts to the other: with waits neither would go on.
+TEST(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Flooding first;
+    Flooding second;
+    first.other = &second;
+    second.other = &first;
+    ASSERT_EQ(first.post(0), SendResult::ok);
+    ASSERT_EQ(second.post(0), SendResult::ok);
+    ASSERT_TRUE(first.start());
+    ASSERT_TRUE(second.start());
+    while (!first.isRefused || !second.isRefused) {
+        std::this_thread::yield();
+    }
+    first.stop();
+    second.stop();
+    EXPECT_TRUE(first.join());
+    EXPECT_TRUE(second.join());
+}
+
+/// Its handler posts to an object whose mailbox is full and whose thread is held.
+class PooledFlooding : public PooledObject<PooledFlooding, Messages<int>> {
+public:
+    explicit PooledFlooding(Keeper<Blocks>& full) : full_(full) {}
+    void handle(const int& /*number*/) {
+        while (full_.post(Add{0}) == SendResult::ok) {
+        }
+        EXPECT_NE(full_.postFor(std::chrono::hours(1), Add{0}), SendResult::ok);
+    }
+
+private:
+    Keeper<Blocks>& full_;
+};
+
+TEST(WaitingPostsTest, NoThreadOfAPoolWaits) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Keeper<Blocks>> full;
+    ASSERT_EQ(full.post(Hold{}), SendResult::ok);
+    full.awaitHeld();
+    {
+        Running<PooledFlooding> object(pool, full);
+        ASSERT_EQ(object.post(0), SendResult::ok);
+        EXPECT_TRUE(object.stopAfterDrain(late()));
+    }
+    EXPECT_GT(full.sizeApprox(), 0U);
+    full.open();
+}
+
+/// Posts more to itself than there is room for, before it can have been started.
+class Eager : public ActiveObject<Eager, Messages<int>, Blocks> {
+public:
+    Eager() {
+        while (post(0) == SendResult::ok) {
+            ++posted;
+        }
+        last = postFor(std::chrono::hours(1), 0);
+    }
+    void handle(const int& /*number*/) {}
+
+    std::size_t posted = 0;
+    SendResult last = SendResult::ok;
+};
+
+TEST(WaitingPostsTest, AnObjectThatFillsItsMailboxBeforeItsStartDoesNotHang) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Running<Eager> object;
+    EXPECT_GT(object.posted, 0U);
+    EXPECT_NE(object.last, SendResult::ok);
+    EXPECT_TRUE(object.stopAfterDrain(late()));
+    EXPECT_EQ(object.statistics().total().delivered, object.posted);
+}
+
+TEST(WaitingPostsTest, AnObjectWhoseThreadWasRefusedStillDoesNotHang) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Eager object;
+    ThreadOptions options;
+    options.name = "a name that is too long for a thread";
+#if defined(__cpp_exceptions)
+    EXPECT_ANY_THROW(object.start(options));
+#endif
+    EXPECT_NE(object.post(0), SendResult::ok);
+    object.stop();
+}
+
+struct TellsRoom : PooledTraits {
+    static constexpr std::uint32_t depth = 4;
+    static constexpr bool awaitedPosts = true;
+    static constexpr bool statistics = true;
+};
+class Narrow : public PooledObject<Narrow, Messages<int>, TellsRoom> {
+public:
+    void handle(const int& number) {
+        while (number == 0 && !isOpen) {
+            std::this_thread::yield();
+        }
+        (void)postFor(std::chrono::hours(1), 2);  // here it does not wait
+        ++handled;
+    }
+    std::atomic<bool> isOpen{false};
+    std::atomic<int> handled{0};
+};
+
+TEST(WaitingPostsTest, PostForWaitsForAPooledObjectOutsideOfHandlers) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Narrow> object(pool);
+    while (object.post(0) == SendResult::ok) {
+    }
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), SendResult::ok);
+    std::thread poster([&] {
+        for (int i = 0; i < 100; ++i) {
+            EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::ok);
+        }
+    });
+    object.isOpen = true;
+    poster.join();
+    object.stop();
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::closed);
+}
+
+TEST(WaitingPostsTest, APostThatWaitsCountsOnceInThePool) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    Running<Narrow> object(pool);
+    while (object.post(0) == SendResult::ok) {
+    }
+    const std::uint64_t before = object.statistics().full;
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(0), 1), SendResult::ok);
+        EXPECT_NE(object.postFor(std::chrono::milliseconds(1), 1), SendResult::ok);
+    }
+    EXPECT_EQ(object.statistics().full, before + 20);
+    object.isOpen = true;
+    object.stop();
+    awaitThat([&] { return object.hasEnded(); });
+    // Its handler posts, too.
+    const std::uint64_t closed = object.statistics().closed;
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::closed);
+    EXPECT_EQ(object.statistics().closed, closed + 1);
+}
+
+// From outside of handlers, after the start, `block` waits as it says.
+TEST(WaitingPostsTest, OtherThreadsWaitForRoom) {
+    const Watchdog watchdog([](std::FILE*) {});
+    Running<Keeper<Blocks>> object;
+    ASSERT_EQ(object.post(Hold{}), SendResult::ok);
+    object.awaitHeld();
+    while (object.tryPost(Add{0}) == SendResult::ok) {
+    }
+    EXPECT_NE(object.postFor(std::chrono::milliseconds(1), Add{1}), SendResult::ok);
+    std::thread poster([&] { EXPECT_EQ(object.post(Add{1}), SendResult::ok); });
+    object.open();
+    poster.join();
+}
+
+}  // namespace waits
+}  // namespace
+}  // namespace sluice
+
+namespace sluice::detail {
+namespace {
+
+/// Counts the waits that take memory.
+struct CountedWait : Park {
+    CountedWait() noexcept { ++alive; }
+    CountedWait(const CountedWait&) = delete;
+    CountedWait& operator=(const CountedWait&) = delete;
+    ~CountedWait() { --alive; }
+    inline static int alive = 0;
+};
+struct CountedTraits : RequestTraits {
+    using Wait = CountedWait;
+};
+using Waiters = RoomWaiters<CountedTraits>;
+
+TEST(RoomWaitersTest, WaitsThatWereGivenUpAreForgotten) {
+    Waiters waiters;
+    int most = 0;
+    for (int i = 0; i < 10000; ++i) {
+        (void)waiters.add();
+        most = most < CountedWait::alive ? CountedWait::alive : most;
+    }
+    EXPECT_LT(most, 200);
+}
+
+// A wait that ends early adds itself again, as a post that finds no room does. Otherwise many
+// waiting threads could wake each other without end.
+TEST(RoomWaitersTest, ManyWaitsEndEarlySeldom) {
+    Waiters waiters;
+    std::vector<Waiters::Room::Future> rooms;
+    for (int i = 0; i < 1000; ++i) {
+        rooms.push_back(waiters.add());
+    }
+    int early = 0;
+    for (int i = 0; i < 10000; ++i) {
+        (void)waiters.add();  // given up at once
+        for (auto& room : rooms) {
+            if (room.isReady()) {
+                room = waiters.add();
+                ++early;
+            }
+        }
+    }
+    EXPECT_LT(early, 20000) << "not for each of 10,000 others";
+    EXPECT_LT(CountedWait::alive, 4000);
+    waiters.notifyAll();
+    for (auto& room : rooms) {
+        EXPECT_TRUE(room.isReady());
+    }
+}
+
+}  // namespace
+}  // namespace sluice::detail

@@ -11,9 +11,9 @@
 
 namespace sluice {
 
-/// One bus of a page of metrics: its name, its counts, and the names of its types in the order of
-/// its Messages. All three must outlive it. The names of the types must differ from each other,
-/// because OpenMetrics forbids two samples with the same labels. No function checks it.
+/// One bus of a metrics page: its name, its counts, and its types' names in the order of its
+/// Messages. All three must outlive it. The types' names must differ, which no function checks,
+/// because OpenMetrics forbids two samples with the same labels.
 class BusMetrics {
 public:
     template <std::size_t TypeCount>
@@ -30,8 +30,7 @@ public:
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&&,
                const std::string_view (&)[TypeCount]) = delete;
-    /// Refused: temporary names, also in braces. Put them into a variable that outlives this
-    /// object.
+    /// Refused: temporary names, also in braces.
     template <std::size_t TypeCount>
     BusMetrics(std::string_view, const BusStatistics<TypeCount>&,
                std::initializer_list<std::string_view>) = delete;

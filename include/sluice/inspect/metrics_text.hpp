@@ -1,11 +1,10 @@
 #pragma once
 
 /// \file
-/// Writes the counts of buses as text in the OpenMetrics format, which Prometheus reads.
+/// Writes the counts of buses as text in the OpenMetrics 1.0 format, which Prometheus reads.
 ///
-/// Use it to answer a scrape, or to write the text to a file for a collector. It needs only a
-/// function that takes text. It opens no socket, allocates nothing, and depends on no locale. Use
-/// prometheus_collector.hpp in a program that exposes its metrics with prometheus-cpp.
+/// Use it to answer a scrape, or to write a file for a collector. It needs only a function that
+/// takes text: no socket, allocation or locale. Use prometheus_collector.hpp with prometheus-cpp.
 ///
 ///     const auto statistics = bus.statistics();
 ///     static constexpr std::string_view types[] = {"Sample", "Alarm"};
@@ -18,13 +17,9 @@
 /// - by bus, type and priority: messages published, rejected (by reason), dropped, delivered and
 ///   discarded, and failed calls of handlers, as counters; messages in the bus as a gauge
 /// - by bus and priority: the time in the bus as a summary, and the longest time as a gauge
-/// - by bus: the most messages that were in the bus at once, as a gauge
+/// - by bus: the most messages that were in the bus simultaneously, as a gauge
 ///
 /// Write all buses of a program into one text, because a family may occur in it only once.
-///
-/// Origin of the format: OpenMetrics 1.0.
-///
-/// Tests: tests/unit/inspect/metrics_text_test.cpp.
 
 #include <sluice/inspect/bus_metrics.hpp>
 #include <sluice/inspect/detail/bus_families.hpp>

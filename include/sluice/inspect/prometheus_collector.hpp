@@ -96,22 +96,18 @@ private:
 ///     (void)collector->add("vehicle", bus, types);
 ///     exposer.RegisterCollectable(collector);
 ///
-/// Use it beside other metrics of prometheus-cpp. Use metrics_text.hpp, which has the same
-/// families, in a program that does not use this library. No other header needs prometheus-cpp, so
-/// <sluice/inspect.hpp> does not include this one. With CMake, find_package(prometheus-cpp) and
-/// link sluice::inspect_prometheus.
+/// Use it beside other metrics of prometheus-cpp, and metrics_text.hpp, which has the same
+/// families, without this library. <sluice/inspect.hpp> does not include it. With CMake,
+/// find_package(prometheus-cpp) and link sluice::inspect_prometheus.
 ///
-/// Add all buses of a program to one collector, because a family may occur only once. The name of a
-/// counter ends with `_total`, as in the text that Prometheus reads. Values are double, as all
-/// values in prometheus-cpp: beyond 2^53 the last digits are lost.
+/// Add all buses of a program to one collector, because a family may occur only once. A bus must
+/// outlive the collector, or be removed before. Counter names end with `_total`. Values are double,
+/// as everywhere in prometheus-cpp: beyond 2^53 the last digits are lost.
 ///
-/// Threads: any thread may call any member. A scrape reads the counts like Bus::statistics(), and
-/// stops no publisher and no consumer. add() and remove() wait for a scrape that is under way.
+/// Thread safety: any thread may call any member. A scrape reads the counts like Bus::statistics(),
+/// and blocks no publisher or consumer. add() and remove() wait for a running scrape.
 ///
-/// It allocates when a bus is added, and in each scrape. Shutdown: a bus must outlive the
-/// collector, or be removed from it before.
-///
-/// Tests: tests/unit/inspect/prometheus_collector_test.cpp.
+/// Performance: allocates when a bus is added, and in each scrape.
 class PrometheusCollector final : public prometheus::Collectable {
 public:
     PrometheusCollector() = default;
@@ -119,11 +115,9 @@ public:
     PrometheusCollector& operator=(const PrometheusCollector&) = delete;
     ~PrometheusCollector() override = default;
 
-    /// Adds a bus under this name, with these names for its types, in the order of its Messages.
-    /// The names of the types must differ from each other, see BusMetrics. The texts of these names
-    /// must outlive the collector, like literals. It takes each object whose statistics() are
-    /// BusStatistics: a Bus. Returns false, and adds
-    /// nothing, if there is a bus of this name.
+    /// Adds a bus, or any object whose statistics() are BusStatistics, with the names of its types
+    /// in the order of its Messages. These must differ, and outlive the collector, like literals.
+    /// Returns false, and adds nothing, if there is a bus of this name.
     template <class Bus, std::size_t TypeCount>
     [[nodiscard]] bool add(std::string name, const Bus& bus,
                            const std::string_view (&types)[TypeCount]) {
@@ -141,8 +135,8 @@ public:
     template <class Bus, std::size_t TypeCount>
     bool add(std::string, const Bus&&, const std::string_view (&)[TypeCount]) = delete;
 
-    /// Removes a bus. After the return the collector never reads the bus again. Returns false if
-    /// there is no bus of this name.
+    /// Removes a bus, which is not read after the return. Returns false if there is none of this
+    /// name.
     bool remove(std::string_view name) {
         const std::lock_guard lock(mutex_);
         const auto place = find(name);

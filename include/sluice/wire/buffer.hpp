@@ -6,7 +6,7 @@
 
 namespace sluice::wire {
 
-/// Collects encoded bytes in memory of the caller. It never allocates.
+/// Collects encoded bytes in the caller's memory, which must outlive it. It never allocates.
 ///
 ///     std::array<unsigned char, 256> memory;
 ///     wire::Buffer buffer(memory.data(), memory.size());
@@ -14,7 +14,7 @@ namespace sluice::wire {
 ///         send(buffer.data(), buffer.size());
 ///     }
 ///
-/// Threads: one thread at a time. The memory must outlive the buffer.
+/// Thread safety: one thread at a time.
 class Buffer {
 public:
     /// `capacity` is the number of bytes at `storage`.
@@ -27,10 +27,10 @@ public:
     /// Whether append() or extend() has ever refused bytes.
     [[nodiscard]] bool hasOverflowed() const noexcept { return hasOverflowed_; }
 
-    /// Removes the bytes behind the first `size` bytes. If there are fewer bytes, it does nothing.
+    /// Removes the bytes after the first `size`, if there are more.
     void shrink(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
 
-    /// Appends `count` bytes. If they do not fit, it appends nothing and returns false.
+    /// Appends `count` bytes; or nothing, and returns false, if they do not fit.
     [[nodiscard]] bool append(const void* bytes, std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;
@@ -43,8 +43,8 @@ public:
         return true;
     }
 
-    /// Appends `count` bytes that the caller then writes to the returned address. If they do not
-    /// fit, it appends nothing and returns null.
+    /// Appends `count` bytes for the caller to write; or nothing, and returns null, if they do not
+    /// fit.
     [[nodiscard]] unsigned char* extend(std::size_t count) noexcept {
         if (count > capacity_ - size_) {
             hasOverflowed_ = true;

@@ -14,15 +14,14 @@
 
 namespace sluice::wire {
 
-/// Turns messages of type T into bytes, and bytes into messages. A bridge uses it for each type.
+/// Converts messages of type T to bytes and back. A bridge uses it for each type.
 ///
 ///     wire::Codec<Order>::encode(order, buffer);
 ///     const auto error = wire::Codec<Order>::decode(bytes, size, received);
 ///
-/// - Most types use MessagePack: see encode() and decode().
-/// - Messages of protobuf use their own form. The codec recognises them by their functions, and
-///   needs no header of protobuf.
-/// - For another form, for example the tables of FlatBuffers, specialise Codec for the type:
+/// Most types use MessagePack, see encode() and decode(). Protobuf messages, recognised by their
+/// functions without a header of protobuf, use their own form. Specialise Codec for another form,
+/// such as FlatBuffers tables:
 ///
 ///     template <>
 ///     struct sluice::wire::Codec<Order> {
@@ -31,19 +30,13 @@ namespace sluice::wire {
 ///         static std::uint64_t schemaHash();
 ///     };
 ///
-/// A specialisation keeps these rules:
+/// - encode() appends the message. If the message does not fit, or decode() would refuse it, it
+///   returns false and leaves the buffer's size unchanged. It must not throw.
+/// - decode() receives untrusted bytes, and refuses them with DecodeError::foreignForm.
+/// - schemaHash() identifies the type and must be the same in all programs. With `static constexpr
+///   bool needsSameSchema = true`, a bridge refuses messages with another hash.
 ///
-/// - encode() appends the message to the buffer. It returns false if the message does not fit, or
-///   if decode() would refuse the message. Then it leaves the size of the buffer unchanged. It must
-///   not throw.
-/// - decode() gets untrusted bytes. If it refuses them, it returns DecodeError::foreignForm.
-/// - schemaHash() identifies the type. It must be the same in all programs.
-/// - A codec may have `static constexpr bool needsSameSchema = true`. Then a bridge refuses
-///   messages from a program with another schemaHash().
-///
-/// Threads: any thread may call the functions; different calls share nothing.
-///
-/// Tests: tests/unit/wire/codec_test.cpp.
+/// Thread safety: any thread may call the functions; calls share nothing.
 template <class T, class = void>
 struct Codec {
     static constexpr bool needsSameSchema = hasUnnamedFields<T>();
@@ -73,7 +66,7 @@ inline constexpr bool needsSameSchema<C, std::void_t<decltype(C::needsSameSchema
 
 }  // namespace detail
 
-/// The codec of protobuf's messages. It allocates whatever protobuf allocates.
+/// The codec of protobuf messages, which allocates as protobuf does.
 template <class T>
 struct Codec<T, std::enable_if_t<detail::isProtobuf<T>>> {
     static bool encode(const T& message, Buffer& buffer) {

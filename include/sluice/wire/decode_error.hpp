@@ -4,7 +4,7 @@
 
 namespace sluice::wire {
 
-/// Says why decode() or fromJson() refuses the bytes. toString() returns a sentence for each.
+/// The reason why decode() or fromJson() refuses the bytes. toString() returns a sentence for each.
 enum class DecodeError : std::uint8_t {
     none,
     truncated,
@@ -21,7 +21,6 @@ enum class DecodeError : std::uint8_t {
     foreignForm
 };
 
-/// Returns the meaning of an error as a constant text.
 [[nodiscard]] constexpr const char* toString(DecodeError error) noexcept {
     switch (error) {
     case DecodeError::none:

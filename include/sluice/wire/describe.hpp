@@ -10,7 +10,7 @@
 
 namespace sluice::wire {
 
-/// The argument of describe(). It names a type without an object of that type.
+/// The argument of describe(), which names a type without an object.
 template <class T>
 struct Type {};
 
@@ -28,7 +28,7 @@ template <class Class, class Member>
     return {name, member};
 }
 
-/// Makes the result of describe(), which names the fields of a message:
+/// The result of describe(), which names the fields of a message:
 ///
 ///     struct Reading {
 ///         std::uint32_t sensor;
@@ -39,12 +39,9 @@ template <class Class, class Member>
 ///                                     sluice::wire::field("celsius", &Reading::celsius));
 ///     }
 ///
-/// Write describe() in the namespace of the message. It must be constexpr. Each field has a name of
-/// its own, in UTF-8. A message has at most 64 fields.
-///
-/// With names, programs may have different fields. An aggregate of 1 to 16 members needs no
-/// describe(): then the position of a member is its name, and both programs must have the same
-/// members.
+/// describe() is constexpr and stands in the message's namespace. At most 64 fields, each with a
+/// unique UTF-8 name. With names, programs may have different fields. An aggregate of 1 to 16
+/// members needs no describe(): its members are named by position, the same in both programs.
 template <class... Fields>
 [[nodiscard]] constexpr std::tuple<Fields...> fields(Fields... each) noexcept {
     static_assert(sizeof...(Fields) <= 64, "describe(): a message has at most 64 fields");

@@ -7,7 +7,7 @@
 
 namespace sluice::wire {
 
-/// Says why decodeEnvelope() refuses the bytes. toString() returns a sentence for each.
+/// The reason why decodeEnvelope() refuses the bytes. toString() returns a sentence for each.
 enum class EnvelopeError : std::uint8_t {
     none,
     tooShort,
@@ -18,7 +18,6 @@ enum class EnvelopeError : std::uint8_t {
     wrongChecksum
 };
 
-/// Returns the meaning of an error as a constant text.
 [[nodiscard]] constexpr const char* toString(EnvelopeError error) noexcept {
     switch (error) {
     case EnvelopeError::none:
@@ -39,7 +38,7 @@ enum class EnvelopeError : std::uint8_t {
     return "unknown error";
 }
 
-/// Describes a message that travels between programs: its type, and the program that published it.
+/// The header of a message between programs: its type, and the program that published it.
 ///
 ///     std::array<unsigned char, wire::envelopeSize + 100> bytes;
 ///     // ... write the payload at bytes.data() + wire::envelopeSize, then:
@@ -47,7 +46,7 @@ enum class EnvelopeError : std::uint8_t {
 ///     wire::Envelope received;
 ///     const auto error = wire::decodeEnvelope(bytes.data(), envelopeSize + payloadSize, received);
 ///
-/// On the wire it takes 64 bytes in front of the payload. All numbers are little-endian:
+/// On the wire it takes 64 little-endian bytes before the payload:
 ///
 ///     offset  0  magic, 4 bytes: "SLUW"    offset 24  origin, 8 bytes
 ///     offset  4  version, 2 bytes: 1       offset 32  sequence, 8 bytes
@@ -57,30 +56,27 @@ enum class EnvelopeError : std::uint8_t {
 ///     offset 16  type, 4 bytes             offset 60  CRC32C of bytes 0 to 59 and the payload
 ///     offset 20  payload length, 4 bytes
 ///
-/// The checksum finds damage. An attacker can compute it, too.
-/// CRC32C is the cyclic redundancy check with the Castagnoli polynomial.
+/// CRC32C (Castagnoli) detects damage, but not an attacker, who can compute it, too.
 ///
-/// Threads: any thread may call the functions; different calls share nothing.
+/// Thread safety: any thread may call the functions; calls share nothing.
 struct Envelope {
     /// Codec::schemaHash() of the message's type.
     std::uint64_t schemaHash = 0;
-    /// A number for the type, which sender and receiver agree on. A bridge computes it from the
-    /// subject and the version.
+    /// A number for the type, which a bridge computes from the subject and the version.
     std::uint32_t type = 0;
     /// 0 is low, 1 is medium, 2 is high. decodeEnvelope() refuses other values.
     std::uint8_t priority = 0;
-    /// The number of the program that published the message. Unique in the fleet.
+    /// The publishing program's number, unique in the fleet.
     std::uint64_t origin = 0;
-    /// A number that differs for each start of that program. Each start counts its messages from 1.
+    /// Differs for each start of that program, which counts its messages from 1.
     std::uint32_t incarnation = 0;
-    /// The number of the message among all messages with the same origin, incarnation, type and
-    /// priority.
+    /// Counts messages of the same origin, incarnation, type and priority.
     std::uint64_t sequence = 0;
-    /// The time of the message, in nanoseconds since 1970-01-01 UTC.
+    /// Nanoseconds since 1970-01-01 UTC.
     std::int64_t time = 0;
-    /// The number of the trace that the message belongs to. 0: none.
+    /// The trace of the message; 0: none.
     std::uint64_t traceId = 0;
-    /// Bytes of the payload. decodeEnvelope() sets it; encodeEnvelope() takes it as an argument.
+    /// In bytes. decodeEnvelope() sets it; encodeEnvelope() takes it as an argument.
     std::uint32_t length = 0;
 };
 
@@ -114,8 +110,8 @@ template <std::size_t Bytes>
 
 }  // namespace detail
 
-/// Writes the envelope into the first 64 bytes of `message`. Write the payload behind them before,
-/// because the checksum covers it. `payloadSize` is in bytes. It does not allocate.
+/// Writes the envelope into the first 64 bytes of `message`. The payload of `payloadSize` bytes
+/// must already follow them, because the checksum covers it. It does not allocate.
 inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
                            std::uint32_t payloadSize) noexcept {
     detail::putLittle<4>(message, envelopeMagic);
@@ -133,8 +129,8 @@ inline void encodeEnvelope(const Envelope& envelope, unsigned char* message,
     detail::putLittle<4>(message + 60, detail::envelopeChecksum(message, payloadSize));
 }
 
-/// Reads the envelope of a message from an untrusted sender. `size` is the bytes of envelope and
-/// payload. If it returns an error, `envelope` is unchanged. It does not allocate.
+/// Reads the envelope of an untrusted message of `size` bytes, payload included. After an error,
+/// `envelope` is unchanged. It does not allocate.
 [[nodiscard]] inline EnvelopeError decodeEnvelope(const unsigned char* message, std::size_t size,
                                                   Envelope& envelope) noexcept {
     if (size < envelopeSize) {

@@ -186,33 +186,27 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
 
 }  // namespace detail
 
-/// Returns the message as a JSON object, on one line. Use it for logs, tools and other languages.
-/// MessagePack is smaller and faster. It needs nlohmann-json: link sluice::wire_json.
+/// Returns the message as a JSON object on one line, for logs, tools and other languages.
+/// MessagePack is smaller and faster. Needs nlohmann-json: link sluice::wire_json.
 ///
 ///     const std::string text = wire::toJson(Reading{7, 21.5, "roof"});
 ///     Reading reading;
 ///     if (wire::fromJson(text, reading) != wire::DecodeError::none) { ... }
 ///
-/// - An enum is its number.
-/// - An empty optional is null. So is a number that is infinite or not a number.
-/// - In a text that is not UTF-8, wrong bytes become replacement characters.
+/// An enum is its number. An empty optional, infinity and NaN are null. Bytes that are not UTF-8
+/// become replacement characters.
 ///
-/// Threads: any thread may call it. Cost: it allocates, and may throw std::bad_alloc.
+/// Thread safety: any thread may call it. Errors: it allocates, and may throw std::bad_alloc.
 template <class T>
 [[nodiscard]] std::string toJson(const T& message) {
     return detail::jsonOf(message).dump(-1, ' ', false,
                                         nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// Reads a message from the text of an untrusted sender.
-///
-/// The rules are those of decode(), with the following differences. Limit the size of the text,
-/// because the text takes many times its size in memory.
-///
-/// - If a field occurs twice, the last value counts.
-/// - Null is read as the number NaN.
-/// - A whole number is accepted for a field of type float or double.
-/// - The value of a field that T does not have may be nested to any depth.
+/// Reads a message from untrusted text by the rules of decode(). Limit the text's size, because it
+/// takes many times that in memory. The last one of repeated fields counts. Null is NaN for a
+/// number; a whole number is accepted for a float or double. Fields that T does not have may be
+/// nested to any depth.
 template <class T>
 [[nodiscard]] DecodeError fromJson(std::string_view text, T& message) {
     const auto document = nlohmann::json::parse(text, nullptr, false);

@@ -17,13 +17,11 @@ namespace sluice::wire {
 ///     Reading received;
 ///     const auto error = wire::decode(buffer.data(), buffer.size(), received);
 ///
-/// It returns false in two cases, and then leaves the size of the buffer unchanged:
+/// Returns false, and leaves the buffer's size unchanged, if the message does not fit (then
+/// buffer.hasOverflowed() is true), or if decode() would refuse it: a text is not UTF-8, or maps
+/// and sequences are nested more than 32 deep. It does not allocate.
 ///
-/// - The message does not fit. Then buffer.hasOverflowed() is true.
-/// - decode() would refuse the message: a text is not UTF-8, or maps and sequences are nested more
-///   than 32 deep.
-///
-/// Threads: one thread at a time uses a buffer and a message. Cost: it does not allocate.
+/// Thread safety: one thread at a time uses a buffer and a message.
 template <class T>
 [[nodiscard]] bool encode(const T& message, Buffer& buffer) {
     const std::size_t before = buffer.size();
@@ -34,14 +32,13 @@ template <class T>
     return false;
 }
 
-/// Reads a message from the bytes of an untrusted sender.
+/// Reads a message from untrusted bytes.
 ///
-/// - If the bytes lack a field, the field keeps its value. A field that T does not have is skipped.
-///   If T has no field of the bytes, the bytes belong to another type and are refused.
-/// - An enum accepts each number of its underlying type. The caller checks for unknown values.
+/// - A missing field keeps its value; a field that T does not have is skipped. Bytes without any
+///   field of T belong to another type and are refused.
+/// - An enum accepts each number of its underlying type, so the caller checks unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - std::string and std::vector allocate memory only for elements that were read. Other types
-///   allocate nothing.
+/// - Only std::string and std::vector allocate, and only for elements that were read.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {
     detail::PackReader reader(bytes, size);

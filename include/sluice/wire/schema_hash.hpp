@@ -96,14 +96,13 @@ private:
 
 }  // namespace detail
 
-/// Returns a number for the names, the order and the types of the fields of T. It is the same on
-/// each machine, except if T has a field of type char, which is signed on some machines.
+/// A hash of the names, order and types of T's fields, the same on each machine unless T has a char
+/// field, which is signed on some machines. Computed by the compiler, so describe() is constexpr.
 ///
 ///     constexpr std::uint64_t hash = wire::schemaHash<Order>();
 ///
 /// Types with different hashes may still read each other's messages if describe() names their
-/// fields, because decode() skips unknown fields. The compiler computes the hash, so describe()
-/// must be constexpr.
+/// fields, because decode() skips unknown fields.
 template <class T>
 [[nodiscard]] constexpr std::uint64_t schemaHash() noexcept {
     detail::SchemaHash hash;
@@ -111,9 +110,8 @@ template <class T>
     return hash.result();
 }
 
-/// Whether T, or a type inside of it, has no describe(). Then the positions of its fields are their
-/// names. If a program adds a field in the middle, a reader takes one field for another, and
-/// decode() cannot notice it.
+/// Whether T, or a type inside it, has no describe(), so that positions name its fields. If a
+/// program adds a field in the middle, decode() mistakes one field for another unnoticed.
 template <class T>
 [[nodiscard]] constexpr bool hasUnnamedFields() noexcept {
     detail::SchemaHash hash;

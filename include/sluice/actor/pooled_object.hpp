@@ -456,7 +456,7 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 /// calls start() and the destructor, which needs an ended or never started object; a handler must
 /// not: see Running.
 ///
-/// Errors: a post fails without room and never waits, so objects that post to each other cannot
+/// Errors: post() fails without room and never waits, so objects that post to each other cannot
 /// block each other. If a handler throws, the object calls `handlerFailed(std::exception_ptr)` of
 /// the class, if it exists, and acts by Traits::onFailure; while it waits for its restart, its
 /// thread runs other objects. At its end it calls `ended()` of the class, if it exists.

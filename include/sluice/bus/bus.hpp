@@ -665,16 +665,23 @@ private:
                                                      const IsOver& isOver, const Handle& handle) {
         constexpr std::size_t patience = 16;
         std::size_t left = max;
-        for (std::size_t served = 1; served != 0 && left != 0 && !isOver(); left -= served) {
-            served = serve<Priority::high>(batch, left, handle, [&] { return !isOver(); });
-            const auto untilHigh = [ isHighThere = ring<Priority::high>().arrival(), &isOver ]()
+        bool isEnded = isOver();
+        bool isHigh = false;  // a high message ended the poll of a lower priority
+        for (std::size_t served = 1; (served != 0 || isHigh) && left != 0 && !isEnded;
+             left -= served) {
+            isHigh = false;
+            served =
+                serve<Priority::high>(batch, left, handle, [&] { return !(isEnded = isOver()); });
+            const auto untilHigh = [&, isHighThere = ring<Priority::high>().arrival() ]()
                 __attribute__((always_inline)) {
-                return !isHighThere() && !isOver();
+                isEnded = isOver();
+                isHigh = !isEnded && isHighThere();
+                return !isEnded && !isHigh;
             };
-            if (served == 0) {
+            if (served == 0 && !isEnded) {
                 served = serve<Priority::medium>(batch, left, handle, untilHigh);
             }
-            if (served == 0) {
+            if (served == 0 && !isEnded && !isHigh) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
             }
         }

@@ -191,6 +191,22 @@ TEST(BusStatisticsTest, HighWaterOfARingCountsNoneThatPassThrough) {
     expectHighWaterWithoutThosePassing<Producers::one>();
 }
 
+TEST(BusStatisticsTest, MessagesThatPassWhileSomebodyCountsAreNotQueued) {
+    using TheBus = Bus<TestMessages, InterruptedRing<Producers::many>>;
+    const auto passOn = [](TheBus& bus) {
+        for (std::size_t i = 0; i < 2 * TheBus::capacity(); ++i) {
+            EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
+            EXPECT_EQ(bus.process(1), 1U);
+        }
+    };
+    const auto count = [](TheBus& bus) {
+        EXPECT_LE(bus.statistics().total().queued(), TheBus::capacity());
+    };
+    const auto check = [](const TheBus& bus) { EXPECT_EQ(bus.statistics().total().queued(), 0U); };
+    EXPECT_GT(interruptEverywhere([] { return std::make_unique<TheBus>(); }, count, passOn, check),
+              0U);
+}
+
 #if defined(__cpp_exceptions)
 TEST(BusStatisticsTest, VisitorThatThrowsEndsTheHarvestAndNotTheAccounts) {
     TestBus<10> bus;

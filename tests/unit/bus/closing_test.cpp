@@ -3,6 +3,8 @@
 #include "unit/bus/bus_doubles.hpp"
 #include "unit/bus/stop.hpp"
 
+#include <sluice/wait/spin_waits.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -82,7 +84,53 @@ TEST(BusProcessUntilTest, StopsBetweenPriorities) {
     }
 }
 
+TEST(BusProcessUntilTest, AsksOnceBeforeEachMessage) {
+    TestBus<16> bus;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
+    }
+    bool isRequested = false;
+    const auto take = partial([&](const Sample& sample) { isRequested = sample.value == 1; });
+    EXPECT_EQ(bus.processUntil([&] { return std::exchange(isRequested, false); }, take), 2U);
+}
+
 #if defined(__cpp_exceptions)
+/// Calls a function when a slot becomes free, as another thread might act in that moment.
+struct HookedWait : BusySpin {
+    static inline std::function<void()> hook;
+    static void notifyOne() noexcept {
+        if (hook) {
+            std::exchange(hook, nullptr)();
+        }
+    }
+};
+struct HookedTraits : OverflowTraits<Overflow::block, Overflow::block, Overflow::block, 16> {
+    using Wait = HookedWait;
+};
+struct Picky {
+    explicit Picky(int number) : value(number) {
+        if (number < 0) {
+            throw std::runtime_error("negative");
+        }
+    }
+    int value;
+};
+
+TEST(BusProcessTest, HighMessageThatArrivesAtASkippedSlotEndsNoPoll) {
+    for (const bool hasLow : {false, true}) {
+        Bus<Messages<Picky>, HookedTraits> bus;
+        EXPECT_THROW((void)bus.emplace<Picky>(-1), std::runtime_error);
+        (void)bus.emplace<Picky>(1);
+        if (hasLow) {
+            (void)bus.emplaceWith<Picky>(Priority::low, 3);
+        }
+        HookedWait::hook = [&] { (void)bus.emplaceWith<Picky>(Priority::high, 2); };
+        std::vector<int> seen;
+        (void)bus.processWith([&](Picky& picky) { seen.push_back(picky.value); });
+        EXPECT_EQ(seen, hasLow ? (std::vector<int>{2, 1, 3}) : (std::vector<int>{2, 1}));
+    }
+}
+
 TEST(BusProcessUntilTest, QuestionThatThrowsLeavesTheMessage) {
     TestBus<16> bus;
     ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);

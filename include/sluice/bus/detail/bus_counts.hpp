@@ -102,7 +102,10 @@ public:
                 counts.published = counts.delivered + counts.discarded + counts.dropped;
                 left += counts.published;
             }
-            statistics.queued[i] = (pushCount(static_cast<Priority>(i)) - left) & range;
+            // More may have arrived and left since `left` was read, but the room bounds the rest.
+            const auto priority = static_cast<Priority>(i);
+            statistics.queued[i] = std::min<std::uint64_t>((pushCount(priority) - left) & range,
+                                                           roomOf<Traits>(priority));
             statistics.times[i] = {times_[i].count.get(),
                                    std::chrono::nanoseconds(times_[i].sum.get()),
                                    std::chrono::nanoseconds(times_[i].max.get())};

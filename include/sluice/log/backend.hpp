@@ -8,7 +8,7 @@
 #include <memory>
 #include <mutex>
 
-// Functions that are no templates are compiled by each unit, or once by sluice::log_compiled.
+// Each unit compiles the functions that are no templates, or sluice::log_compiled does so once.
 #if !defined(SLUICE_LOG_COMPILED_LIB)
 #define SLUICE_LOG_INLINE inline
 #elif defined(SLUICE_LOG_SOURCE)
@@ -24,21 +24,17 @@ namespace detail {
 class BackendCore;
 class Frontend;
 
-/// Lets the rest of the module use private parts of a back end.
+/// Gives the rest of the module access to a back end.
 struct BackendAccess {
-    /// Called at the end of the program: backend::leave().
     static void leave(backend& which);
-    /// Calls shutdown() with the time limit of the options.
-    static void end(backend& which);
-
-    /// Returns the part that log calls use. Null for a null back end.
+    static void end(backend& which);  ///< shutdown(drain_timeout)
+    /// Returns null for a null back end.
     static std::shared_ptr<Frontend> frontend(const std::shared_ptr<backend>& of) noexcept;
 };
 
 }  // namespace detail
 
-/// The thread that writes the records of loggers, and the lanes that carry them. It replaces
-/// spdlog's thread pool.
+/// The thread that writes the records of loggers, in place of spdlog's thread pool.
 ///
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
@@ -46,9 +42,8 @@ struct BackendAccess {
 /// Most programs need only the default back end, which `async_factory` and `init()` make. Make
 /// another one for loggers that must not wait for the sinks of others: back ends share nothing.
 ///
-/// Order: the sinks receive the lines in the order of the log calls of all threads. If one call
-/// returned before another began, its line comes first. A thread preempted in the few nanoseconds
-/// in which it stamps its record delays all lines of this back end, for
+/// Order: if one log call returned before another began, on any thread, its line precedes the
+/// other. A thread preempted while it stamps its record delays all lines of this back end, for
 /// `backend_options::max_hold` at most.
 ///
 /// Thread safety: any thread may call any member, also while another thread destroys the back end.
@@ -63,39 +58,38 @@ public:
     backend(const backend&) = delete;
     backend& operator=(const backend&) = delete;
 
-    /// The same as shutdown(options.drain_timeout).
+    /// Calls shutdown(options.drain_timeout).
     ~backend();
 
-    /// For a back end with the option `manual`: writes the earlier records. Returns the number of
-    /// records that the sinks received; 0 in a sink, a formatter or an error handler. The thread
-    /// that called poll() last, or else made the back end, is the polling thread: it writes records
-    /// itself if its lane is full and the policy is `block`, and in flush_wait().
+    /// With the option `manual`, writes the earlier records and returns their number; 0 in a sink,
+    /// formatter or error handler. The thread that called poll() last, or else made the back end,
+    /// is the polling thread: it also writes records in flush_wait(), and instead of waiting when
+    /// its lane is full.
     std::size_t poll() noexcept;
 
-    /// Waits until all earlier records of all threads are written and the sinks of all loggers are
-    /// flushed. Returns false if a sink could not be flushed or has lost records since the last
-    /// flush_wait(), if `timeout` passed first, if the back end has ended, and immediately in a
-    /// sink or an error handler, which cannot wait for itself.
+    /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
+    /// if a sink could not be flushed or has lost records since the last flush_wait(), or if the
+    /// back end has ended. Returns false immediately in a sink or an error handler.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Rejects later records. Waits until all earlier ones are written and the sinks are flushed.
-    /// Returns false if a sink has failed, as in flush_wait(), or if `timeout` passed first: the
-    /// remaining records are counted and not written. In a sink or an error handler it returns
-    /// false immediately, and the records are written later.
+    /// Rejects later records, and waits until all earlier ones are written and the sinks flushed.
+    /// Returns false if a sink has failed, or on timeout; then the remaining records are counted
+    /// and not written. In a sink or an error handler it returns false immediately, and the records
+    /// are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// The counts of spdlog's thread pool: the records dropped by Overflow::dropOldest, and those
-    /// rejected because there was no room, since the last reset. Exact, also while threads log.
+    /// spdlog's counts since the last reset: records dropped by Overflow::dropOldest, and rejected
+    /// for lack of room. Exact, also while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The number of accepted records in all lanes that are not yet written. After a shutdown()
-    /// that ran out of time: the number of records that it did not write.
+    /// The number of accepted records that are not yet written, also after a shutdown() that timed
+    /// out.
     std::size_t queue_size() const;
 
-    /// All counts of the back end, and the counts of each logging thread that has not ended.
+    /// All counts of the back end, and of each logging thread that has not ended.
     backend_statistics statistics() const;
 
 private:
@@ -216,7 +210,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserved first, because the visit must not allocate: it runs with a lock.
+    // Reserved first, because the visit runs under a lock and must not allocate.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     backend_statistics result = core_->records().statistics([&threads](thread_statistics& lane) {
@@ -232,8 +226,7 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// Called at the end of the program. Writes all records. From now on each thread that logs writes
-/// its own records.
+/// At the end of the program: writes all records. Later each logging thread writes its own.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->poll();  // the polling thread of a manual back end may have ended
@@ -244,8 +237,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Locks the end of the back end. A sink only tries to lock: another thread may have the lock and
-/// wait for this sink.
+/// Locks shutdown. A sink only tries, because the lock's holder may wait for this sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
     return detail::BackendCore::isInBatch()
                ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)

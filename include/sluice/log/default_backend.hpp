@@ -1,15 +1,14 @@
 #pragma once
 
 /// \file
-/// The back end of loggers that do not name another one.
+/// The back end of loggers that name no other.
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     const auto counts = sluice::log::default_backend()->statistics();
 ///
 /// It starts with the first logger, or with init(). It ends with shutdown() or spdlog::shutdown(),
-/// which both wait until all records are written and the sinks are flushed. At the end of the
-/// program it writes all records. A thread that logs afterwards, for example in a destructor of a
-/// static object, writes its own record before the call returns.
+/// which wait until all records are written and the sinks flushed. At the end of the program it
+/// writes all records. A later log call, as in a static object's destructor, writes its own record.
 ///
 /// Thread safety: any thread may call these functions. Errors: spdlog_ex if the back end cannot
 /// start.
@@ -23,9 +22,8 @@ namespace sluice::log {
 /// Returns the default back end. Starts one if there is none.
 std::shared_ptr<backend> default_backend();
 
-/// Replaces the default back end. Existing loggers keep the back end that they were made with. The
-/// old back end ends when its last owner releases it. If `next` is null, the next logger starts a
-/// new one.
+/// Replaces the default back end. Existing loggers keep the old one, which ends when its last owner
+/// releases it. If `next` is null, the next logger starts a new one.
 void set_default_backend(std::shared_ptr<backend> next);
 
 }  // namespace sluice::log
@@ -50,8 +48,8 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Holds the default back end. It is never destroyed, because static objects may log in their
-/// destructors. The lock of the BackendRegistry guards it, so a forked child finds it free.
+/// Holds the default back end. Never destroyed, because destructors of static objects may log. The
+/// BackendRegistry's lock guards it, so a forked child finds it free.
 class DefaultBackend {
 public:
     /// All shared libraries share this object, also those that hide their symbols.
@@ -64,8 +62,8 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // With no lock held, because a fork() may wait for the thread of the new back end. If
-            // two threads make one simultaneously, one of them is kept.
+            // Without a lock, because a fork() may wait for the new back end's thread. If two
+            // threads make one simultaneously, one is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
@@ -90,8 +88,8 @@ public:
     }
 
 private:
-    /// Notices spdlog::shutdown(), which releases spdlog's thread pool: spdlog's registry holds
-    /// this object in its place. The object keeps the former pool alive.
+    /// Notices spdlog::shutdown(): spdlog's registry holds this object in place of its thread pool,
+    /// which this object keeps alive, and releases it.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -105,8 +103,8 @@ private:
     };
 
     void watchShutdown() {
-        // A sink must not wait for spdlog's lock, because spdlog::shutdown() may hold it and wait
-        // for the sink. Relaxed: read again with the lock.
+        // A sink must not wait for spdlog's lock: its holder, spdlog::shutdown(), may wait for the
+        // sink. Relaxed: read again under the lock.
         if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||
             hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -116,8 +114,8 @@ private:
         }
     }
 
-    /// Takes both locks, so that no other thread forks here and leaves spdlog's lock locked in the
-    /// child. It only tries, because spdlog::shutdown() takes them in the other order.
+    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. Only tries,
+    /// because spdlog::shutdown() takes them in the other order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
@@ -128,7 +126,7 @@ private:
         return lock.owns_lock();
     }
 
-    /// Puts a hook in the place of the registry's thread pool, whose lock the caller holds.
+    /// Replaces the registry's thread pool, whose lock the caller holds, by a hook.
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
@@ -136,7 +134,7 @@ private:
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
-    /// Called by spdlog, with the lock of its thread pool, when it has released the hook.
+    /// Called by spdlog under its thread pool's lock, when it releases the hook.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -152,13 +150,11 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). If two threads call it simultaneously, both may register,
-    /// and the second call of leave() does nothing. Neither waits for the other, so the child of a
-    /// fork never waits for a thread that it does not have.
+    /// Registers leave() with atexit(). Two threads may both register it; then the second leave()
+    /// does nothing. Neither waits, so a forked child never waits for a missing thread.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {
-            // Makes spdlog's registry first, so that it is destroyed after leave(): its loggers
-            // still find their back end.
+            // Makes spdlog's registry first, so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
             if (std::atexit([] { instance().leave(); }) == 0) {
                 watchesExit_.store(true, std::memory_order_release);
@@ -166,7 +162,6 @@ private:
         }
     }
 
-    /// Called at the end of the program.
     void leave() {
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
             if (const std::shared_ptr<backend> last = peek()) {
@@ -177,11 +172,11 @@ private:
 
     std::shared_ptr<backend> backend_;  ///< guarded by the BackendRegistry
     std::atomic<bool> watchesExit_{false};
-    std::atomic<bool> hasLeft_{false};   ///< whether the program ends
-    std::atomic<bool> isHooked_{false};  ///< whether spdlog holds a hook; written with its lock
+    std::atomic<bool> hasLeft_{false};   ///< the program ends
+    std::atomic<bool> isHooked_{false};  ///< spdlog holds a hook; written under its lock
 };
 
-/// Makes the object before main(), for the reason given at registryFromTheStart.
+/// Made before main(): see registryFromTheStart.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail
@@ -191,7 +186,7 @@ SLUICE_LOG_INLINE std::shared_ptr<backend> default_backend() {
 }
 
 SLUICE_LOG_INLINE void set_default_backend(std::shared_ptr<backend> next) {
-    // The old back end ends here, while no lock is held.
+    // The old back end ends here, without a lock.
     static_cast<void>(detail::DefaultBackend::instance().exchange(std::move(next)));
 }
 

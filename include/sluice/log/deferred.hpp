@@ -1,35 +1,33 @@
 #pragma once
 
 /// \file
-/// SLUICE_LOG_INFO and similar macros: log calls that copy their arguments. The back end formats
-/// them.
+/// SLUICE_LOG_INFO and similar macros: log calls that copy their arguments for the back end to
+/// format.
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     SLUICE_LOG_INFO(log, "order {} of {}", 17, "ACME");
 ///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
-/// Use them on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and if the
-/// format string is known only at run time. Both print the same text, in one order, except that
-/// here a null `char*` prints as "(null)".
+/// Use them on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and for
+/// format strings made at run time. Both print the same text, but here a null `char*` prints as
+/// "(null)".
 ///
 /// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
-/// The calling thread formats the text if the logger is no async_logger, if it keeps a backtrace,
-/// or if an argument cannot be copied: copy_when_logging.hpp shows how to add a type of your own.
+/// The calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if
+/// an argument cannot be copied: copy_when_logging.hpp shows how to add your own types. With
+/// std::format (SPDLOG_USE_STD_FORMAT) it always does.
 ///
 /// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, but never a SLUICE_LOG. If the level
-/// is off, a call evaluates the logger and none of its arguments.
+/// is off, a call evaluates only the logger.
 ///
-/// The format string is a constant, checked by the compiler. Named arguments are not supported. A
-/// call without arguments prints its text unchanged, with its braces, as spdlog does. Fields, kv(),
-/// have no place in the format string. With std::format (SPDLOG_USE_STD_FORMAT) each call formats
-/// in place.
+/// The format string is a constant, checked by the compiler, without named arguments. Fields, kv(),
+/// have no place in it. A call without arguments prints its text unchanged, with its braces.
 ///
-/// Thread safety, performance: those of the logger. For `{:L}` the back end uses the global locale
-/// at the time of formatting.
+/// Thread safety and performance are those of the logger. For `{:L}` the back end uses the global
+/// locale when it formats.
 ///
-/// Errors: if a formatter throws on the back end's thread, the logger's error handler receives the
-/// exception, and only this record is lost.
+/// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
 
 #include <sluice/log/detail/format/argument_codec.hpp>
 #include <sluice/log/detail/format/record_fields.hpp>
@@ -52,8 +50,8 @@
 #include <utility>
 #include <vector>
 
-/// The compiler removes calls below this level: one of spdlog's SPDLOG_LEVEL_TRACE to
-/// SPDLOG_LEVEL_OFF. Define it before the first include.
+/// The lowest level that is compiled in, SPDLOG_LEVEL_TRACE to SPDLOG_LEVEL_OFF. Define it before
+/// the first include.
 #if !defined(SLUICE_LOG_ACTIVE_LEVEL)
 #define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_ACTIVE_LEVEL
 #endif
@@ -121,9 +119,8 @@
 
 namespace sluice::log::detail {
 
-// ---- The call site. `Site` is the class that SLUICE_LOG declares there.
+// ---- The call site. `Site` is the class that SLUICE_LOG declares.
 
-/// The logger of a call site, given by reference, pointer or smart pointer.
 template <class Logger>
 constexpr auto& loggerOf(Logger& logger) noexcept {
     if constexpr (std::is_base_of_v<spdlog::logger, Logger>) {
@@ -141,12 +138,11 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
 
 // ---- The check of the format string
 
-/// The common faults of a format string, each of which the compiler reports in one line. The
-/// formatting library then checks the whole string, with the specifications of its fields.
+/// Common faults of a format string, which the compiler reports in one line. Afterwards the
+/// formatting library checks the whole string.
 enum class FormatFault : unsigned char { none, brace, name, tooFew };
 
-/// Reads the number at `at` and moves `at` behind it. A number above 1,000,000 may be cut, but
-/// stays larger than the number of any argument.
+/// Reads the number at `at` and moves `at` behind it. Numbers above 1,000,000 may be cut.
 constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexcept {
     std::size_t number = 0;
     while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
@@ -156,7 +152,7 @@ constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexc
     return number;
 }
 
-/// Moves `at` behind the closing brace of the field that `at` is in. Returns false without one.
+/// Moves `at` behind the field's closing brace. Returns false without one.
 constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     for (std::size_t open = 1; open != 0; ++at) {
         if (at == format.size()) {
@@ -168,7 +164,7 @@ constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
     return true;
 }
 
-/// Returns the first fault of the format string of a call with so many arguments.
+/// Returns the first fault of a format string for this many arguments.
 constexpr FormatFault findFault(std::string_view format, std::size_t arguments) noexcept {
     std::size_t automatic = 0;
     for (std::size_t at = 0; at < format.size();) {
@@ -201,8 +197,8 @@ constexpr FormatFault findFault(std::string_view format, std::size_t arguments) 
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
 
-/// Refuses a wrong format string at compile time. Returns false after a refusal, so that the
-/// compiler prints one error only. A text without arguments is no format.
+/// Refuses a wrong format string. Returns false after a refusal, so that the compiler prints only
+/// one error. A text without arguments is no format.
 template <class Site, class... Arguments>
 constexpr bool isFormatRight() noexcept {
     constexpr FormatFault fault = sizeof...(Arguments) == 0
@@ -219,8 +215,8 @@ constexpr bool isFormatRight() noexcept {
     return fault == FormatFault::none && allFormattable;
 }
 
-/// Runs the formatting library's own check at compile time. A compiler error in this function means
-/// that a specification does not fit its argument.
+/// Runs the formatting library's check. A compiler error here means that a specification does not
+/// fit its argument.
 template <class Site, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -246,7 +242,7 @@ void printArguments(const DeferredSite& site, const std::byte* arguments, std::s
         values);
 }
 
-/// Returns true if a checked format has only text and fields `{}`, as most formats do.
+/// Returns true if a checked format has only text and fields `{}`.
 constexpr bool isPlainFormat(std::string_view format) noexcept {
     for (std::size_t at = 0; at < format.size(); ++at) {
         if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
@@ -256,7 +252,7 @@ constexpr bool isPlainFormat(std::string_view format) noexcept {
     return true;
 }
 
-/// Appends the text that `{}` prints for a value.
+/// Appends a value as `{}` prints it.
 template <class T>
 void appendPlain(spdlog::memory_buf_t& to, T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -272,8 +268,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
     }
 }
 
-/// Prints a plain format without the library's parser, in less than half of its instructions.
-/// Values without a field are ignored.
+/// Prints a plain format without the library's parser, in less than half the instructions. Ignores
+/// values without a field.
 template <class... Codecs>
 void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                 spdlog::memory_buf_t& to) {
@@ -326,8 +322,8 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// Returns the logger as one that defers, or null if it formats in place. Compares the exact type,
-/// because that costs less than a dynamic_cast.
+/// Returns the logger if it can defer, otherwise null. Compares the exact type, which costs less
+/// than a dynamic_cast.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -340,8 +336,7 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// Converts an argument that is formatted in place: a pointer to characters, which may be null, and
-/// an array of characters, which may lack the final NUL, become views.
+/// Makes views of character pointers, which may be null, and of arrays, which may lack the NUL.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -361,8 +356,8 @@ void logInPlace(spdlog::logger& logger, FieldList /*none*/, Arguments&&... argum
                std::forward<Arguments>(arguments)...);
 }
 
-/// Logs a text with fields. An async_logger takes them as fields. Any other logger, and a
-/// backtrace, takes them as text; formatters on the calling thread find them by CurrentFields.
+/// Logs a text with fields. Loggers other than async_logger, and backtraces, receive them as text;
+/// their formatters find them by CurrentFields.
 inline void logTextWithFields(spdlog::logger& logger, spdlog::source_loc source,
                               spdlog::level::level_enum level, FieldList fields,
                               spdlog::memory_buf_t& text) {
@@ -397,14 +392,14 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // In spdlog's call the formatter throws again, and spdlog calls the error handler.
+        // spdlog's call throws again, and calls the error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
 }
 
-/// Logs a call with `fields`, an array or an empty FieldList, after the check of the level. Also
-/// called if the level is off and the logger keeps a backtrace.
+/// Logs a call whose level is on or that goes into a backtrace. `fields` is an array or an empty
+/// FieldList.
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
@@ -427,8 +422,7 @@ void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 template <class Argument>
 inline constexpr bool isField = std::is_same_v<std::decay_t<Argument>, key_value>;
 
-/// Returns a tuple of the argument. Empty if the argument is a field, or is not one, as `Wanted`
-/// says.
+/// Returns a tuple of the argument if `isField == Wanted`, otherwise an empty one.
 template <bool Wanted, class Argument>
 auto onlyIf(Argument&& argument) noexcept {
     if constexpr (isField<Argument> == Wanted) {
@@ -438,7 +432,7 @@ auto onlyIf(Argument&& argument) noexcept {
     }
 }
 
-/// Logs the call of a call site. Separates its fields from the arguments of the format.
+/// Logs a call, and separates its fields from the format's arguments.
 template <class Site, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     if constexpr ((isField<Arguments> || ...)) {

@@ -33,8 +33,8 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file. The old file is renamed to its date and time:
-/// core.20261123-180000.log for core.log.
+/// When a file_sink begins a new file. The old file is renamed to its date and time, as in
+/// core.20261123-180000.log.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;
@@ -50,17 +50,16 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
-    /// Called on the writing thread with the name of the old file, after the last write to it.
-    /// Without a lock, so it may take long: it may compress or delete files. The logger's error
-    /// handler receives its exceptions.
+    /// Called with the name of the old file, on the writing thread and without a lock, so it may
+    /// take long, for example to compress files. The logger's error handler receives its
+    /// exceptions.
     std::function<void(const spdlog::filename_t& rotated)> after_rotation;
 };
 
 namespace detail {
 
-/// The file of a file_sink (POSIX). It is opened as spdlog does it, with spdlog's attempts and
-/// handlers, and written without stdio. Errors throw spdlog_ex with the name and the cause. If the
-/// file cannot be opened again, the next write tries again.
+/// The file of a file_sink (POSIX): opened by spdlog, with its retries and handlers, and written
+/// without stdio. Errors throw spdlog_ex. A write after a failed reopen() tries to open it again.
 class LogFile {
 public:
     using Time = spdlog::log_clock::time_point;
@@ -74,9 +73,8 @@ public:
 
     const spdlog::filename_t& filename() const { return file_.filename(); }
 
-    /// Bytes in the file.
     std::size_t size() const noexcept { return size_; }
-    /// The time of the last write before the file was opened; for an empty file, of the opening.
+    /// The last write before the file was opened; for an empty file, the opening.
     Time lastWritten() const noexcept { return lastWritten_; }
 
     /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws.
@@ -97,7 +95,7 @@ public:
 
     void reopen(bool truncate) {
         descriptor_ = closed;
-        // A copy, because open() assigns to the string that filename() refers to.
+        // A copy, because open() assigns to filename().
         const spdlog::filename_t name = filename();
         file_.open(name, truncate);
     }
@@ -111,14 +109,13 @@ public:
                named.st_dev != own.st_dev;
     }
 
-    /// Returns true if the open file has been removed, so that its text is lost.
+    /// Returns true if the open file was removed, so that its text is lost.
     bool isRemoved() const noexcept {
         struct ::stat own {};
         return descriptor_ != closed && ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
     }
 
-    /// Renames the file and returns its new name. The next write opens a new file. If renaming
-    /// fails, the file stays open.
+    /// Renames the file and returns its new name. The next write opens a new file.
     spdlog::filename_t rotate(Time time) {
         spdlog::filename_t name = freeName(time);
         if (std::rename(filename().c_str(), name.c_str()) != 0) {
@@ -139,7 +136,7 @@ private:
             if (afterOpen) {
                 afterOpen(name, file);
             }
-            // A handler may have written to the file: its text must come before the first line.
+            // A handler may have written a header.
             std::fflush(file);
             descriptor_ = ::fileno(file);
             noteSize();
@@ -155,7 +152,7 @@ private:
             size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
     }
 
-    /// Returns the name with date and time, and a number if such a file exists.
+    /// Returns the name with date and time, and with a number if such a file exists.
     spdlog::filename_t freeName(Time time) const {
         const std::tm local = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
         char text[32];
@@ -178,7 +175,7 @@ private:
     spdlog::details::file_helper file_;
 };
 
-/// Decides when a file_sink begins a new file.
+/// Computes when a file_sink begins a new file.
 class RotationPlan {
 public:
     using Time = spdlog::log_clock::time_point;
@@ -190,21 +187,20 @@ public:
         }
     }
 
-    /// Returns true if a record of this time belongs to the next file. The present one has `bytes`.
+    /// Returns true if a record of this time belongs to the file after one of `bytes` bytes.
     bool isDue(std::size_t bytes, Time time) const noexcept {
         return (rotation_.max_bytes != 0 && bytes >= rotation_.max_bytes + failedAt_) ||
                time >= nextDay_;
     }
 
-    /// Returns true if a line is too long for the present file, which it grows from `before` to
-    /// `after` bytes.
+    /// Returns true if a line that grows the file from `before` to `after` is too long for it.
     bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
         return rotation_.max_bytes != 0 && before > failedAt_ &&
                after > rotation_.max_bytes + failedAt_;
     }
 
-    /// Called after an attempt at this time. `failedAt` is the size of the file if the attempt
-    /// failed, otherwise 0. The next attempt is made after max_bytes more, or on the next day.
+    /// Notes an attempt. After a failure `failedAt` is the file's size, otherwise 0. The next
+    /// attempt follows after max_bytes more, or on the next day.
     void tried(Time time, std::size_t failedAt) {
         failedAt_ = failedAt;
         if (time >= nextDay_) {
@@ -244,7 +240,6 @@ private:
 
 /// Writes lines to a file like spdlog's basic_file_sink, many records at a time (POSIX).
 ///
-///     // With spdlog's arguments:
 ///     auto io = sluice::log::file_logger_mt<sluice::log::async_factory>("io", "io.log");
 ///
 ///     // With several loggers, or with rotation:
@@ -252,19 +247,17 @@ private:
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// With a back end it calls write(2) after a batch, and at most once in
-/// `backend_options::write_interval`. Without one it behaves like basic_file_sink: it writes when
-/// the buffer has 4096 bytes, in flush(), and in its destructor.
+/// A back end calls write(2) after a batch, at most once in `backend_options::write_interval`.
+/// Without one, the sink writes after 4096 bytes, in flush(), and in its destructor.
 ///
 /// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks the
 /// others. One thread at a time may call the members of a file_sink_st.
 ///
-/// Errors: if the file cannot be opened, the constructor throws spdlog_ex, after as many attempts
-/// as spdlog makes. If a write fails, log(), flush() or end_batch() throws spdlog_ex, the text
-/// stays in the buffer, and the next of these calls tries again: no line is lost or doubled. If
-/// more than 1 MiB is unwritten, the sink refuses new records with the same exception, counts them
-/// in lost_records(), and later writes a line "N records dropped" in their place. The destructor
-/// prints on stderr how much it could not write.
+/// Errors: if the file cannot be opened, the constructor throws spdlog_ex. If a write fails, log(),
+/// flush() or end_batch() throws spdlog_ex, and the next of these calls tries again: no line is
+/// lost or doubled. If more than 1 MiB is unwritten, the sink refuses new records with this
+/// exception, and later writes a line "N records dropped" in their place. The destructor prints on
+/// stderr how much it could not write.
 ///
 /// Performance: a buffer of 68 KiB, larger for a larger record and while writes fail.
 template <class Mutex>
@@ -321,7 +314,7 @@ public:
         return buffer_.size() >= kept_ + aloneBytes;
     }
 
-    /// Writes the buffer to the file. The system decides when the text reaches the disk.
+    /// Writes the buffer to the file, without fsync().
     void flush() override {
         {
             const Guard guard(mutex_);
@@ -330,23 +323,22 @@ public:
         callHooks();
     }
 
-    /// Writes the buffer to the old file, then opens the file of this name again: for use after
-    /// another program, such as logrotate, has renamed or removed the file. No line is lost.
+    /// Writes the buffer to the old file, then opens the file of this name again. Use it after
+    /// another program, such as logrotate, has renamed or removed the file.
     void reopen() {
         const Guard guard(mutex_);
         write(guard);
         file_.reopen(false);
     }
 
-    /// Makes the sink call reopen() when the file was renamed or removed. It checks before each
-    /// write, and also afterwards, to write the text of a removed file again. A check takes one or
-    /// two system calls.
+    /// Reopens the file when it was renamed or removed. Costs up to three system calls for each
+    /// write: afterwards the text of a removed file is written again.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
     }
 
-    /// Makes the sink begin new files. Call it before the first record.
+    /// Call it before the first record.
     void set_rotation(file_rotation rotation) {
         const Guard guard(mutex_);
         plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
@@ -371,13 +363,12 @@ public:
         file_.reopen(true);
     }
 
-    /// Bytes in the buffer.
     std::size_t unwritten_bytes() const {
         const Guard guard(mutex_);
         return buffer_.size();
     }
 
-    /// The number of records that were refused because more than 1 MiB was unwritten.
+    /// The number of records refused because more than 1 MiB was unwritten.
     std::uint64_t lost_records() const {
         const Guard guard(mutex_);
         return lost_;
@@ -386,14 +377,14 @@ public:
 private:
     using Guard = std::lock_guard<Mutex>;
 
-    // Bytes that are written together: by log(), as stdio does it, and by log_batch().
-    static constexpr std::size_t aloneBytes = 4096;
-    static constexpr std::size_t batchBytes = std::size_t{64} * 1024;
+    static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
+    static constexpr std::size_t batchBytes =
+        std::size_t{64} * 1024;  ///< log_batch() writes this many
     static constexpr std::size_t roomForALine = 4096;
-    // With this many unwritten bytes the sink refuses records.
-    static constexpr std::size_t mostUnwritten = std::size_t{1024} * 1024;
+    static constexpr std::size_t mostUnwritten =
+        std::size_t{1024} * 1024;  ///< then records are refused
 
-    /// Formats one record into the buffer. The record is lost if this throws.
+    /// Formats a record into the buffer. The record is lost if this throws.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (buffer_.size() >= mostUnwritten) {
             try {
@@ -420,8 +411,8 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes to the old file, and begins a new file for the rest. If a
-    /// step fails, the rest goes to the old file, too, and the next write() throws the reason.
+    /// Writes the first `count` bytes to the old file, and the rest to a new one. If a step fails,
+    /// the rest stays in the old file, and the next write() throws the error.
     void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
         try {
             writeBuffer(guard, count);
@@ -433,7 +424,7 @@ private:
         }
     }
 
-    /// Calls the hook for the files that were rotated since the last call, without a lock.
+    /// Calls the hook for newly rotated files, without a lock.
     void callHooks() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
@@ -453,7 +444,7 @@ private:
         }
     }
 
-    /// Writes the buffer. If that fails, the records stay in the buffer, and end_batch() throws.
+    /// Writes the buffer. After an error the records stay in it, and end_batch() throws.
     void writeIfPossible(const Guard& guard) {
         try {
             write(guard);
@@ -475,7 +466,7 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes, and keeps the others.
+    /// Writes the first `count` bytes and keeps the rest.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = 0;
         try {
@@ -499,7 +490,7 @@ private:
         }
     }
 
-    /// Removes the bytes before `begin`, which are written.
+    /// Removes the bytes before `begin`.
     void keepFrom(const Guard& /*guard*/, std::size_t begin) {
         const std::size_t size = buffer_.size() - begin;
         if (size != 0) {
@@ -512,15 +503,15 @@ private:
     mutable Mutex mutex_;  ///< guards the following
     detail::LogFile file_;
     bool isWatched_ = false;
-    bool rotates_ = false;  ///< set by set_rotation(), before the first record
+    bool rotates_ = false;
     detail::RotationPlan plan_;
-    std::vector<spdlog::filename_t> rotated_;  ///< old files that the hook has not been called for
+    std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
     std::string complaint_;  ///< the error of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
     std::size_t kept_ = 0;                    ///< bytes that the last write left in buffer_
     std::uint64_t lost_ = 0;                  ///< refused records
-    std::uint64_t reported_ = 0;              ///< refused records that a line in the file reports
+    std::uint64_t reported_ = 0;              ///< refused records in drop notices
     spdlog::log_clock::time_point lostTime_;  ///< of the last refused record, like lostName_
     std::string lostName_;
 };
@@ -528,8 +519,8 @@ private:
 using file_sink_mt = file_sink<std::mutex>;
 using file_sink_st = file_sink<spdlog::details::null_mutex>;
 
-/// Creates a logger with a file_sink of its own, like spdlog::basic_logger_mt(). `Factory` is a
-/// factory of spdlog's kind, such as async_factory.
+/// Creates a logger with a file_sink, like spdlog::basic_logger_mt(). `Factory`: a spdlog factory,
+/// such as async_factory.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,

@@ -36,7 +36,7 @@ enum class PieceKind : unsigned char {
     nanoseconds,   ///< nine digits
     name,          ///< the name of the logger
     namePart,      ///< the name in brackets and a space; nothing if the name is empty
-    level,         ///< the same in each line of a level; a colour begins and ends in it
+    level,         ///< the same in each line of a level; colours begin and end in it
     thread,        ///< the number of the thread
     payload,       ///< the message itself
     sourcePart,    ///< file and line in brackets and a space; nothing if they are unknown
@@ -44,15 +44,15 @@ enum class PieceKind : unsigned char {
     other,         ///< spdlog writes it again for each line
 };
 
-/// A part of a pattern. spdlog can write its text.
+/// A part of a pattern, which spdlog can write alone.
 struct Piece {
     PieceKind kind;
     std::string pattern;
-    bool beginsColor = false;  ///< the part of the line that a console colours begins in it
+    bool beginsColor = false;  ///< the coloured range begins in it
     bool endsColor = false;
 };
 
-/// Returns the kind of a flag. `source` is the flag from its `%` on, with its width.
+/// Returns the kind of a flag, given with its `%` and width.
 inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr std::string_view plainFlags = "efFntv^$";
     constexpr PieceKind plainKinds[] = {
@@ -64,7 +64,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     const char flag = source.back();
     const bool hasWidth = source.size() > 2;
     if (hasWidth && source[source.size() - 2] == '!') {
-        // spdlog may cut more of the line than this flag has written, so it must write it itself.
+        // spdlog may cut more of the line than this flag has written.
         return PieceKind::other;
     }
     const std::size_t plain = plainFlags.find(flag);
@@ -80,7 +80,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
 }
 
-/// Collects pieces. Neighbours whose text changes equally often become one piece.
+/// Collects pieces, and joins neighbours whose text changes equally often.
 class PieceList {
 public:
     void add(PieceKind kind, std::string_view pattern) {
@@ -117,7 +117,7 @@ private:
         return kind == PieceKind::text || kind == PieceKind::second || kind == PieceKind::level;
     }
 
-    // A text never changes, so it can join any piece.
+    // Fixed text can join any piece.
     static bool areMerged(PieceKind a, PieceKind b) noexcept {
         return isKept(a) && isKept(b) && (a == b || a == PieceKind::text || b == PieceKind::text);
     }
@@ -125,9 +125,8 @@ private:
     std::vector<Piece> pieces_;
 };
 
-/// Returns the position of the flag that belongs to the `%` at `at`, behind `[-=]digits!`. It is
-/// the size of the pattern or more if the pattern ends before the flag. As in spdlog, `!` belongs
-/// to the width only behind digits.
+/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`; the pattern's size
+/// or more if there is none. As in spdlog, `!` needs digits before it.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
@@ -167,10 +166,10 @@ inline std::vector<Piece> piecesOf(std::string_view pattern) {
 
 // ---- Writing a line into a buffer that has room for it
 
-/// A text that changes seldom and is copied often, and the range of it that a console colours.
+/// A text that changes seldom and is copied often, with its coloured range.
 class KeptText {
 public:
-    /// Bytes that a copy may write behind its end, so that a short text costs one or two stores.
+    /// Bytes that a copy may write behind its end, so that a short text needs few stores.
     static constexpr std::size_t slack = 32;
 
     KeptText() = default;
@@ -202,9 +201,9 @@ private:
     std::string long_;
 };
 
-/// Copies `size` bytes and returns the end of the copy. Does not read beyond the end of `from`.
+/// Copies `size` bytes, without reading beyond them, and returns the end of the copy.
 inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
-    // Two loads of n bytes that may overlap copy any size from n to 2 n bytes.
+    // Two overlapping loads of n bytes copy any size from n to 2 n.
     const auto twice = [&](auto part) {
         auto last = part;
         std::memcpy(&part, from, sizeof part);
@@ -235,7 +234,7 @@ inline constexpr auto digitPairs = [] {
     return pairs;
 }();
 
-/// Writes `value`, which has at most `Digits` digits, with leading zeros. Returns the end.
+/// Writes `value` with exactly `Digits` digits. Returns the end.
 template <unsigned Digits>
 char* putDigits(char* to, std::uint32_t value) noexcept {
     for (unsigned i = Digits; i >= 2; i -= 2) {
@@ -255,15 +254,14 @@ char* putDigits(char* to, std::uint32_t value) noexcept {
 ///     sink->set_formatter(std::make_unique<sluice::log::pattern_formatter>("[%H:%M:%S.%e] %v"));
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
-/// It keeps each text that changes at most once a second, and copies digits and names directly into
-/// the line. spdlog itself writes all other texts: those that are kept, flags with a width, and
-/// rare flags. So its special cases stay as they are. Use spdlog's own formatter for flags of your
-/// own (custom_flags).
+/// It caches each text that changes at most once a second, and copies digits and names directly.
+/// spdlog writes the cached texts, flags with a width, and rare flags. Use spdlog's own formatter
+/// for custom flags.
 ///
 /// Thread safety: one thread at a time, like any formatter.
 ///
-/// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, and the time to copy the
-/// message. Allocates in the constructor, when the second changes, and if `to` lacks room.
+/// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, plus the message's copy.
+/// Allocates in the constructor, when the second changes, and if `to` lacks room.
 class pattern_formatter final : public spdlog::formatter {
 public:
     /// The arguments of spdlog::pattern_formatter.
@@ -275,7 +273,7 @@ public:
         for (const detail::Piece& piece : detail::piecesOf(pattern_)) {
             steps_.push_back(stepFor(piece));
         }
-        // Appended unchanged: the end of line is not a pattern.
+        // Unchanged: the end of line is no pattern.
         steps_.emplace_back().texts.emplace_back(eol_, 0, 0);
         countRoom();
     }
@@ -287,7 +285,7 @@ public:
         }
         const std::size_t room =
             room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
-        // Nanoseconds of the second. Used only if the time is not before the epoch.
+        // Nanoseconds of the second; meaningless before the epoch, and then unused.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const Step& step : steps_) {
@@ -312,22 +310,20 @@ private:
     static constexpr std::uint64_t perSecond = 1'000'000'000;
     static constexpr Nanoseconds noSecond = std::numeric_limits<Nanoseconds>::min();
 
-    /// A piece of the pattern, and the data to write it.
     struct Step {
         Kind kind = Kind::text;
         bool beginsColor = false;
         bool endsColor = false;
-        std::vector<detail::KeptText> texts;  ///< one, or one for each level
-        /// Writes the kept texts, and each text that this class does not write itself.
-        std::unique_ptr<spdlog::pattern_formatter> writer;
+        std::vector<detail::KeptText> texts;                ///< one, or one for each level
+        std::unique_ptr<spdlog::pattern_formatter> writer;  ///< for texts that spdlog writes
     };
 
-    /// The difference. It is a large number if `time` is before `begin`.
+    /// The difference; a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
 
-    /// Makes `to` larger by `room` bytes. Returns the address of the new part.
+    /// Enlarges `to` by `room` bytes. Returns the address of the new part.
     static char* extend(spdlog::memory_buf_t& to, std::size_t room) {
         const std::size_t size = to.size();
         to.resize(size + room);
@@ -365,7 +361,7 @@ private:
         return {{text.data(), text.size()}, message.color_range_start, message.color_range_end};
     }
 
-    // A time before the epoch has no second, because division rounds it in the other direction.
+    // Times before the epoch have no second, because division rounds them up.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (Step& step : steps_) {
@@ -394,8 +390,8 @@ private:
         }
     }
 
-    /// Writes the piece at `at` and returns the end of its text. Returns null if spdlog must write
-    /// the piece. `fraction`: nanoseconds of the second.
+    /// Writes the piece at `at` and returns its end, or null if spdlog must write it. `fraction`:
+    /// nanoseconds of the second.
     [[gnu::always_inline]] char* write(const Step& step, const spdlog::details::log_msg& message,
                                        std::uint32_t fraction, const spdlog::memory_buf_t& to,
                                        char* at) const {
@@ -430,7 +426,7 @@ private:
         return nullptr;
     }
 
-    /// Returns true if `fraction` is valid: the time is not before the epoch.
+    /// Returns true if the time is not before the epoch, so that `fraction` is valid.
     bool isInSecond() const noexcept { return second_ != noSecond; }
 
     static char* copyOfLevel(const Step& step, const spdlog::details::log_msg& message,
@@ -459,8 +455,8 @@ private:
     std::vector<Step> steps_;
     Nanoseconds second_ = noSecond;  ///< the second of the kept texts, since the epoch
     std::size_t room_ = 0;           ///< bytes of a line without its logger names and payloads
-    std::size_t names_ = 0;          ///< how often the pattern has the logger's name
-    std::size_t payloads_ = 0;       ///< how often the pattern has the payload
+    std::size_t names_ = 0;          ///< logger names in the pattern
+    std::size_t payloads_ = 0;       ///< payloads in the pattern
 };
 
 }  // namespace sluice::log

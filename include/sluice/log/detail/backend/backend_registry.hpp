@@ -11,28 +11,28 @@
 
 namespace sluice::log::detail {
 
-/// A back end, as fork() and the crash handler see it.
+/// The interface of a back end for fork() and the crash handler.
 class RegistryMember {
 public:
     RegistryMember() = default;
     RegistryMember(const RegistryMember&) = delete;
     RegistryMember& operator=(const RegistryMember&) = delete;
 
-    /// Before fork(): stops the thread that calls sinks, writes all records and flushes the sinks,
-    /// so that no sink keeps text that both processes would write. Waits for a few milliseconds at
-    /// most. If it returns false, letGo() of all members follows, and the attempt is repeated.
+    /// Before fork(): stops the writing thread, writes all records and flushes the sinks, so that
+    /// no sink keeps text that both processes would write. Waits for a few milliseconds at most. If
+    /// it returns false, all members let go, and the attempt is repeated.
     virtual bool hold() noexcept = 0;
     virtual void letGo() noexcept = 0;
 
-    /// Locks the lists of the member. Called when all members are held, because the sinks of one
-    /// member may use another member.
+    /// Locks the member's lists. Called when all members are held, because the sinks of one member
+    /// may use another.
     virtual void lockLists() noexcept = 0;
 
     /// After fork(), in both processes. Undoes lockLists() and hold().
     virtual void afterFork(bool isChild) noexcept = 0;
 
-    /// For the handler of a fatal signal. beginRescue() requests that all records are written.
-    /// isRescued() returns whether they are; it is also true if no thread could write them.
+    /// For fatal signals: beginRescue() requests that all records are written. isRescued() returns
+    /// true when they are, or if no thread can write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
@@ -46,8 +46,8 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// Thread safety: any thread may call any member. The lock is recursive, because a sink that is
-/// called during a fork may make a back end, and may fork. It also guards the default back end.
+/// Thread safety: any thread may call any member. The lock is recursive, because a sink called
+/// during a fork may make a back end or fork. It also guards the default back end.
 class BackendRegistry {
 public:
     /// All shared libraries share this object, also those that hide their symbols.
@@ -73,9 +73,8 @@ public:
         link->store(member.next_.load(std::memory_order_relaxed), std::memory_order_release);
     }
 
-    /// Calls visit(member) for each member. It takes no lock, because handlers of fatal signals
-    /// call it. If a member is being destroyed, such a handler may crash; the process is about to
-    /// end anyway.
+    /// Calls visit(member) for each member, without a lock, because handlers of fatal signals call
+    /// it. Such a handler may crash if a member is being destroyed.
     template <class Visit>
     void forEach(Visit&& visit) {
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
@@ -84,7 +83,7 @@ public:
         }
     }
 
-    // A recursive lock. std::recursive_mutex would refuse the unlock in the child of a fork, whose
+    // A recursive lock. std::recursive_mutex would refuse the unlock in a forked child, whose
     // thread has another number.
 
     void lock() {
@@ -102,9 +101,9 @@ public:
         }
     }
 
-    // What the handlers of fork() call.
+    // ---- For fork()
 
-    /// Another thread may fork or make a back end between two attempts.
+    /// Unlocks between two attempts, so that another thread may fork or make a back end.
     void beforeFork() {
         lock();
         ++forks_;
@@ -133,8 +132,7 @@ public:
 private:
     BackendRegistry() {
 #if defined(__unix__)
-        // If there is no memory for the handlers, fork() does not call them, and nothing can report
-        // it.
+        // Without memory for the handlers, fork() does not call them.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));
@@ -153,14 +151,13 @@ private:
     }
 
     std::mutex mutex_;
-    std::atomic<const void*> owner_{nullptr};  ///< mark() of the thread that holds the mutex
-    unsigned depth_ = 0;  ///< how often that thread has locked the mutex; guarded
-    unsigned forks_ = 0;  ///< running calls of fork() of that thread; guarded
-    std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written with the mutex
+    std::atomic<const void*> owner_{nullptr};      ///< mark() of the thread that holds the mutex
+    unsigned depth_ = 0;                           ///< nested locks of that thread; guarded
+    unsigned forks_ = 0;                           ///< nested fork() calls of that thread; guarded
+    std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written under the mutex
 };
 
-/// Makes the registry before main(). Otherwise one thread could be making it while another thread
-/// forks. The child would have it half made, and would wait for it for ever.
+/// Made before main(), because a child forked while another thread makes it would wait forever.
 inline const BackendRegistry& registryFromTheStart = BackendRegistry::instance();
 
 }  // namespace sluice::log::detail

@@ -21,8 +21,8 @@
 
 namespace sluice::log::detail {
 
-/// An action that the back end carries out in order with the records. The sender allocates it; a
-/// logger allocates the action of its end when it begins, because its end must not fail.
+/// An action that the back end runs in order with the records. The sender allocates it; a logger
+/// does so when it begins, because its end must not fail.
 class OrderedAction {
 public:
     OrderedAction() = default;
@@ -30,10 +30,10 @@ public:
     OrderedAction& operator=(const OrderedAction&) = delete;
     virtual ~OrderedAction() = default;
 
-    /// Called after each record with an earlier stamp is written.
+    /// Called after all records with earlier stamps are written.
     virtual void run() noexcept = 0;
 
-    /// Called instead of run() if the back end has ended first.
+    /// Called instead of run() if the back end ends first.
     virtual void abandon() noexcept {}
 
 private:
@@ -42,8 +42,8 @@ private:
     std::unique_ptr<OrderedAction> next_;
 };
 
-/// The actions that wait for the back end: flushes, and ends of loggers. An action takes no room in
-/// a lane, so it is never dropped, and its sender does not wait for room.
+/// The queue of actions: flushes and ends of loggers. They take no room in lanes, so they are never
+/// dropped and their senders never wait.
 ///
 /// Thread safety: any thread may call push(). Only the back end takes actions.
 class ActionList {
@@ -53,8 +53,8 @@ public:
     ActionList& operator=(const ActionList&) = delete;
     ~ActionList() { abandon(std::move(first_)); }
 
-    /// Takes over `action` and stamps it with the result of now(). False if the list is closed:
-    /// then the caller keeps `action`.
+    /// Takes over `action` and stamps it by now(). Returns false if the list is closed: then the
+    /// caller keeps `action`.
     template <class Now>
     [[nodiscard]] bool push(std::unique_ptr<OrderedAction>& action, Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -68,8 +68,7 @@ public:
         return true;
     }
 
-    /// Calls handle(action, stamp) for each action with a stamp below `limit`, in order, with no
-    /// lock held.
+    /// Calls handle(action, stamp) without a lock for each action with a stamp below `limit`.
     template <class Handle>
     void takeBefore(Stamp limit, Handle&& handle) {
         while (std::unique_ptr<OrderedAction> action = takeOne(limit)) {
@@ -77,7 +76,7 @@ public:
         }
     }
 
-    /// The newest action at some moment, and its stamp. Null and 0 for an empty list.
+    /// The newest action and its stamp; null and 0 for an empty list.
     struct Mark {
         const OrderedAction* action;
         Stamp stamp;
@@ -87,8 +86,8 @@ public:
         return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->stamp_};
     }
 
-    /// The same for all actions up to the mark, with any stamp. The caller has taken no action
-    /// since newest().
+    /// The same for all actions up to the mark, with any stamp. The caller has taken none since
+    /// newest().
     template <class Handle>
     void takeUntil(Mark mark, Handle&& handle) {
         for (bool isLast = mark.action == nullptr; !isLast;) {
@@ -100,7 +99,7 @@ public:
         }
     }
 
-    /// Refuses later actions, and abandons those in the list.
+    /// Refuses later actions, and abandons the queued ones.
     void close() noexcept {
         std::unique_ptr<OrderedAction> left;
         {
@@ -112,24 +111,24 @@ public:
         abandon(std::move(left));
     }
 
-    /// Called around fork(), so that the child receives a complete list.
+    // For fork(), so that the child receives a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// Called in the child of a fork(). Empties the list without destroying the actions, because
-    /// other threads of the parent may have been using the objects that they hold.
+    /// Leaks the actions in a forked child, because the parent's other threads may have been using
+    /// the objects that they hold.
     void forget() noexcept {
         static_cast<void>(first_.release());
         last_ = nullptr;
     }
 
 private:
-    // Invariant: stamps never decrease, because push() reads the clock while it holds the lock.
-    // They decrease only if the clock starts again; then takeUntil() ignores them.
+    // Invariant: stamps ascend, because push() reads the clock under the lock. After a restart of
+    // the clock, takeUntil() ignores them.
     //
-    // Edge: the back end polls the lanes, then locks the list and takes actions. If push() returned
-    // before the poll, the action is in the list. An action pushed later has a stamp after the
-    // poll, hence not below the watermark, and stays for a later batch.
+    // Edge: the back end polls the lanes before it takes actions. If push() returned before the
+    // poll, the action is already queued. The stamp of a later action is not below the
+    // watermark, so it stays for a later batch.
 
     std::unique_ptr<OrderedAction> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -144,8 +143,7 @@ private:
         return taken;
     }
 
-    /// Abandons and destroys the actions one by one. The destructor of `first` would recurse, and
-    /// need much stack for a long list.
+    /// Destroys the actions one by one, because the destructor of `first` would recurse.
     static void abandon(std::unique_ptr<OrderedAction> first) noexcept {
         while (first) {
             first->abandon();
@@ -160,8 +158,8 @@ private:
     bool isClosed_ = false;
 };
 
-/// Marks its thread as one that writes a batch of this back end, while it lives. Sinks, formatters,
-/// error handlers and hooks run inside such a scope.
+/// Marks the thread as writing a batch of a back end. Sinks, formatters, error handlers and hooks
+/// run inside such a scope.
 class BatchScope {
 public:
     explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }
@@ -174,19 +172,14 @@ public:
     static bool isInside(const void* core) noexcept { return current_ == core; }
 
 private:
-    const void* before_;  ///< the value of current_ outside of this scope
+    const void* before_;
 
-    /// The back end whose batch this thread writes, or null. All shared libraries share it.
+    /// The back end whose batch this thread writes. All shared libraries share it.
     [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
 };
 
-/// The part of a back end that log calls use.
-///
-///     log call -> post() -> the thread's lane
-///     flush(), the end of a logger -> wantFlush(), send() -> the list of actions
-///
-/// BackendCore derives from it and adds the part that reads the lanes. Each logger shares it with
-/// the back end, so a logger may log after its back end has ended: the record is then rejected.
+/// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share it, so
+/// one may log after its back end has ended: the record is then rejected.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class Frontend {
@@ -196,16 +189,15 @@ public:
     Frontend(const Frontend&) = delete;
     Frontend& operator=(const Frontend&) = delete;
 
-    /// Posts a record into the calling thread's lane. write(to) fills in its `bytes` bytes. Counts
-    /// a record that is not accepted.
+    /// Posts a record like RecordQueue::post(), but does not wait inside a batch.
     template <class Write>
     SendResult post(const RecordHead& head, std::size_t bytes, Overflow policy, Write&& write) {
-        // A sink that logs must not wait for room, because only its own thread makes room.
+        // A sink that logs would wait for its own thread.
         const Overflow allowed =
             policy == Overflow::block && isInBatch() ? Overflow::reject : policy;
         const SendResult posted = queue_.post(head, bytes, allowed, std::forward<Write>(write));
         if (__builtin_expect(posted != SendResult::ok, 0)) {
-            // Relaxed: no other data depends on a count.
+            // Relaxed: informational.
             auto& counter =
                 posted == SendResult::closed ? rejectedAfterEnd_ : head.logger->rejected;
             counter.fetch_add(1, std::memory_order_relaxed);
@@ -214,25 +206,23 @@ public:
         return posted;
     }
 
-    /// Takes over an action. False if the back end has ended: then the caller keeps it.
+    /// Takes over an action. Returns false if the back end has ended: then the caller keeps it.
     [[nodiscard]] virtual bool send(std::unique_ptr<OrderedAction>& action) noexcept = 0;
 
-    /// Requests a flush of this logger's sinks after all earlier records are written. Several calls
-    /// before that flush cause one flush. False if the back end has ended.
+    /// Requests a flush of this logger's sinks after all earlier records. Requests may be merged.
+    /// Returns false if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// Called in a batch after the last record of a logger, before its state ends.
+    /// Called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
     Records& records() noexcept { return queue_; }
     const Records& records() const noexcept { return queue_; }
 
-    /// Whether the calling thread writes a batch of any back end: it is in a sink, a formatter or
-    /// an error handler.
+    /// Whether the caller is a sink, formatter, error handler or hook of any back end.
     static bool isInBatch() noexcept { return BatchScope::isInside(); }
 
-    /// The number of records that were logged after the end of the back end.
     std::uint64_t rejectedAfterEnd() const noexcept {
         return rejectedAfterEnd_.load(std::memory_order_relaxed);
     }
@@ -241,19 +231,18 @@ protected:
     /// The threads that write batches.
     enum class Mode : unsigned char {
         worker,  ///< the worker, or the polling thread
-        none,    ///< no thread yet: the next log call in the child of a fork() starts a worker
-        caller,  ///< each thread that logs, because the worker has left
+        none,    ///< no thread: the next log call in a forked child starts a worker
+        caller,  ///< each logging thread, because the worker has left
         closed   ///< no thread: records are rejected
     };
 
     explicit Frontend(const RecordQueueOptions& options) : queue_(options) {}
     ~Frontend() = default;
 
-    /// Called after a record or an action was handed over. Ensures that a thread writes it.
+    /// Ensures that a thread writes a new record or action.
     ///
-    /// Sequentially consistent, like three other accesses: setMode(), the announcement of a record,
-    /// and the poll of the lanes. So if a thread reads the old mode, the worker's last poll sees
-    /// the record of that thread.
+    /// Sequentially consistent, like setMode(), a record's announcement and the poll of the lanes.
+    /// So if a thread reads the old mode, the worker's last poll sees the thread's record.
     void ensureWritten() noexcept {
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInBatch()) {
@@ -261,10 +250,10 @@ protected:
         }
     }
 
-    /// Writes a batch on the calling thread, or starts a worker, as the mode says.
+    /// Writes a batch on the calling thread, or starts a worker, depending on the mode.
     virtual void writeHere() noexcept = 0;
 
-    // Each post reads these fields.
+    // Read by each post.
     std::atomic<Mode> mode_{Mode::worker};
     std::atomic<std::uint64_t> rejectedAfterEnd_{0};  ///< written by threads that post too late
     Records queue_;
@@ -273,16 +262,14 @@ protected:
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// Connects a logger with a back end. Its destructor sends an action to the back end, which then
-/// destroys the state of the logger, after it has written the records that point to that state.
+/// A logger's registration at a back end. The destructor sends an action that destroys the logger's
+/// state after the records that point to it.
 ///
-/// Thread safety: while one thread calls a member that is not const, no other thread uses the
-/// object.
+/// Thread safety: that of a standard container.
 class LoggerHandle {
 public:
     LoggerHandle() = default;
 
-    /// Throws std::bad_alloc if there is no memory.
     LoggerHandle(std::shared_ptr<Frontend> frontend, const std::string& name,
                  const std::vector<spdlog::sink_ptr>& sinks, Overflow policy,
                  std::shared_ptr<ErrorChannel> errors)
@@ -301,17 +288,16 @@ public:
     }
     ~LoggerHandle() {
         if (end_ && !frontend_->send(end_)) {
-            end_.reset();  // the back end has ended, so no other thread uses the state
+            end_.reset();  // the back end has ended and no longer uses the state
         }
     }
 
     LoggerState& state() const noexcept { return *state_; }
 
-    /// Requests a flush of the sinks. False if the back end has ended.
+    /// Returns false if the back end has ended.
     bool flush() const noexcept { return frontend_->wantFlush(*state_); }
 
 private:
-    /// The action that ends a logger and destroys its state.
     class End final : public OrderedAction {
     public:
         End(Frontend& frontend, std::unique_ptr<LoggerState> logger)

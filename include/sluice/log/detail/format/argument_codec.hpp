@@ -1,10 +1,9 @@
 #pragma once
 
 /// \file
-/// The encoding of the arguments of a deferred call, without gaps and without alignment.
+/// The encoding of a deferred call's arguments, without gaps or alignment.
 ///
-/// A codec has `Held`, the object that the caller holds so that it measures a string only once;
-/// size(), its bytes; write(); and read(), the value for the back end.
+/// A codec has `Held`, which measures a string only once, and size(), write() and read() for it.
 
 #include <sluice/base/assert.hpp>
 #include <sluice/log/copy_when_logging.hpp>
@@ -54,7 +53,7 @@ struct ValueCodec {
     static Decoded read(const std::byte*& from) noexcept { return readValue<T>(from); }
 };
 
-/// The codec of texts: the number of characters, then the characters.
+/// Encodes a text as its size and its characters.
 struct TextCodec {
     using Held = std::string_view;
     using Decoded = std::string_view;
@@ -86,8 +85,7 @@ struct TextCodec {
     }
 };
 
-/// The codec of a type with an argument_codec of the user: the number of its bytes, then these
-/// bytes.
+/// Encodes a type by the user's argument_codec, as its size and its bytes.
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
@@ -117,7 +115,7 @@ struct UserCodec {
     }
 };
 
-/// The codec of an argument that is not copied.
+/// Marks an argument that is not copied.
 struct NoCodec {};
 
 template <class T>
@@ -148,22 +146,19 @@ inline constexpr bool hasUserCodec = false;
 template <class T>
 inline constexpr bool hasUserCodec<T, std::void_t<decltype(sizeof(argument_codec<T>))>> = true;
 
-/// The codec for an argument of type T.
 template <class T>
 using CodecOfType = std::conditional_t<
     hasUserCodec<T>, UserCodec<T>,
     std::conditional_t<isText<T>, TextCodec,
                        std::conditional_t<isPlainValue<T>, ValueCodec<T>, NoCodec>>>;
 
-/// The same for an argument that is given by value or by reference.
 template <class Argument>
 using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument>>>;
 
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// The arguments of one call, measured and ready to be written. The arguments must outlive this
-/// object.
+/// The measured arguments of a call, which must outlive this object.
 template <class... Codecs>
 class ArgumentWriter {
 public:
@@ -186,8 +181,7 @@ private:
     std::tuple<typename Codecs::Held...> held_;
 };
 
-/// Returns the decoded values, in the order of the arguments. Views in them refer to the bytes at
-/// `from`.
+/// Returns the decoded values, whose views refer to the bytes at `from`.
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;

@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The fields of one record on their way: from the thread into the lane, from the lane into the
-/// text, and to a formatter that prints them in a form of its own.
+/// The path of a record's fields: from the thread into the lane, then into the text, or to a
+/// formatter that prints them in its own form.
 
 #include <sluice/log/fields.hpp>
 
@@ -25,14 +25,14 @@ namespace sluice::log::detail {
 /// Writes all fields of a record: a Prefix, the mdc, the context, the fields of the call.
 class FieldWriter {
 public:
-    /// The bytes of the three parts that follow it.
+    /// The sizes of the three parts that follow, in bytes.
     struct Prefix {
         std::size_t mdc;
         std::size_t context;
         std::size_t fields;
     };
 
-    /// Takes the thread's mdc and context, and the fields of its next record.
+    /// Takes the thread's mdc, context and fields.
     [[gnu::cold]] FieldWriter() noexcept
         : context_(CallerState::context()),
           fields_(CallerState::setFields({})),
@@ -70,11 +70,10 @@ private:
     Prefix sizes_;
 };
 
-/// Gives its thread the mdc of a log call while it lives. spdlog's formatter prints the mdc of the
-/// thread that calls it.
+/// Sets the thread's mdc to that of a log call while it lives, for spdlog's formatters.
 class ScopedMdc {
 public:
-    /// The values of `fields` are texts. Without memory for them the mdc is empty.
+    /// The values of `fields` are texts. After bad_alloc the mdc is empty.
     explicit ScopedMdc(FieldBytes fields) noexcept : mdc_(ThreadMdc::find()) {
         if (mdc_ != nullptr) {
             mdc_->swap(other_);
@@ -130,8 +129,8 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     }
 }
 
-/// Appends a key or a text: in quotes if a reader would not find its end otherwise, and always on
-/// one line. Bytes that are not ASCII stay unchanged.
+/// Appends a key or text on one line, in quotes if its end would be ambiguous. Bytes that are not
+/// ASCII stay unchanged.
 inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     const auto isSpecial = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -185,13 +184,11 @@ struct MessageFields {
     FieldBytes fields;
 };
 
-/// Lets the formatters that its thread calls find the fields of their message.
-///
-/// A message of spdlog has no place for fields, so a formatter finds them by the address of the
-/// message's payload. A copy of the message has only the text.
+/// Lets formatters find the fields of a message by the address of its payload, because spdlog's
+/// messages have no place for fields. A copied message has only the text.
 class CurrentFields {
 public:
-    /// The messages must be in ascending order of the payloads' addresses, and no payload empty.
+    /// Payloads must have ascending addresses and must not be empty.
     CurrentFields(const MessageFields* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;

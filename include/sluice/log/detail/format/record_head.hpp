@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// A record as a log call hands it over: a head, then fields and a source location if it has them,
-/// then text or encoded arguments.
+/// The parts of a record: a head, optional fields and source location, then text or encoded
+/// arguments.
 
 #include <spdlog/details/log_msg.h>
 #include <spdlog/details/os.h>
@@ -10,8 +10,7 @@
 
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
 #define SLUICE_LOG_HAS_MDC 1
-// A header-only spdlog has already included <spdlog/mdc.h>, and some versions cannot be included
-// twice.
+// A header-only spdlog has already included <spdlog/mdc.h>, which some versions have unguarded.
 #include <spdlog/pattern_formatter.h>
 #if !defined(SPDLOG_HEADER_ONLY)
 #include <spdlog/mdc.h>
@@ -35,8 +34,7 @@ namespace detail {
 
 class LoggerState;
 
-/// A call site whose arguments the back end formats. Each site has one constant, which lives as
-/// long as the program.
+/// A call site whose arguments the back end formats: a constant for each site.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
@@ -46,7 +44,7 @@ struct DeferredSite {
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record, trivially copyable. The lane stores the record's stamp and size.
+/// The head of a record. The lane stores stamp and size.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
@@ -76,8 +74,8 @@ struct FieldBytes {
     std::size_t size = 0;
 };
 
-/// The mdc (mapped diagnostic context) of a thread: pairs of texts that spdlog prints with each
-/// line, since version 1.14. Without an mdc in spdlog, both functions return null.
+/// The thread's mdc (mapped diagnostic context): texts that spdlog prints with each line, since
+/// version 1.14. Both functions return null without an mdc in spdlog.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
@@ -102,7 +100,7 @@ public:
 
 private:
 #if SLUICE_LOG_HAS_MDC
-    /// Its constructor creates the mdc, so that it is destroyed before the mdc.
+    /// Creates the mdc first, so that it is destroyed before the mdc.
     struct EndMark {
         EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
         EndMark(const EndMark&) = delete;
@@ -114,14 +112,11 @@ private:
 #endif
 };
 
-/// The parts of a record that come from the calling thread: its number, its context, the fields of
-/// the present call.
-///
-/// Each thread has one object, which all shared libraries share. It needs no destructor, so that
-/// other thread-local destructors can log.
+/// The thread's contribution to its records: number, context, fields of the present call. All
+/// shared libraries share it. It has no destructor, so that thread-local destructors can log.
 class CallerState {
 public:
-    /// Returns the flags of this thread's next record.
+    /// The flags of the thread's next record.
     static std::uint8_t flags() noexcept {
         return static_cast<std::uint8_t>(
             state_.flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
@@ -140,7 +135,7 @@ public:
         return changed(std::exchange(state_.fields_, fields));
     }
 
-    /// Sets the context, which all records get; null for none. Returns the former one.
+    /// Sets the context of all later records; null for none. Returns the former one.
     static const FieldBytes* setContext(const FieldBytes* context) noexcept {
         return changed(std::exchange(state_.context_, context));
     }
@@ -152,13 +147,13 @@ public:
         return state_.isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
     }
 
-    /// Between `true` and `false`, the thread writes the lines of a backtrace. They come from
-    /// earlier calls, so they have no context of the present call.
+    /// Set while the thread writes a backtrace. Its lines are from earlier calls, so they have no
+    /// context.
     static void setTracing(bool isTracing) noexcept {
         changed(std::exchange(state_.isTracing_, isTracing));
     }
 
-    /// While this object lives, the thread's next record has these fields.
+    /// Sets the fields of the thread's next record while it lives.
     class Fields {
     public:
         explicit Fields(FieldList fields) noexcept : before_(setFields(fields)) {}
@@ -171,7 +166,7 @@ public:
     };
 
 private:
-    /// Computes the flags after a change. Returns its argument.
+    /// Updates the flags. Returns its argument.
     template <class T>
     static T changed(T result) noexcept {
         const bool hasFields =
@@ -194,7 +189,7 @@ private:
 
 [[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
 
-/// Writes a text message in the form that a lane stores. The message must outlive this object.
+/// Writes a text message into a record. The message must outlive this object.
 class TextWriter {
 public:
     explicit TextWriter(const spdlog::details::log_msg& message) noexcept

@@ -54,8 +54,7 @@ struct AnyNumber {
 ///     queue.consume([](const Reading& reading) { ... });  // the consumer; waits while it is empty
 ///     queue.close();
 ///
-/// Use it if a thread has no other work while the queue is full or empty. Use the queue itself if
-/// the thread can act on `full` or empty.
+/// Use it if a thread has no other work while the queue is full or empty.
 ///
 /// Thread safety: that of the queue inside; any thread but the consumer may call drain(). A handler
 /// may tryPush() into its own queue; a push() in a handler may wait for its own caller. The queue
@@ -144,8 +143,8 @@ public:
         return popWithin(atMost);
     }
 
-    /// Waits for messages, and calls handler(T&) for up to `max` of the queued ones. Returns their
-    /// number, which is 0 only if the queue is closed and drained, or if `max` is 0.
+    /// Waits for messages, and calls handler(T&) for up to `max` of them. Returns their number; 0
+    /// only if the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max, [&] { return queue_.consume(handler, max); });
@@ -165,8 +164,8 @@ public:
                              [&] { return queue_.consumeOrdered(keyOf, handler, max); });
     }
 
-    /// Waits for messages, and removes all queued ones. The result is empty only if the queue is
-    /// closed and drained. For queues that hand over batches.
+    /// Waits for messages, and removes all. The result is empty only if the queue is closed and
+    /// drained. For queues with batches.
     template <class Q = Queue>
     [[nodiscard]] auto takeAll() -> decltype(std::declval<Q&>().takeAll()) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -192,8 +191,7 @@ public:
         notifyEverybody();
     }
 
-    /// Closes the queue, and waits until all accepted messages have been consumed. Not for the
-    /// consumer, which it waits for.
+    /// Closes the queue, and waits until the consumer has consumed all accepted messages.
     void drain() {
         close();
         drained_.wait([this] { return queue_.isDrained(); });
@@ -250,8 +248,8 @@ private:
     // ---- Producers
 
     /// Notifies a consumer of an accepted message. If the queue was closed or the constructor
-    /// threw, notifies all threads, because some may wait for the end of this push. If the queue
-    /// was full, notifies none: otherwise the two sides could keep waking each other.
+    /// threw, notifies all threads, because some may wait for this push. If it was full, notifies
+    /// none, because the two sides could keep waking each other.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
@@ -301,8 +299,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain(), whether the call returns or throws. When a closed queue is
-    /// drained, notifies other consumers too: the end comes with the last handler's return.
+    /// Notifies a producer and drain(), even if the call throws. When a closed queue is drained,
+    /// notifies other consumers too.
     struct PollEnd {
         BlockingQueue& queue;
         ~PollEnd() {

@@ -24,23 +24,21 @@ namespace sluice {
 ///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Use it for measurements and states of which only the newest counts. Use a ring if each message
-/// must arrive.
+/// Use it if only the newest value counts. Use a ring if each message must arrive.
 ///
 /// Order: the newest value is that of the set() that published last. The reader never receives a
 /// value older than its previous one.
 ///
 /// Thread safety: any thread may call any member, except update(), which one thread at a time may
-/// call. A signal handler may call set() if it may call the functions of T. A constructor or
-/// destructor of T may call set() of the same Latest, and then counts as one more writer. A
-/// preempted writer or reader blocks no other thread, but keeps its slot.
+/// call. A signal handler may call set() if it may call the functions of T. A preempted writer or
+/// reader blocks no other thread, but keeps its slot.
 ///
 /// Errors: set() returns false, with its arguments untouched, if `Writers` other calls of set() are
 /// running, or if the Latest is being destroyed. If a constructor of T throws, nothing changes.
 ///
 /// Performance: update() is wait-free, a load and an exchange if there is a new value; set() is
 /// lock-free. The object contains Writers + 2 slots on cache lines of their own, and allocates
-/// nothing. An overwritten value is destroyed by the writer, the reader's by its next update().
+/// nothing.
 template <class T, std::size_t Writers, class Traits = QueueTraits>
 class Latest {
     static_assert(Writers >= 1, "Latest<T, Writers>: at least one thread must be able to write");
@@ -98,8 +96,8 @@ public:
 
     // ---- Reader
 
-    /// The newest value: the previous one again if there is no newer one, nullptr if there was
-    /// never a value. It is valid until the next update(), and may be modified or moved from.
+    /// The newest value, or nullptr if there was never one. It is valid until the next update(),
+    /// and may be modified or moved from.
     [[nodiscard]] T* update() noexcept {
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {

@@ -23,9 +23,8 @@ namespace sluice {
 ///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; `job` is unchanged
 ///     jobs.consume([](Job& job) { job.run(); });                // each worker
 ///
-/// Use it if several threads share the work, or if a producer that finds the ring full removes the
-/// oldest message itself. Use MpscRing for one consumer: it needs one compare-exchange less per
-/// message. Use BlockingQueue around it to wait.
+/// Use it if several threads share the work. Use MpscRing for one consumer: it needs one
+/// compare-exchange less per message. Use BlockingQueue around it to wait.
 ///
 /// Order: if one push returned before another began, its message is taken first. Handlers of
 /// different consumers may run simultaneously.
@@ -99,8 +98,7 @@ public:
     }
 
     /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
-    /// message between them. Returns their number; the other elements are untouched. Needs forward
-    /// iterators.
+    /// message between them. Returns their number. Needs forward iterators.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
@@ -112,8 +110,8 @@ public:
         return count;
     }
 
-    /// Reserves the next slot, so that a message can be built there in several steps. Later
-    /// messages are not delivered until the reservation is committed or destroyed.
+    /// Reserves the next slot, to build a message in several steps. Later messages are not
+    /// delivered until the reservation is committed or destroyed.
     [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(detail::One())); }
 
     /// Reserves up to `max` slots with one compare-exchange.
@@ -133,10 +131,9 @@ public:
         return value;
     }
 
-    /// Calls handler(T&) for up to `max` messages, oldest first, but for at most capacity(). Claims
-    /// each message after the previous handler has returned, so other consumers may take messages
-    /// in between. Each message is destroyed when its handler returns or throws. Returns the number
-    /// of messages.
+    /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Other
+    /// consumers may take messages in between. Each message is destroyed when its handler returns
+    /// or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeIf([](Index) { return true; }, handler, max);
@@ -161,16 +158,14 @@ public:
         return Positions::isMarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
-    /// true from then on.
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
                Positions::unmarked(tail) == passed_.load(std::memory_order_acquire);  // E5 passed
     }
 
-    /// The number of slots in use, approximately at some moment during the call, and at most
-    /// capacity(). Messages being pushed or handled count.
+    /// The approximate number of slots in use. Messages being pushed or handled count.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // passed_ is read first, so pushes in between only enlarge the difference.
         const Index passed = passed_.load(std::memory_order_acquire);  // E5 passed
@@ -178,7 +173,7 @@ public:
         return std::min(Positions::distance(passed, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index passed = passed_.load(std::memory_order_acquire);

@@ -26,9 +26,9 @@ namespace sluice {
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use it for a few long-lived producers: no two of them write the same cache line. Use MpscRing if
-/// all messages need one order, if producers cannot keep a handle, or if hundreds are mostly idle.
-/// Use BlockingQueue around it to wait.
+/// Use it for a few long-lived producers: no two of them write the same cache line. Use MpscRing
+/// for one order of all messages, or for hundreds of mostly idle producers. Use BlockingQueue
+/// around it to wait.
 ///
 /// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
@@ -119,9 +119,8 @@ public:
 
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest first. If each lane is in key order, so are all messages that were queued at the
-    /// call; a message pushed during it may be handled later than its key says. Messages of one
-    /// producer with equal keys keep their order. Every run of messages from one lane costs a visit
-    /// to each lane.
+    /// call. Equal keys of one producer keep their order. Every run of messages from one lane costs
+    /// a visit to each lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -159,8 +158,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
-    /// true from then on.
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (!isClosed()) {
             return false;
@@ -175,7 +173,7 @@ public:
         return true;
     }
 
-    /// The messages of all lanes, each lane counted at some moment during the call.
+    /// The approximate number of messages in all lanes.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         const Guard guard(lock_);
         std::size_t sum = 0;
@@ -185,7 +183,6 @@ public:
         return sum;
     }
 
-    /// The capacity of each lane.
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
     /// The number of lanes. A gone producer's lane counts until the consumer has found it empty.
@@ -193,7 +190,6 @@ public:
         return laneCount_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// The capacity of all lanes together.
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
@@ -215,8 +211,7 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Ends the visit of the current lane, even if a handler throws. Otherwise a lane whose handler
-    /// always throws would block the others.
+    /// Ends the visit even if a handler throws, so that the next call visits another lane.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;

@@ -99,8 +99,7 @@ public:
     }
 
     /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
-    /// message between them. Returns their number; the other elements are untouched. Needs forward
-    /// iterators.
+    /// message between them. Returns their number. Needs forward iterators.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
@@ -112,8 +111,8 @@ public:
         return count;
     }
 
-    /// Reserves the next slot, so that a message can be built there in several steps. Later
-    /// messages are not delivered until the reservation is committed or destroyed.
+    /// Reserves the next slot, to build a message in several steps. Later messages are not
+    /// delivered until the reservation is committed or destroyed.
     [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(detail::One())); }
 
     /// Reserves up to `max` slots with one compare-exchange.
@@ -196,7 +195,7 @@ public:
     }
 
     /// Returns true if a message or skipped slot follows the oldest one. Unlike sizeApprox(), it
-    /// does not read the cache line that every push writes.
+    /// reads no cache line that every push writes.
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(
             head_.load(std::memory_order_relaxed)))();  // only this thread writes it
@@ -211,16 +210,14 @@ public:
         return Positions::isMarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
-    /// true from then on.
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
                Positions::unmarked(tail) == head_.load(std::memory_order_acquire);
     }
 
-    /// The number of slots in use, approximately at some moment during the call, and at most
-    /// capacity(). Messages being pushed or handled count.
+    /// The approximate number of slots in use. Messages being pushed or handled count.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.
@@ -229,7 +226,7 @@ public:
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         for (;;) {
             const Index head = head_.load(std::memory_order_acquire);
@@ -267,8 +264,8 @@ private:
     //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
     //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
     //
-    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn. All are needed except the
-    // acquire of tail_ in sizeApprox(), which the acquire of head_ implies.
+    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn. The acquire of tail_ in
+    // sizeApprox() alone is not needed.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);

@@ -17,8 +17,7 @@ inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>:
 /// Used as `max` of a consume call and as limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// The settings of all queues. Derive from them, and redeclare the members that change. Queues with
-/// different traits are different types.
+/// The settings of all queues. Derive from them, and redeclare the members that change.
 struct QueueTraits {
     /// Atomics, storage, fences and clock. See platform.hpp.
     using Platform = StdPlatform;

@@ -128,8 +128,7 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_. Acquire: the segments of all positions below
-        // tail_ are linked. The state of each slot says whether it is filled.
+        // Relaxed: only this thread writes head_. Acquire: all segments below tail_ are linked.
         Index head = head_.load(std::memory_order_relaxed);
         std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
@@ -181,16 +180,15 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
-    /// true from then on. Messages of a Batch do not count.
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    /// Messages of a Batch do not count.
     [[nodiscard]] bool isDrained() const noexcept {
         // A claim and close() take the same lock, so no claim follows the closed flag.
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// The number of messages queued, being pushed or being handled, approximately at some moment
-    /// during the call, and at most capacity().
+    /// The approximate number of messages queued, being pushed or being handled.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.
@@ -221,12 +219,10 @@ private:
     // Invariants, on unbounded positions:
     //   head <= tail; with a limit, tail <= head + limit.
     //   Each position below tail belongs to one push, which alone writes its slot.
-    //   The chain from the consumer's segment to the producers' one holds exactly the positions
-    //   from head to tail.
-    //   A segment is reused only when all its slots have been read and the reader has stepped on to
-    //   the next one. So the last segment of the chain is never reused.
-    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
-    //   producer that simultaneously found no free segment.
+    // The chain from the consumer's segment to the producers' one holds exactly the positions from
+    // head to tail. A segment is reused only after the reader has stepped on to the next one, so
+    // the last segment is never reused. At most as many segments exist as the largest backlog
+    // needs, plus one, plus one for each producer that simultaneously found no free segment.
     //
     // Happens-before edges:
     //   E1 publish  message written -> state release .. state acquire -> message read
@@ -254,8 +250,7 @@ private:
     };
 
     /// A reader's position in the chain. Several readers may share a chain: each starts where the
-    /// previous one ends, so one reader steps from a segment to the next. The last reader of a
-    /// segment recycles it.
+    /// previous one ends. The last reader of a segment recycles it.
     struct Cursor {
         Segment* segment = nullptr;
         std::size_t index = 0;
@@ -329,8 +324,8 @@ private:
                     return SendResult::ok;
                 }
             }
-            // The memory resource is user code, so it is called without the lock. If several
-            // producers do so simultaneously, later claims use the other segments.
+            // The memory resource is user code, so it is called without the lock. Later claims use
+            // surplus segments.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -386,7 +381,6 @@ private:
         ++freeCount_;
     }
 
-    /// Keeps a segment that has been read to its end, or returns it if enough are kept.
     void recycle(Segment* segment) noexcept {
         constexpr std::size_t kept = std::max<std::size_t>(Traits::keptBytes / sizeof(Segment), 1);
         {
@@ -433,8 +427,8 @@ struct SegmentQueue<T, Traits>::Slot {
     Cell cell;
 };
 
-/// A fixed number of slots. Each reuse starts another lap. A slot's state belongs to this lap or to
-/// the previous one, and one bit distinguishes them, so a reuse need not clear the states.
+/// Each reuse starts another lap. A slot's state belongs to this lap or the previous one, and one
+/// bit distinguishes them, so a reuse clears no states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =
@@ -470,8 +464,7 @@ struct SegmentQueue<T, Traits>::Segment {
     alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
 };
 
-/// The messages that were queued at a takeAll(). Its destructor destroys the messages that are
-/// left. It must not outlive the queue.
+/// The messages of a takeAll(). Its destructor destroys those left. It must not outlive the queue.
 template <class T, class Traits>
 class SegmentQueue<T, Traits>::Batch {
 public:
@@ -495,9 +488,8 @@ public:
         }
     }
 
-    /// Calls handler(T&) for up to `max` of the messages that are left, oldest first. Each message
-    /// is destroyed when its handler returns or throws. Waits for a producer that is still
-    /// constructing the next message. Returns the number of messages.
+    /// Calls handler(T&) for up to `max` of the messages left, oldest first, and destroys each.
+    /// Waits for a producer that is still constructing a message. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         std::size_t count = 0;

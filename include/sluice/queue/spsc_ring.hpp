@@ -190,8 +190,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if the queue is closed and empty, with no push or handler in progress. Stays
-    /// true from then on.
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
@@ -203,8 +202,7 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The number of slots in use, approximately at some moment during the call, and at most
-    /// capacity(). The message being handled counts.
+    /// The approximate number of slots in use. The message being handled counts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.
@@ -259,8 +257,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// How many slots ahead a push prefetches. Otherwise taking the line from the consumer's cache
-    /// costs more than writing it. Measured to pay only for messages of about a line.
+    /// A push prefetches this many slots ahead. Measured to pay only for messages of about a line.
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -276,9 +273,8 @@ private:
         }
     };
 
-    /// The push of a message whose constructor may throw, and the rare cases: no slot is known to
-    /// be free, the queue is closed, the light fence is a full one. A tail call, so that the common
-    /// push needs no stack frame.
+    /// For constructors that may throw, and the rare cases: no slot known to be free, closed, a
+    /// full light fence. A tail call, so that the common push needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation(*this);
@@ -289,7 +285,6 @@ private:
         return reservation.result();
     }
 
-    /// Announces the push at `tail`, unless it is refused.
     SendResult admit(Index tail) noexcept {
         if (!isKnownFree(tail)) {
             const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
@@ -308,8 +303,7 @@ private:
         return SendResult::ok;
     }
 
-    /// Also prefetches a later slot, if it is known to be free: the consumer is about to read the
-    /// lines of the others.
+    /// Also prefetches a later slot, if that is known to be free.
     bool isKnownFree(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -342,7 +336,7 @@ private:
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // If announced_ equals the later tail, no push was under way in between.
+        // If announced_ equals the later tail, no push ran in between.
         const Index announced = announced_.load(std::memory_order_acquire);
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
@@ -360,8 +354,8 @@ private:
     // Written by the producer, read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
-    // Written by the producer, rarely read by other threads. The producer reads its position here
-    // and not in tail_, because the consumer keeps taking the line of tail_ away.
+    // The producer reads its position here, because the consumer keeps taking the line of tail_
+    // away.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{firstPosition};
     Index limit_{firstPosition};  // the first position not known to be free
     RoleCheck producerRole_;
@@ -374,7 +368,7 @@ private:
     alignas(line) alignas(Storage) Storage slots_;
 };
 
-/// A slot owned by the producer until commit(). Until then the producer must push nothing else, and
+/// A slot owned by the producer until commit(). Until then it must push nothing else, and
 /// isDrained() stays false. Without a commit(), nothing changes.
 template <class T, std::size_t Capacity, class Traits>
 class SpscRing<T, Capacity, Traits>::Reservation {

@@ -191,13 +191,13 @@ using DefaultParker = detail::NoParker;
 /// Use Park, which spins first, unless you need the single steps. Use a condition variable if the
 /// data has a mutex.
 ///
-/// Thread safety: any thread may call any member; no thread may wait when the event count is
-/// destroyed. notifyAll() wakes all waiters. notifyOne() wakes one that no notification has woken
-/// yet: use it if all waiters wait for the same thing and each change serves one of them. A thread
-/// whose wait has returned checks the condition, and calls notifyOne() if it leaves something for
-/// another waiter. A notifier preempted mid-call delays the waiters that it was about to wake until
-/// the next notification. A waiter whose condition sees a notifier's change also sees all its
-/// earlier writes.
+/// Thread safety: any thread may call any member; none may wait at the destruction. notifyAll()
+/// wakes all waiters. notifyOne() wakes one that no notification has woken yet: use it if all
+/// waiters wait for the same thing and each change serves one of them. A thread whose wait has
+/// returned checks the condition, and calls notifyOne() if it leaves something for another waiter.
+/// A notifier preempted mid-call delays the waiters that it was about to wake until the next
+/// notification. A waiter whose condition sees a notifier's change also sees all its earlier
+/// writes.
 ///
 /// Performance: a notification without waiters is a load and a light fence. The first waiter pays a
 /// heavy fence. Nothing allocates or throws.
@@ -217,8 +217,8 @@ public:
     BasicEventCount(const BasicEventCount&) = delete;
     BasicEventCount& operator=(const BasicEventCount&) = delete;
 
-    /// Announces a waiter. The caller then checks the condition again, and calls exactly one of
-    /// wait, waitUntil and cancelWait.
+    /// Announces a waiter, which then checks the condition again, and calls exactly one of wait,
+    /// waitUntil and cancelWait.
     [[nodiscard]] Key prepareWait() noexcept {
         const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
         const Key key{epochOf(before)};
@@ -276,7 +276,6 @@ public:
         return true;
     }
 
-    /// Wakes every waiter. Call it after the condition has become true.
     [[gnu::always_inline]] void notifyAll() noexcept {
         if (hasAnybody()) {
             wakeAll();
@@ -303,9 +302,8 @@ private:
     // has followed the last moment without waiters. A thread between prepareWait and its first load
     // of the epoch would take exactly 2^20 notifications of all for none.
     //
-    // The first waiter that checks takes a permit, which may be another waiter than the kernel
-    // woke. No permit is lost: a waiter leaves without a permit only if each permit has another
-    // waiter.
+    // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost: a
+    // waiter leaves without one only if each permit has another waiter.
     //
     // Edges:
     //   E1 announce  fetch_add in prepareWait, heavy fence, condition read -- against -- condition
@@ -424,8 +422,7 @@ private:
     /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
-    /// Clears the mark after the call of the kernel. A notifier that has begun a later epoch clears
-    /// that mark itself.
+    /// Clears the mark after the kernel call. The notifier of a later epoch clears its own mark.
     void endWaking(std::uint32_t epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
@@ -434,8 +431,7 @@ private:
         }
     }
 
-    /// Takes the announcement back if the condition throws before the wait. If it throws after the
-    /// wait, passes the notification to another waiter.
+    /// If the condition throws, takes the announcement back, or passes the notification on.
     struct Announcement {
         BasicEventCount& events;
         Key key;
@@ -459,7 +455,7 @@ private:
         announcement.stage = Stage::over;
         sleep(announcement.key);
         announcement.stage = Stage::awake;
-        // Asked before the next announcement, so that a woken thread pays for no further fence.
+        // Checked before the next announcement, so that a woken thread pays for no further fence.
         const bool isReady = ready();
         announcement.stage = Stage::over;
         return isReady;

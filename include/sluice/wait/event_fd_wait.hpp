@@ -61,10 +61,9 @@ private:
 ///         if (bus.isDrained()) { ... leave the loop ... }
 ///     }
 ///
-/// A timed wait that returns false arms the descriptor. The next notification makes the descriptor
-/// readable, until the next wait that reaches its deadline. The descriptor may become readable
-/// without a message. Level-triggered and edge-triggered loops work. Until descriptor() has been
-/// called, this strategy is a Park.
+/// A timed wait that returns false arms the descriptor. The next notification makes it readable,
+/// until the next wait that reaches its deadline. It may become readable without a message.
+/// Level-triggered and edge-triggered loops work. Until descriptor() is called, this is a Park.
 ///
 /// Thread safety: any thread may call notifyAll() and wait(). Once descriptor() has been called,
 /// only the thread with the loop calls descriptor() and waitUntil(). Remove the descriptor from the
@@ -82,8 +81,8 @@ public:
     BasicEventFdWait(const BasicEventFdWait&) = delete;
     BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
 
-    /// The descriptor that the loop watches for reading; the loop must not read from it. The first
-    /// call makes it. If the kernel refuses, the result is -1, with the reason in errno.
+    /// The descriptor that the loop watches for reading, but does not read. The first call makes
+    /// it. Returns -1 and sets errno if the kernel refuses.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();
@@ -96,8 +95,8 @@ public:
         park_.wait(ready);
     }
 
-    /// Returns false if `deadline` passed first. Then the descriptor is armed. It calls `ready` at
-    /// least once.
+    /// Returns false, with the descriptor armed, if `deadline` passed first. Calls `ready` at least
+    /// once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {

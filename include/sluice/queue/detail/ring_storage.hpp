@@ -13,8 +13,8 @@
 
 namespace sluice::detail {
 
-/// The slots of a ring. Their number is a power of two, at least `MinSlots`, so a mask finds the
-/// slot of a position. With the capacity in the type, the slots lie in the object itself.
+/// The slots of a ring: a power of two, at least `MinSlots`, so a mask finds a position's slot.
+/// With the capacity in the type, they lie in the object.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;

@@ -12,8 +12,8 @@
 
 namespace sluice::detail {
 
-/// A ring slot of MpscRing and MpmcRing: a message, and a sequence that says which position it
-/// belongs to. Sequences are even, except filled(p).
+/// A slot of MpscRing and MpmcRing: a message, and the sequence of its position. Sequences are
+/// even, except filled(p).
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;

@@ -71,8 +71,8 @@ struct MembarrierKernel {
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the command. It does not change errno. Not inlined,
-    /// because its size would keep functions of the callers from being inlined.
+    /// Returns true if the kernel carried out the command. Keeps errno. Not inlined, so that its
+    /// callers can be.
     [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -128,8 +128,8 @@ public:
     static bool isAsymmetric() noexcept { return true; }
 
 private:
-    /// The process may have no registration: registers it and retries. If this fails, uses the
-    /// non-expedited barrier, which needs no registration and takes milliseconds.
+    /// Registers the process and retries. If this fails, uses the non-expedited barrier, which
+    /// takes milliseconds.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!available() && !Kernel::call(Kernel::commandGlobal)) {
             failAssertion(
@@ -157,8 +157,8 @@ public:
         }
     }
 
-    /// light(), if it is known to be a compiler barrier; otherwise does nothing and returns false.
-    /// A caller that then takes another path needs no stack frame for the full fence.
+    /// light() if it is known to be a compiler barrier; otherwise does nothing and returns false,
+    /// so that the caller needs no stack frame for the full fence.
     [[gnu::always_inline]] static bool tryLight() noexcept {
         const Choice choice = choice_.load(std::memory_order_relaxed);  // relaxed: see light()
         detail::compilerBarrier();
@@ -181,8 +181,8 @@ private:
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
-    /// Runs before main(), while the process has one thread. Later the kernel takes some 15 ms to
-    /// register the process, and the first thread that needs a fence would wait.
+    /// Runs before main(), because with several threads the kernel takes some 15 ms to register the
+    /// process.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
@@ -206,8 +206,8 @@ private:
         return choice;
     }
 
-    // Initialised at compile time, so usable before any dynamic initialisation. A forked child
-    // inherits the value. If it does not inherit the registration, heavy() registers again.
+    // Usable before any dynamic initialisation. A forked child inherits it; without the
+    // registration, heavy() registers again.
     inline static std::atomic<Choice> choice_{Choice::undecided};
 };
 

@@ -238,14 +238,14 @@ public:
         return period;
     }
 
-    /// Returns true if all guards of the object that had begun before the period have ended, also
-    /// those of this thread. A period is for one object and one thread at a time.
+    /// Returns true if all guards of the object that had begun before the period have ended. A
+    /// period is for one object and one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
-    /// Waits until the guards of other threads that had begun before the call have ended, and for
-    /// no later ones. It spins, then yields, then sleeps.
+    /// Waits for the guards of other threads that had begun before the call. It spins, then yields,
+    /// then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
@@ -344,8 +344,8 @@ private:
         return false;
     }
 
-    /// Moves the period forward to the first guard that it still waits for. Returns true if there
-    /// is none. Ignores the slots of the thread `ignored`.
+    /// Moves the period to the first guard that it still waits for. Returns true if there is none.
+    /// Ignores the slots of `ignored`.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
         for (; period.slot_ != nullptr; period.slot_ = period.slot_->next, period.index_ = 0) {
             // Relaxed: a thread recognises its own slots only.

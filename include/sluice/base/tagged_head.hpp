@@ -110,7 +110,7 @@ private:
     typename Platform::template Atomic<Word> word_;
 };
 
-/// Hands out the numbers of free slots to any number of threads, without a lock and without a heap.
+/// Hands out the numbers of free slots to any number of threads, without a lock.
 ///
 ///     SlotStack<StdPlatform, 8> free;  // the slots 0 to 7, all free
 ///     std::uint16_t slot = 0;

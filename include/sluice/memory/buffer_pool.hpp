@@ -50,8 +50,7 @@ struct BufferPoolStatistics {
 };
 
 /// A fixed number of equal shared buffers: one thread fills a buffer, others read it without a
-/// copy. The reader holds a DataToken, which travels in a message. When the last token of a buffer
-/// is destroyed, the buffer is free again.
+/// copy. Each reader holds a DataToken. The buffer is free again when its last token is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -77,26 +76,25 @@ class BasicBufferPool {
     class Core;
 
 public:
-    /// The only holder of a buffer that is being filled, or empty. If it is not published, its
-    /// destructor gives the buffer back.
+    /// The only holder of a buffer that is being filled, or empty. Gives an unpublished buffer
+    /// back.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-        /// The bytes to write to, at first undefined. Null if there is no buffer.
+        /// Null if there is no buffer.
         [[nodiscard]] std::byte* data() const noexcept {
             return slot_ != nullptr ? slot_->core->dataOf(*slot_) : nullptr;
         }
-        /// The number of bytes that may be written; 0 if there is no buffer.
         [[nodiscard]] std::size_t capacity() const noexcept {
             return slot_ != nullptr ? slot_->core->layout.size : 0;
         }
 
-        /// Ends the writing, and returns a token on the first `length` bytes, which may be shared.
-        /// Fails an assertion without a buffer, or if `length` exceeds capacity(); without
-        /// assertions the token is then empty, or covers the whole buffer.
+        /// Ends the writing, and returns a token on the first `length` bytes. Asserts that there is
+        /// a buffer, and that `length` is at most capacity(); otherwise the token is empty, or
+        /// covers the buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -113,7 +111,6 @@ public:
             return {begin, shown, &releaseSlot, slot_.release(), &shareSlot, timeStamp};
         }
 
-        /// Gives the buffer back unpublished. Does nothing if there is no buffer.
         void reset() noexcept { slot_.reset(); }
 
     private:

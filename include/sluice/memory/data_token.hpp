@@ -15,8 +15,8 @@ namespace sluice {
 ///     show(token.data(), token.size());
 ///     other.push(token.share());  // a second token on the same bytes
 ///
-/// Use it with BufferPool, which makes tokens on its buffers, or with bytes of your own: a frame of
-/// a driver, a mapped file. Use std::shared_ptr if a heap allocation per message does not matter.
+/// Use it with BufferPool, or with bytes of your own, such as a mapped file. Use std::shared_ptr if
+/// a heap allocation per message does not matter.
 ///
 /// Thread safety: one thread at a time uses a token; several may call its const members, including
 /// share(). Tokens on the same bytes are independent of each other. The reads of all holders happen
@@ -76,8 +76,8 @@ public:
     [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
     [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
 
-    /// Returns another token on the same bytes; empty if this token is. Fails an assertion if the
-    /// token was made without a sharer; without assertions the result is empty then.
+    /// Returns another token on the same bytes; empty if this token is. Asserts that there is a
+    /// sharer; otherwise the result is empty.
     DataToken share() const noexcept {
         if (releaser_ == nullptr) {
             return {};
@@ -91,7 +91,6 @@ public:
         return {data_, size_, releaser_, context_, sharer_, timeStamp_};
     }
 
-    /// Gives the bytes back now. Does nothing if the token is empty.
     void reset() noexcept {
         // Emptied first, because the releaser may use this token, and must find nothing to release.
         if (const Releaser releaser = std::exchange(releaser_, nullptr)) {

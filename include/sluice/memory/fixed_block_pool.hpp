@@ -147,8 +147,6 @@ private:
                 ::new (first + i) Node;
             }
         }
-        Nodes(const Nodes&) = delete;
-        Nodes& operator=(const Nodes&) = delete;
         ~Nodes() { memory->deallocate(first, count * sizeof(Node), alignof(Node)); }
 
         std::pmr::memory_resource* const memory;

@@ -57,7 +57,7 @@ public:
     static void operator delete(void* object, std::align_val_t alignment) noexcept {
         deallocateWide(object, alignment);
     }
-    // Called if a constructor throws after a nothrow new. The compiler passes no size here either.
+    // Called if a constructor throws after a nothrow new, without a size.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object, usual);
@@ -84,7 +84,6 @@ protected:
 private:
     static constexpr std::size_t usual = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
 
-    /// Called once. Out of line, so that all other calls stay short.
     [[gnu::cold, gnu::noinline]] static PoolResource& makeResource() {
         PoolResourceOptions options;
         options.name = "Pooled";

@@ -35,9 +35,8 @@ using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 ///     const auto order = arena.emplaceAt<Order, 0>(Order{4, 2.5});  // at the beginning
 ///     const auto price = arena.tryEmplace<double>(1.5);             // at the first free place
 ///
-/// Use it if a few objects of different types must live in memory that you name: a static variable,
-/// the stack, or a section of its own that the linker places. Use ObjectPool<T> for many objects of
-/// one type, and for objects that threads share.
+/// Use it if a few objects of different types must live in memory that you name, such as a linker
+/// section. Use ObjectPool<T> for many objects of one type, and for objects that threads share.
 ///
 /// Thread safety: one thread at a time uses the arena and its pointers.
 ///
@@ -112,7 +111,7 @@ private:
     template <class T>
     static constexpr std::size_t placesOf = (sizeof(T) + Align - 1) / Align;
 
-    /// Raw, so that an arena on the stack is not filled. The char allows constant initialisation.
+    /// Raw, so that it is not filled. The char allows constant initialisation.
     union Storage {
         constexpr Storage() noexcept : none(0) {}
         char none;

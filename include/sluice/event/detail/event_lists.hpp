@@ -80,8 +80,6 @@ class NodeList<Event>::Walk {
 public:
     Walk(NodeList& list, NodeList& used) noexcept
         : events_(list), used_(used), node_(list.first_) {}
-    Walk(const Walk&) = delete;
-    Walk& operator=(const Walk&) = delete;
     ~Walk() {
         if (lastUsed_ == nullptr) {
             return;

@@ -335,21 +335,27 @@ auto selectMap() {
     }
 }
 
-template <class Key, class Value, class Policies>
-class EventMap {
+template <class Key, class Value>
+struct MapOf {
     template <class P>
-    using MapOf = MapMember<P, Key, Value*>;
-    using Map = std::remove_pointer_t<
-        decltype(selectMap<Key, Value, typename PolicyOr<NoMap, MapOf, Policies>::Type,
-                           ThreadingOf<Policies>>())>;
+    using Member = MapMember<P, Key, Value*>;
+};
 
+template <class Key, class Value, class Policies>
+using SelectedMap = std::remove_pointer_t<
+    decltype(selectMap<Key, Value,
+                       typename PolicyOr<NoMap, MapOf<Key, Value>::template Member, Policies>::Type,
+                       ThreadingOf<Policies>>())>;
+
+/// A SelectedMap that can be copied and moved.
+template <class Key, class Value, class Policies>
+class EventMap : public SelectedMap<Key, Value, Policies> {
 public:
     EventMap() noexcept = default;
     EventMap(const EventMap& other) : EventMap() {
-        other.map_.forEach(
-            [this](const Key& key, const Value& value) { map_.findOrAdd(key) = value; });
+        other.forEach([this](const Key& key, const Value& value) { this->findOrAdd(key) = value; });
     }
-    EventMap(EventMap&& other) noexcept : EventMap() { swap(other); }
+    EventMap(EventMap&& other) noexcept : EventMap() { this->swap(other); }
     EventMap& operator=(const EventMap& other) {
         if (this != &other) {
             EventMap(other).swap(*this);
@@ -360,19 +366,6 @@ public:
         EventMap(std::move(other)).swap(*this);
         return *this;
     }
-
-    void swap(EventMap& other) noexcept { map_.swap(other.map_); }
-
-    template <class Test>
-    std::size_t removeIf(Test isUnused) {
-        return map_.removeIf(isUnused);
-    }
-
-    Value* find(const Key& key) const { return map_.find(key); }
-    Value& findOrAdd(const Key& key) { return map_.findOrAdd(key); }
-
-private:
-    Map map_;
 };
 
 }  // namespace sluice::detail

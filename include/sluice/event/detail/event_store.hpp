@@ -396,7 +396,7 @@ private:
         });
     }
 
-    /// Rare waits share this function, because each wait takes a kilobyte of code.
+    /// Rare waits share this kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
         waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
@@ -407,8 +407,7 @@ private:
     mutable Waiters room_;     // producers wait here for room, or the end
     mutable Waiters changed_;  // all other waits
 
-    // Guarded by lock_; threads read the atomic ones without it. A producer that adds an event uses
-    // one cache line.
+    // Guarded by lock_; the atomic ones are read without it. A producer uses one cache line.
     alignas(cacheLineSize) mutable Lock lock_;
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
@@ -503,8 +502,6 @@ struct EventStore<Event, EventList, Threading>::Peek {
             store.awaitEndOfPeek();
         }
     }
-    Peek(const Peek&) = delete;
-    Peek& operator=(const Peek&) = delete;
     ~Peek() {
         if (event != nullptr) {
             {
@@ -572,7 +569,7 @@ public:
     [[gnu::always_inline]] void useUp(Handle handle) {
         Passage passage(*this);
         while (store_ != nullptr && !passage.walk.isAtEnd()) {
-            const UsedUp event(passage);
+            const UsedUp event{passage};
             handle(passage.walk.front());
         }
     }
@@ -608,16 +605,11 @@ private:
 
         explicit Passage(Batch& ownBatch) noexcept
             : batch(ownBatch), left(ownBatch.left_), walk(ownBatch.rest_, ownBatch.done_) {}
-        Passage(const Passage&) = delete;
-        Passage& operator=(const Passage&) = delete;
         ~Passage() { batch.left_ = left; }
     };
     struct UsedUp {
         Passage& passage;
 
-        explicit UsedUp(Passage& ownPassage) noexcept : passage(ownPassage) {}
-        UsedUp(const UsedUp&) = delete;
-        UsedUp& operator=(const UsedUp&) = delete;
         ~UsedUp() {
             passage.walk.destroyFront();
             --passage.left;

@@ -72,8 +72,6 @@ public:
             : readers_(readers), outer_(readers.calls_) {
             readers.calls_ = outer_ + 1;
         }
-        ReadGuard(const ReadGuard&) = delete;
-        ReadGuard& operator=(const ReadGuard&) = delete;
         ~ReadGuard() { readers_.calls_ = outer_; }
 
     private:
@@ -132,8 +130,6 @@ private:
     explicit Freeing(const Retired& element) noexcept : element_(&element), outer_(innermost_) {
         innermost_ = this;
     }
-    Freeing(const Freeing&) = delete;
-    Freeing& operator=(const Freeing&) = delete;
     ~Freeing() { innermost_ = outer_; }
 
     inline static SLUICE_THREAD_LOCAL const Freeing* innermost_ = nullptr;
@@ -147,7 +143,7 @@ private:
 /// Elements are freed in batches, oldest first. A batch waits for the calls that had begun when it
 /// was started. The last of these calls frees it, or the thread that retires an element.
 ///
-/// The owner may itself be the last element. So it must not be used after collect().
+/// The owner may be the last element, so it must not be used after collect().
 template <class Threading>
 class RetireList {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;

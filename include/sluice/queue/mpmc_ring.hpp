@@ -165,7 +165,7 @@ public:
                Positions::unmarked(tail) == passed_.load(std::memory_order_acquire);  // E5 passed
     }
 
-    /// The approximate number of slots in use. Messages being pushed or handled count.
+    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // passed_ is read first, so pushes in between only enlarge the difference.
         const Index passed = passed_.load(std::memory_order_acquire);  // E5 passed

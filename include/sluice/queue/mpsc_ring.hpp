@@ -217,7 +217,7 @@ public:
                Positions::unmarked(tail) == head_.load(std::memory_order_acquire);
     }
 
-    /// The approximate number of slots in use. Messages being pushed or handled count.
+    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.

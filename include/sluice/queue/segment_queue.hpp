@@ -188,7 +188,7 @@ public:
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// The approximate number of messages queued, being pushed or being handled.
+    /// The approximate number of messages, at most capacity(), with those in a push or handler.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.
@@ -219,10 +219,12 @@ private:
     // Invariants, on unbounded positions:
     //   head <= tail; with a limit, tail <= head + limit.
     //   Each position below tail belongs to one push, which alone writes its slot.
-    // The chain from the consumer's segment to the producers' one holds exactly the positions from
-    // head to tail. A segment is reused only after the reader has stepped on to the next one, so
-    // the last segment is never reused. At most as many segments exist as the largest backlog
-    // needs, plus one, plus one for each producer that simultaneously found no free segment.
+    //   The chain from the consumer's segment to the producers' one holds exactly the positions
+    //   from head to tail.
+    //   A segment is reused only after the reader has stepped on to the next one, so the last
+    //   segment is never reused.
+    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
+    //   producer that simultaneously found no free segment.
     //
     // Happens-before edges:
     //   E1 publish  message written -> state release .. state acquire -> message read

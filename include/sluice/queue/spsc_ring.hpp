@@ -202,7 +202,7 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The approximate number of slots in use. The message being handled counts.
+    /// The approximate number of slots in use, at most capacity(), with that of the handler.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
         // is read first, so pushes in between only enlarge the difference.

@@ -11,7 +11,7 @@ namespace sluice::log {
 ///     struct sluice::log::copy_when_logging<Point> : std::true_type {};
 ///
 /// T must be trivially copyable. The back end formats the copy later, so its formatter must not
-/// follow a pointer or reference to data that may change or end.
+/// follow pointers to data that may change or end.
 ///
 /// SLUICE_LOG copies numbers, bool, char, enumerations, `void*`, strings, durations and time points
 /// without it. If one argument of a call has another type, the calling thread formats the message.

@@ -1,22 +1,19 @@
 #pragma once
 
 /// \file
-/// A handler of fatal signals that lets the back ends write the earlier records.
+/// A handler for fatal signals that lets the back ends write the earlier records.
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
-/// The crashing thread waits, for at most the given time, until the threads of all back ends have
-/// written the earlier records and flushed the sinks. Then the signal has its usual effect: an
-/// earlier handler runs, or the process ends, with a core file if the system writes one. After a
-/// fault the processor executes the faulty instruction again, so the earlier handler and the core
-/// file show the cause and the address. Any other signal is raised again.
+/// The crashing thread waits, for at most the given time, until all back ends have written the
+/// earlier records and flushed the sinks. Then the signal has its usual effect: an earlier handler
+/// runs, or the process ends. A faulty instruction runs again, so the earlier handler and the core
+/// file show its cause and address. Any other signal is raised again.
 ///
-/// It may fail, because the process is damaged: if the back end's own thread crashes, if a sink
-/// waits for a lock that the crashed thread holds, or if the thread crashed inside a log call,
-/// which holds back later records of other threads.
+/// It may fail if the back end's own thread crashes, if a sink waits for a lock that the crashed
+/// thread holds, or if the thread crashed inside a log call.
 ///
-/// Thread safety: any thread may call install_crash_handler(), also repeatedly. Later settings
-/// replace earlier ones.
+/// Thread safety: any thread may call install_crash_handler(). Later settings replace earlier ones.
 
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
@@ -36,13 +33,13 @@ namespace sluice::log {
 
 namespace detail {
 
-/// The settings of the handler, and the handlers that it has replaced.
+/// The handler's settings, and the handlers that it has replaced.
 class CrashHandler {
 public:
     static CrashHandler& instance() noexcept;
 
     void install(std::chrono::nanoseconds timeout, std::initializer_list<int> signals) {
-        // Relaxed: a running handler may read the old or the new value. Both are valid.
+        // Relaxed: a running handler may read either value.
         timeout_.store(timeout.count(), std::memory_order_relaxed);
         static_cast<void>(BackendRegistry::instance());  // made now, because making it allocates
         for (const int signal : signals) {
@@ -75,7 +72,7 @@ private:
         CrashHandler& self = instance();
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self.waitForRescue();
-        // The signal is raised again when this handler has returned, for the earlier handler.
+        // For the earlier handler, when this one has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
@@ -83,8 +80,7 @@ private:
         errno = savedErrno;
     }
 
-    /// Whether the interrupted instruction has caused the signal. It will then cause the signal
-    /// again.
+    /// Whether the interrupted instruction has caused the signal, and will cause it again.
     static bool isFault(int signal, const siginfo_t& info) noexcept {
 #if defined(BUS_MCEERR_AO)
         if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
@@ -111,15 +107,12 @@ private:
         }
     }
 
-    /// The longest wait, in nanoseconds. Any thread writes it.
-    std::atomic<std::chrono::nanoseconds::rep> timeout_{0};
-    /// For each signal, the action that this handler has replaced. Written by install().
-    std::array<struct sigaction, signalCount> before_{};
+    std::atomic<std::chrono::nanoseconds::rep> timeout_{0};  ///< in nanoseconds
+    std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 };
 
-/// All shared libraries share this object, also those that hide their symbols. It is a
-/// constant-initialised variable, not a static variable of a function. Otherwise one thread could
-/// be making it while another thread forks, and the child would wait for ever until it is made.
+/// Shared by all shared libraries. Constant-initialised, because a child forked while another
+/// thread makes it would wait forever.
 [[gnu::visibility("default")]] inline CrashHandler crashHandler;
 
 inline CrashHandler& CrashHandler::instance() noexcept {
@@ -129,7 +122,7 @@ inline CrashHandler& CrashHandler::instance() noexcept {
 }  // namespace detail
 
 /// Handles these signals from now on. A crashing thread waits for at most `timeout`. Throws
-/// spdlog_ex if the system does not let the program handle one of the signals.
+/// spdlog_ex if a signal cannot be handled.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {

@@ -15,15 +15,15 @@
 
 namespace sluice::log {
 
-/// A field of a record: a key and a value. kv() makes it.
+/// A field of a record: a key and a value, made by kv().
 ///
 ///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
 ///     // text sinks print: order done order=17 ms=1.5
 ///
 /// Text sinks print fields behind the message, a json_formatter as members of "fields". Values are
 /// numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints as
-/// `null`. A field refers to the characters of its key and its text, so use it only as an argument
-/// of a log call or of a scoped_context.
+/// `null`. A field refers to its characters: use it only as an argument of a log call or of a
+/// scoped_context.
 class key_value {
 public:
     using value_type = std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, float,
@@ -73,8 +73,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     }
 }
 
-// An encoded field is the index of its type (1 byte), its key and its value. The size of a text
-// precedes its characters. Fields have neither gaps nor alignment.
+// An encoded field is the index of its type (1 byte), its key and its value, without gaps.
 
 template <class T>
 using FieldCodec =
@@ -124,7 +123,7 @@ key_value::value_type readFieldValue(std::size_t index, const std::byte*& from) 
     }
 }
 
-/// Calls visit(const key_value&) for each field. Its texts refer to the encoded bytes.
+/// Calls visit(const key_value&) for each field, whose texts refer to the encoded bytes.
 template <class Visit>
 void forEachField(FieldBytes fields, Visit&& visit) {
     const std::byte* from = fields.bytes;
@@ -150,12 +149,9 @@ key_value kv(std::string_view key, const T& value) noexcept {
 ///     logger->info("begins");   // begins request=17 user=ann
 ///     handle();                 // records of this thread have the same fields
 ///
-/// It copies keys and values, and each log call copies them again into its record. Text sinks print
-/// them before the fields of the call, a json_formatter in "context". Scopes nest: an inner field
-/// hides an outer one with the same key. Create these objects on the stack.
-///
-/// Loggers of a back end take the context; other loggers, and the lines of dump_backtrace(), do
-/// not. The constructor allocates one block.
+/// It copies keys and values. Text sinks print them before the fields of the call, a json_formatter
+/// in "context". Scopes nest: an inner field hides an outer one with the same key. Create these
+/// objects on the stack. Only loggers of a back end print the context, except in backtraces.
 class scoped_context {
 public:
     template <class... Fields>

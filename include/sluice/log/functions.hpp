@@ -1,8 +1,7 @@
 #pragma once
 
 /// \file
-/// Sets up the default back end and makes loggers for it, in the manner of spdlog's asynchronous
-/// mode.
+/// Sets up the default back end and its loggers, like spdlog's asynchronous mode.
 ///
 ///     sluice::log::init(8192, 1);  // optional
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
@@ -31,8 +30,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #if defined(SPDLOG_COMPILED_LIB)
-// The compiled library has the console factories only for spdlog's own factories. These files
-// contain only templates, so each unit may include them.
+// The compiled library instantiates the console factories only for spdlog's own factories.
 #include <spdlog/sinks/stdout_color_sinks-inl.h>
 #include <spdlog/sinks/stdout_sinks-inl.h>
 #endif
@@ -47,9 +45,8 @@
 
 namespace sluice::log {
 
-/// A factory for spdlog's functions that make loggers. Makes a logger of the default back end with
-/// this policy, and registers it. Throws spdlog_ex if the registry has a logger of this name, or if
-/// the back end cannot start.
+/// A factory for spdlog's functions that make loggers. Makes and registers a logger of the default
+/// back end. Throws spdlog_ex if the name is taken, or if the back end cannot start.
 template <Overflow Policy>
 struct async_factory_impl {
     /// `args` are the arguments of the sink's constructor.
@@ -63,34 +60,27 @@ struct async_factory_impl {
     }
 };
 
-/// If the calling thread's lane is full, the log call waits.
+// With a full lane, a log call waits, discards the oldest records, or discards its own record.
 using async_factory = async_factory_impl<Overflow::block>;
-
-/// If the calling thread's lane is full, its oldest records are discarded.
 using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
-
-/// If the calling thread's lane is full, the new record is discarded.
 using async_factory_discard = async_factory_impl<Overflow::reject>;
 
-/// The same as async_factory::create<Sink>().
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async(std::string name, Args&&... args) {
     return async_factory::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// The same as async_factory_nonblock::create<Sink>().
 template <class Sink, class... Args>
 std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args) {
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Replaces a logger by an asynchronous one with its name, sinks and settings, in spdlog's registry
-/// and as spdlog's default logger.
+/// Replaces a logger by an asynchronous one, in spdlog's registry and as its default logger.
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
-/// A pointer to the old logger still logs to the same sinks, without a back end: call it at the
-/// start of the program. Throws spdlog_ex if `logger` is null.
+/// Call it at the start of the program, because pointers to the old logger still log without a back
+/// end. Throws spdlog_ex if `logger` is null.
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
@@ -108,7 +98,7 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
     return made;
 }
 
-/// Refuses a logger instead of a shared pointer to it: an object cannot change its type.
+/// Refuses a logger instead of a shared pointer to it.
 template <class Logger, class... More>
 auto make_async(Logger& /*logger*/, const More&... /*more*/)
     -> std::enable_if_t<std::is_base_of_v<spdlog::logger, Logger>> {
@@ -117,28 +107,25 @@ auto make_async(Logger& /*logger*/, const More&... /*more*/)
                   "returns it, and use the logger that make_async returns");
 }
 
-/// Starts a default back end with these options. The old one ends when its last owner releases it.
-/// Throws spdlog_ex if an option is out of range.
+/// Starts a default back end. The old one ends when its last owner releases it. Throws spdlog_ex if
+/// an option is out of range.
 void init(const backend_options& options);
 
-/// Like spdlog's init_thread_pool. `queue_size` is the room of each logging thread, in records.
-/// `thread_count` is 1 to 1000, as in spdlog, but one thread writes for any number: several threads
-/// could not keep the order.
+/// Like spdlog's init_thread_pool. `queue_size` is in records for each logging thread.
+/// `thread_count` is 1 to 1000, but one thread writes, because several could not keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Like spdlog::set_pattern(), for all loggers of spdlog's registry and for later ones. The lines
-/// are the same; Sluice's pattern_formatter writes them.
+/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
 /// Calls backend::flush_wait(). Returns true if there is no default back end.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-/// Ends spdlog, whose registry then releases all loggers, and the default back end. Waits until all
-/// records are written and the sinks are flushed. Returns false if `timeout` passed first. A later
-/// logger starts a new back end. spdlog::shutdown() does the same, with the option `drain_timeout`
-/// as its limit.
+/// Ends spdlog and the default back end. Waits until all records are written and the sinks flushed;
+/// returns false on timeout. A later logger starts a new back end. spdlog::shutdown() does the same
+/// with `drain_timeout`.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log

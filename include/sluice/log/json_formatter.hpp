@@ -24,9 +24,8 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Returns the bytes of the UTF-8 character at the front of the text. 0 if the text does not begin
-/// with one: an overlong form, half of a surrogate pair, a number beyond U+10FFFF, or a part of a
-/// character.
+/// Returns the size of the UTF-8 character at the front of the text; 0 if there is none, as for an
+/// overlong form, a surrogate, a number beyond U+10FFFF, or a part of a character.
 inline std::size_t utf8Length(std::string_view text) noexcept {
     const auto isIn = [text](std::size_t i, unsigned least, unsigned most) {
         const unsigned byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -106,14 +105,13 @@ void appendMember(spdlog::memory_buf_t& to, std::string_view key, const Value& v
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// The members always have this order. "time" is UTC. "file" and "line" follow "thread" if the
-/// record has a source location. "context" has the fields of scoped_context and of spdlog's mdc,
-/// "fields" those of the call; a member without fields is missing. If a call gives a key twice, it
-/// is printed twice. If a sink copies messages before it formats them, their fields are text in
-/// "message".
+/// The members have this order. "time" is UTC. "file" and "line" follow "thread" if the record has
+/// a source location. "context" has the fields of scoped_context and spdlog's mdc, "fields" those
+/// of the call; empty ones are missing. Duplicate keys are printed twice. If a sink copies messages
+/// before it formats them, their fields are text in "message".
 ///
-/// Any bytes make a valid object: each byte that is not UTF-8 becomes U+FFFD, and a number that is
-/// infinite or not a number becomes `null`.
+/// The object is always valid: bytes that are not UTF-8 become U+FFFD, and numbers that are
+/// infinite or not a number become `null`.
 ///
 /// Thread safety: one thread at a time, like any formatter.
 ///

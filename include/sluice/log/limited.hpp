@@ -1,25 +1,23 @@
 #pragma once
 
 /// \file
-/// Call sites that log once, every n times, or at most n times a second, so that a fault in a loop
-/// does not fill the log.
+/// Rate-limited log calls: once, every n times, or at most n times a second.
 ///
 ///     SLUICE_LOG_ONCE(logger, spdlog::level::warn, "{} is deprecated", name);
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Each is a SLUICE_LOG with a count of its own, which all threads and loggers share. Each instance
-/// of a template has its own. A call below the logger's level is not counted. A call that is held
-/// back does not evaluate its arguments.
+/// Each call site, and each instance of a template, has its own count, which all threads and
+/// loggers share. Calls below the logger's level are not counted. A call that is held back does not
+/// evaluate its arguments.
 ///
 /// SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first call after
-/// the end of the last second. Before its next message it logs a line "N messages held back". If no
-/// message follows, no line reports those calls.
+/// the last second. Before its next message it logs a line "N messages held back".
 ///
-/// n may be a variable: an integer, an enum, or an object that converts to an integer, such as an
-/// atomic. It is limited to at least 1, and for SLUICE_LOG_AT_MOST to at most 16,777,215.
+/// n is an integer, an enum or an object that converts to an integer, such as an atomic. It is
+/// limited to at least 1, and for SLUICE_LOG_AT_MOST to at most 16,777,215.
 ///
-/// Thread safety: no call waits. The counts are relaxed atomics, so they order nothing.
+/// Thread safety: no call waits. The counts are relaxed and order nothing.
 
 #include <sluice/log/deferred.hpp>
 
@@ -32,7 +30,6 @@
 
 namespace sluice::log::detail {
 
-/// Passes the first call.
 class OnceLimit {
 public:
     bool passes() noexcept {
@@ -44,8 +41,7 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// Returns the number that an `n` of the macros means. By value, so that a constant needs neither a
-/// definition nor a capture.
+/// Converts the `n` of a macro. By value, so that a constant needs no definition or capture.
 template <class N, std::enable_if_t<!std::is_class_v<N>, int> = 0>
 constexpr std::uint64_t numberOfCalls(N n) {
     if constexpr (std::is_enum_v<N>) {
@@ -63,10 +59,8 @@ constexpr std::uint64_t numberOfCalls(Object&& n) {
     return numberOfCalls(number);
 }
 
-/// Passes the first of every n calls.
 class EveryLimit {
 public:
-    /// `n` is at least 1.
     bool passes(std::uint64_t n) noexcept {
         const std::uint64_t before = calls_.fetch_add(1, std::memory_order_relaxed);
         return before % n == 0;
@@ -76,10 +70,8 @@ private:
     std::atomic<std::uint64_t> calls_{0};
 };
 
-/// Passes the first n calls of a second, and counts the others.
 class RateLimit {
 public:
-    /// `n` is at least 1.
     bool passes(std::uint64_t n, std::chrono::steady_clock::time_point time) noexcept {
         const auto now = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
@@ -87,7 +79,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // A `now` before the present second belongs to the present second.
+            // An earlier `now`, of another thread, belongs to the present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -98,7 +90,7 @@ public:
         return true;
     }
 
-    /// The calls that were held back since the last call of this function.
+    /// Returns the number of calls held back since the last takeHeldBack().
     std::uint64_t takeHeldBack() noexcept {
         return heldBack_.load(std::memory_order_relaxed) == 0
                    ? 0
@@ -106,15 +98,12 @@ public:
     }
 
 private:
-    // One word, so that no thread reads a second with the count of another second. The upper 40
-    // bits are the milliseconds at which the second began, enough for 34 years of uptime. The lower
-    // 24 bits are the number of calls that have passed in this second.
+    // One word, so that second and count always match. The upper 40 bits are the second's beginning
+    // in milliseconds, enough for 34 years of uptime; the lower 24 bits count its calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 
-    /// Begin of the second and calls; 0: no call has passed yet.
-    std::atomic<std::uint64_t> state_{0};
-    /// The calls that were held back since the last takeHeldBack(). Any thread adds.
+    std::atomic<std::uint64_t> state_{0};  ///< 0: no call has passed yet
     std::atomic<std::uint64_t> heldBack_{0};
 };
 
@@ -131,8 +120,7 @@ private:
         }                                                                                          \
     } while (false)
 
-/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs the first of every n
-/// calls.
+/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs the first of n calls.
 #define SLUICE_LOG_EVERY(n, logger, severity_, ...)                                                \
     do {                                                                                           \
         static ::sluice::log::detail::EveryLimit sluiceLimit;                                      \

@@ -29,27 +29,26 @@ namespace sluice::log {
 ///     spdlog::register_logger(logger);  // if spdlog::get("core") should find it
 ///     logger->info("{} orders", 17);
 ///
-/// It supports everything that spdlog does with a logger: levels, patterns, the registry, clone,
-/// backtrace, flush_on, flush_every, error handlers. The calling thread checks the level and
-/// formats the text. flush() returns immediately; flush_wait() of the back end waits.
+/// It supports levels, patterns, the registry, clone, backtrace, flush_on, flush_every and error
+/// handlers like any spdlog logger. The calling thread checks the level and formats the text.
+/// flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: that of the log calls of all threads. The printed time is spdlog's, read shortly before
-/// the record is stamped, so it may be a little earlier than the time of the line before.
+/// Order: that of the log calls of all threads. The printed time is read shortly before the record
+/// is stamped, so it may be a little earlier than that of the line before.
 ///
 /// Thread safety: like any spdlog logger. Change the error handler and the list of sinks only while
 /// no thread logs. A logger may be destroyed while the back end has records of it. A sink may log,
 /// but not through a logger with a backtrace, because spdlog dumps one under a lock.
 ///
 /// Errors: the error handler receives the exceptions of sinks, on the back end's thread. If the
-/// lane is full, the policy decides; each lost record is counted. If the back end has ended, the
-/// calling thread also calls the error handler.
+/// lane is full, the policy decides; each lost record is counted. After the end of the back end,
+/// each log call calls the error handler.
 ///
-/// Performance: a log call copies the text once, into the thread's lane. It takes no lock. It
-/// allocates for the first record of a thread, and for a record that is larger than the lane.
+/// Performance: a log call copies the text once, into the thread's lane, and takes no lock. It
+/// allocates for a thread's first record, and for a record larger than the lane.
 class async_logger : public spdlog::logger {
 public:
-    /// If the back end has ended, the constructors do not fail, as in spdlog: each log call reports
-    /// it.
+    /// The constructors do not fail if the back end has ended, as in spdlog.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  Overflow policy = Overflow::block)
@@ -64,7 +63,7 @@ public:
     async_logger(std::string name, spdlog::sink_ptr sink, const std::weak_ptr<backend>& by,
                  Overflow policy = Overflow::block);
 
-    /// Creates a logger with the name, the sinks and all settings of another logger.
+    /// Copies the name, sinks and settings of another logger.
     async_logger(const spdlog::logger& other, const std::weak_ptr<backend>& by, Overflow policy);
 
     async_logger(const async_logger&) = delete;
@@ -73,17 +72,16 @@ public:
 
     Overflow policy() const noexcept { return policy_; }
 
-    /// Returns a logger with this name and the same sinks, back end, policy and settings.
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// Like spdlog's function, but with Sluice's pattern_formatter, which writes the same lines.
+    /// Like spdlog's function, but with Sluice's pattern_formatter.
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// Logs a message that the back end formats; SLUICE_LOG calls it. `write(to)` encodes the
-    /// arguments into `size` bytes, in the form that `site.print` reads.
+    /// For SLUICE_LOG: logs a message that the back end formats. `write(to)` encodes the arguments
+    /// into `size` bytes for `site.print`.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         if (should_backtrace()) {
@@ -111,7 +109,7 @@ protected:
 private:
     async_logger(const async_logger& other, std::string name);
 
-    /// Connects the logger to its back end. Each constructor calls it last.
+    /// Connects the logger to its back end, last in each constructor.
     void join(const std::weak_ptr<backend>& by);
 
     template <class Write>
@@ -150,16 +148,15 @@ private:
     }
 
     bool flushes(spdlog::level::level_enum level) const noexcept {
-        // Relaxed, as in spdlog: no other data depends on the setting.
+        // Relaxed, as in spdlog: a setting.
         return level >= flush_level_.load(std::memory_order_relaxed) && level != spdlog::level::off;
     }
 
-    /// Returns the back end's copy of this logger. After a change of the list of sinks, the next
-    /// log call replaces it. Several threads may do so simultaneously, so each checks the key
-    /// first.
+    /// Returns the back end's copy of this logger. The first log call after a change of the sinks
+    /// replaces it.
     const detail::LoggerHandle& handle() {
         const std::uint64_t wanted = sinksKey();
-        // Acquire: a thread that reads the key also sees the handle that belongs to it.
+        // Acquire: a thread that reads the key sees its handle.
         if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
             refresh(wanted);
         }
@@ -168,7 +165,7 @@ private:
 
     [[gnu::cold]] void refresh(std::uint64_t wanted);
 
-    /// A hash of the list of sinks. Odd, because addresses of sinks are even; so it is never 0.
+    /// A hash of the list of sinks; odd, because their addresses are even, so never 0.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -177,8 +174,7 @@ private:
         return key;
     }
 
-    /// Formats a deferred message on the calling thread, for the sinks and the backtrace.
-    /// `write(to, arguments)` encodes the arguments.
+    /// Formats a deferred message on the calling thread.
     using Encode = void (*)(std::byte* to, const void* arguments);
     [[gnu::cold]] void log_formatted(const detail::DeferredSite& site, std::size_t size,
                                      Encode write, const void* arguments);
@@ -245,8 +241,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // The first and the last line of a backtrace, in the words of spdlog. One call on one thread
-    // writes all its lines.
+    // spdlog's first and last line of a backtrace, whose lines one call writes.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());

@@ -8,9 +8,8 @@
 ///     spdlog::init_thread_pool(8192, 1);
 ///     auto log = spdlog::basic_logger_mt<spdlog::async_factory>("name", "file.log");
 ///
-/// No file of the program may include <spdlog/async.h> as well. If one unit includes both, the
-/// compiler reports conflicting declarations. `spdlog::details::thread_pool` remains spdlog's
-/// class. Its counterpart is sluice::log::backend.
+/// No file of the program may also include <spdlog/async.h>: the declarations conflict.
+/// `spdlog::details::thread_pool` remains spdlog's class; its counterpart is sluice::log::backend.
 
 #include <sluice/base/overflow.hpp>
 #include <sluice/log/functions.hpp>

@@ -8,20 +8,17 @@
 
 namespace sluice::log {
 
-/// The counts of one thread, or the sums of all. While threads log, each number is the value of
-/// some moment during the call.
+/// The counts of one thread, or the sums of all. Under concurrency, counts may lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
     std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end
     std::uint64_t dropped = 0;   ///< accepted records that Overflow::dropOldest removed
     std::size_t messages = 0;    ///< accepted records that are not yet written
     std::size_t bytes = 0;       ///< bytes of these records in the lanes
-    std::size_t high_water_messages = 0;  ///< most records that the back end has found in one lane
-    /// Most bytes that the back end has found in one lane.
-    std::size_t high_water_bytes = 0;
-    std::uint64_t stalls = 0;  ///< log calls that were interrupted and delayed the output
-    /// The longest such delay.
-    std::chrono::nanoseconds longest_stall{0};
+    std::size_t high_water_messages = 0;  ///< most records in one lane at a poll
+    std::size_t high_water_bytes = 0;     ///< most bytes in one lane at a poll
+    std::uint64_t stalls = 0;             ///< log calls that were preempted and delayed the output
+    std::chrono::nanoseconds longest_stall{0};  ///< the longest such delay
 };
 
 /// The counts of one logging thread.
@@ -34,13 +31,11 @@ struct thread_statistics : lane_statistics {
 ///
 ///     logged = written + lost_in_sinks + dropped + messages
 struct backend_statistics : lane_statistics {
-    std::uint64_t written = 0;  ///< records that all sinks of their logger accepted
-    /// Records that a sink refused by throwing, or whose formatter threw.
-    std::uint64_t lost_in_sinks = 0;
-    /// Those of the rejected records that were logged after the end of the back end.
-    std::uint64_t rejected_after_end = 0;
-    std::uint64_t ignored_stalls = 0;    ///< stalls that lasted longer than max_hold
-    std::uint64_t order_violations = 0;  ///< records printed out of order after such a stall
+    std::uint64_t written = 0;             ///< records that all sinks of their logger accepted
+    std::uint64_t lost_in_sinks = 0;       ///< records whose sink or formatter threw
+    std::uint64_t rejected_after_end = 0;  ///< part of `rejected`: logged after the back end's end
+    std::uint64_t ignored_stalls = 0;      ///< stalls that lasted longer than max_hold
+    std::uint64_t order_violations = 0;    ///< records printed out of order after such a stall
     std::vector<thread_statistics> threads;
 };
 

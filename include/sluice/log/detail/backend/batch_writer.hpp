@@ -29,7 +29,7 @@ public:
     /// in each batch, because spdlog's clock may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         if (isSet_ && stamp > first_.stamp && steady > first_.steady) {
-            ticksLength_ = inTicks(steady - first_.steady) / double(stamp - first_.stamp);
+            ticksLength_ = Ticks(steady - first_.steady).count() / double(stamp - first_.stamp);
         } else if (!isSet_ || stamp < now_.stamp) {
             // The first call, or the stamp clock has restarted.
             first_ = Moment{stamp, steady, wall};
@@ -52,10 +52,7 @@ private:
         time_point wall{};
     };
 
-    template <class Duration>
-    static double inTicks(Duration duration) noexcept {
-        return std::chrono::duration<double, time_point::period>(duration).count();
-    }
+    using Ticks = std::chrono::duration<double, time_point::period>;
 
     bool isSet_ = false;
     Moment first_;            ///< the first adjust() since the stamp clock started

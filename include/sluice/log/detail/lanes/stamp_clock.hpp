@@ -20,36 +20,31 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace log::detail {
 
-/// The stamp of a record: a reading of the stamp clock, in ticks of unknown length.
+/// A reading of the stamp clock, in ticks of unknown length.
 using Stamp = std::uint64_t;
 
-/// A stamp that is later than the stamp of each record.
+/// Later than the stamp of each record.
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
-/// The clock whose readings order the records of all threads. No thread sees it go back. It reads
-/// the processor's counter if the kernel keeps time by that counter, and otherwise CLOCK_MONOTONIC
-/// in nanoseconds. The first use chooses for all threads, until the process ends.
+/// The monotonic clock that orders the records of all threads. It reads the processor's counter if
+/// the kernel keeps time by it, otherwise CLOCK_MONOTONIC. The first use chooses for the process.
 ///
-/// C++ does not order the reading of a clock relative to accesses to memory, but the order of the
-/// log depends on it (docs/algorithms/ordered-log.md). So there are three functions:
-///
-/// - announceThenNow(): when the clock is read, all threads can see the announcement.
-/// - now(): when the clock is read, all earlier accesses of the thread are over.
-/// - nowThenLoad(): when the next load begins, the clock has been read.
+/// C++ does not order clock readings relative to memory accesses, but the order of the log depends
+/// on it (docs/algorithms/ordered-log.md). Therefore each function states its order.
 ///
 /// Thread safety: any thread may call any member.
 /// Performance: 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC. An announcement costs 5
 /// to 8 ns more.
 class StampClock {
 public:
-    /// Writes `value` to `word`, then reads the clock.
+    /// Writes `value` to `word`, then reads the clock. All threads can see the value by then.
     template <class Word>
     static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
         return now();
     }
 
-    /// Returns a reading that is later than all accesses before the call.
+    /// Reads the clock after all accesses before the call.
     static Stamp now() noexcept {
         if (__builtin_expect(usesCounter(), 1)) {
             return readCounterLast();
@@ -58,7 +53,7 @@ public:
         return readSystemClock();
     }
 
-    /// Returns a reading that is earlier than all loads after the call.
+    /// Reads the clock before all loads after the call.
     static Stamp nowThenLoad() noexcept {
         const Stamp ticks =
             __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
@@ -66,9 +61,8 @@ public:
         return ticks;
     }
 
-    /// Waits until a later now() on any thread returns more than `stamp`. The counter of x86-64
-    /// ticks faster than threads can communicate, so with that counter the call does not wait.
-    /// Otherwise it waits for the next tick.
+    /// Waits until any later now() returns more than `stamp`. Does nothing with the counter of
+    /// x86-64, which ticks faster than threads can communicate.
     static void waitUntilPast(Stamp stamp) noexcept {
         if (__builtin_expect(!usesCounter() || !counterIsFast, 0)) {
             while (now() <= stamp) {
@@ -78,18 +72,17 @@ public:
 
     /// Whether the clock reads the processor's counter. The first call decides.
     static bool usesCounter() noexcept {
-        // Relaxed: no other data depends on the choice, and it never changes.
+        // Relaxed: the choice never changes.
         const Source source = source_.load(std::memory_order_relaxed);
         return __builtin_expect(source == Source::counter, 1) ||
                (source == Source::undecided && decide());
     }
 
 private:
-    // On x86-64 a locked exchange is visible to all threads when it is over, and `lfence` lets no
-    // later instruction start before it. The counters of all cores count together if the kernel
-    // uses them. On AArch64 `dsb` and `isb` have the same effect before a reading; after the
-    // reading follows a load whose address depends on it, as in Linux. Other processors use a full
-    // fence and the system's clock.
+    // On x86-64 a locked exchange is globally visible when it completes, and no later instruction
+    // starts before `lfence`. On AArch64 `dsb` and `isb` have this effect before a reading, and a
+    // dependent load orders it, as in Linux. Other processors use a full fence and the system
+    // clock.
 
     enum class Source : unsigned char { undecided, counter, systemClock };
 
@@ -129,8 +122,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // Ends with a load that depends on the reading. The fence that follows orders this load
-        // before later ones.
+        // The dependent load at the end is ordered by the caller's fence.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -162,8 +154,7 @@ private:
         return source == Source::counter;
     }
 
-    /// Whether the kernel keeps time by the counter. The kernel compares the counters of all cores,
-    /// and stops using them when they disagree.
+    /// Whether the kernel keeps time by the counter, because those of all cores agree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;

@@ -36,19 +36,22 @@ enum class UnsubscribeCaller : unsigned char { any, ownHandler };
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
-    Subscription(Subscription&& other) noexcept { swap(other); }
+    Subscription(Subscription&& other) noexcept { take(other); }
+    /// Ends this subscription first. A call of unsubscribe() by the new handler has an
+    /// effect only after the assignment.
     Subscription& operator=(Subscription&& other) noexcept {
-        Subscription(std::move(other)).swap(*this);
+        if (this != &other) {
+            unsubscribe();
+            take(other);
+        }
         return *this;
     }
     ~Subscription() { unsubscribe(); }
 
     void swap(Subscription& other) noexcept {
-        swapAtomic(bus_, other.bus_);
-        swapAtomic(hasEnded_, other.hasEnded_);
-        std::swap(remove_, other.remove_);
-        std::swap(slot_, other.slot_);
-        std::swap(generation_, other.generation_);
+        Subscription mine(std::move(*this));
+        take(other);
+        other.take(mine);
     }
 
     /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
@@ -85,8 +88,7 @@ private:
     detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
         using detail::UnsubscribeCaller;
         using detail::UnsubscribeResult;
-        // Relaxed, all: HandlerTable has the edges.
-        void* const bus = bus_.load(std::memory_order_relaxed);
+        void* const bus = bus_.load(std::memory_order_acquire);  // E1 taken
         if (bus == nullptr) {
             return UnsubscribeResult::alreadyOver;
         }
@@ -102,11 +104,16 @@ private:
         return remove_(bus, slot_, generation_, UnsubscribeCaller::any);
     }
 
-    template <class T>
-    static void swapAtomic(std::atomic<T>& one, std::atomic<T>& other) noexcept {
-        const T value = one.load(std::memory_order_relaxed);
-        one.store(other.load(std::memory_order_relaxed), std::memory_order_relaxed);
-        other.store(value, std::memory_order_relaxed);
+    /// Moves the other's subscription into this object, whose own is over. E1 taken: the fields are
+    /// written before bus_, because the handler may already run and end this object.
+    void take(Subscription& other) noexcept {
+        remove_ = other.remove_;
+        slot_ = other.slot_;
+        generation_ = other.generation_;
+        hasEnded_.store(other.hasEnded_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+        bus_.store(other.bus_.load(std::memory_order_relaxed),
+                   std::memory_order_release);  // E1 taken
+        other.bus_.store(nullptr, std::memory_order_relaxed);
     }
 
     std::atomic<void*> bus_{nullptr};

@@ -249,6 +249,26 @@ TEST(BusSubscriptionTest, HandlerAndAnotherThreadMayEndItAtOnce) {
     }
 }
 
+// The handler may run before the assignment: it must see a whole subscription, or none.
+TEST(BusSubscriptionTest, HandlerMayEndItselfDuringTheAssignment) {
+    TestBus<64> bus;
+    std::atomic<bool> isOver{false};
+    std::thread consumer([&] {
+        while (!isOver.load()) {
+            (void)bus.publish(Sample{});
+            (void)bus.process();
+        }
+    });
+    for (std::size_t round = 0; round < scaled(20'000); ++round) {
+        Subscription mine;
+        mine = bus.subscribe<Sample>([&mine](const Sample&) { mine.unsubscribe(); });
+        (void)mine.unsubscribe();
+        EXPECT_FALSE(mine.isActive());
+    }
+    isOver = true;
+    consumer.join();
+}
+
 TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
     Bus<TestMessages, FewHandlers> bus;
     Subscription first;

@@ -341,7 +341,7 @@ public:
 
     // ---- Back end
 
-    /// Reads the word in sequence with the caller's loads.
+    /// Reads the word after the caller's earlier loads and before its later ones.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E2
     }

@@ -24,7 +24,6 @@
 #include <optional>
 #include <thread>
 #include <type_traits>
-#include <utility>
 
 namespace sluice::log::detail {
 

@@ -102,10 +102,13 @@ public:
                 counts.published = counts.delivered + counts.discarded + counts.dropped;
                 left += counts.published;
             }
-            // More may have arrived and left since `left` was read, but the room bounds the rest.
+            // Messages that arrived and left since `left` was read are not queued: the room bounds
+            // the rest. With dropOldest, a message that is being handled is outside of the room.
             const auto priority = static_cast<Priority>(i);
-            statistics.queued[i] = std::min<std::uint64_t>((pushCount(priority) - left) & range,
-                                                           roomOf<Traits>(priority));
+            const std::size_t most =
+                roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
+            statistics.queued[i] =
+                std::min<std::uint64_t>((pushCount(priority) - left) & range, most);
             statistics.times[i] = {times_[i].count.get(),
                                    std::chrono::nanoseconds(times_[i].sum.get()),
                                    std::chrono::nanoseconds(times_[i].max.get())};

@@ -182,7 +182,7 @@ TEST(CoroutineSchedulerModelTest, WokenOnceOrNotAtAll) {
 TEST(CoroutineSchedulerModelTest, EveryOrderIsNeeded) {
     const Scenarios all{replyWakes, endBesideAReply, deadlineBesideAReply, roomIsToldOrFound};
     EXPECT_TRUE(survive({}, surveyOrders("coroutine_scheduler.hpp", {}, all)));
-    EXPECT_TRUE(survive({}, surveyOrders("room_waiters.hpp", {}, all)));
+    EXPECT_TRUE(survive({}, surveyOrders("awaited_posting.hpp", {}, all)));
 }
 #endif
 

@@ -102,7 +102,7 @@ TEST(ReplyCellModelTest, RepliesAndCancellationsArrive) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(ReplyCellModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(survive({}, surveyOrders("reply_cell.hpp", {},
+    EXPECT_TRUE(survive({}, surveyOrders("request.hpp", {},
                                          {replyArrives, cancellationArrives, futureIsGivenUp,
                                           wakerIsToldOrDetached})));
 }

@@ -35,10 +35,10 @@ bool allThatTheOtherCasesNearlyAre(Pointers& pointers, Queue<int>& numbers,
                                    sluice::EventQueue<int, void(std::unique_ptr<int>)>& values) {
     Pointers::QueuedEvent pointer;
     Queue<int>::QueuedEvent number;
-    return pointers.takeEvent(&pointer) && numbers.peekEvent(&number) &&
-           excluding.enqueue(1, 2) && including.enqueue(1) &&
-           pointers.enqueue(1, std::make_unique<int>(2)) && pointers.process() &&
-           withEvent.enqueue(PointerWithEvent{}) && values.enqueue(1, nullptr) &&
+    return pointers.takeEvent(&pointer) && numbers.peekEvent(&number) && excluding.enqueue(1, 2) &&
+           including.enqueue(1) && pointers.enqueue(1, std::make_unique<int>(2)) &&
+           pointers.process() && withEvent.enqueue(PointerWithEvent{}) &&
+           values.enqueue(1, nullptr) &&
            values.processQueueWith([](int, const std::unique_ptr<int>&) {});
 }
 #elif CASE == 1

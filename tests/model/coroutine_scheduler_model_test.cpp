@@ -106,7 +106,8 @@ void replyWakes() {
     parallel([&] { exchange.reply(); },
              [&] {
                  Awaiting waiting(object, frame, exchange.future);
-                 if (waiting.isAttached && object.resumeOne([] { return Scheduler::TimePoint(); })) {
+                 if (waiting.isAttached &&
+                     object.resumeOne([] { return Scheduler::TimePoint(); })) {
                      check(frame.resumed == 1, "it goes on");
                  }
                  if (frame.resumed == 1) {

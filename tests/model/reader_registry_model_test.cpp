@@ -8,9 +8,9 @@
 #include <atomic>
 #include <vector>
 
-// ReaderRegistry as shipped, under the model checker. An object that is taken away too early shows as a
-// data race with the reader. The slots are acquired explicitly, so the threads may be fibers, which allows a deeper walk: they have no
-// thread-local objects.
+// ReaderRegistry as shipped, under the model checker. An object that is taken away too early shows
+// as a data race with the reader. The slots are acquired explicitly, so the threads may be fibers,
+// which allows a deeper walk: they have no thread-local objects.
 
 namespace sluice::model {
 namespace {
@@ -192,8 +192,8 @@ TEST(ReaderRegistryModelTest, SlotsChangeHands) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(ReaderRegistryModelTest, EveryOrderIsNeeded) {
     EXPECT_TRUE(survive({}, surveyOrders("reader_registry.hpp", {},
-                                         {slotsAreHandedOver, removerLooks,
-                                          removerIsAlone, readerIsNested<9>, readerIsNested<17>, removerWaits})));
+                                         {slotsAreHandedOver, removerLooks, removerIsAlone,
+                                          readerIsNested<9>, readerIsNested<17>, removerWaits})));
 }
 #endif
 

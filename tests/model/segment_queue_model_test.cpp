@@ -210,11 +210,10 @@ TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // their end anyway. Nothing has been done to messages that are handed over. sizeApprox() may
     // read head instead of tail. The link of a segment (E4) is visible by way of tail, which is
     // stored after it.
-    std::vector<std::string> expected{"handOver: store release -> relaxed",
-                                      "linkFreeSegment: store release -> relaxed",
-                                      "sizeApprox: load acquire -> relaxed",
-                                      "slot: load acquire -> relaxed",
-                                      "~Batch: update release -> relaxed"};
+    std::vector<std::string> expected{
+        "handOver: store release -> relaxed", "linkFreeSegment: store release -> relaxed",
+        "sizeApprox: load acquire -> relaxed", "slot: load acquire -> relaxed",
+        "~Batch: update release -> relaxed"};
 #if !defined(NDEBUG)
     expected.emplace_back("~SegmentQueue: load acquire -> relaxed");
 #endif

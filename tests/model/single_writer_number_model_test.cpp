@@ -54,8 +54,7 @@ TEST(SingleWriterNumberModelTest, IsReadAsOneNumber) {
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 TEST(SingleWriterNumberModelTest, EveryOrderIsNeeded) {
-    EXPECT_TRUE(
-        survive({}, surveyOrders("counter.hpp", {}, {readerAgainstThreeWrites})));
+    EXPECT_TRUE(survive({}, surveyOrders("counter.hpp", {}, {readerAgainstThreeWrites})));
 }
 #endif
 

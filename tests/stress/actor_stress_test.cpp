@@ -54,8 +54,8 @@ public:
 
 template <class Traits>
 class ActorStressTest : public testing::Test {};
-using Overflows = testing::Types<Narrow<Overflow::reject>, Narrow<Overflow::block>,
-                                 Narrow<Overflow::dropOldest>>;
+using Overflows =
+    testing::Types<Narrow<Overflow::reject>, Narrow<Overflow::block>, Narrow<Overflow::dropOldest>>;
 TYPED_TEST_SUITE(ActorStressTest, Overflows);
 
 TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {

@@ -150,8 +150,8 @@ TEST(TroubleTest, ALongSubjectIsOneLine) {
 }
 
 struct WaitingTraits : BridgedTraits {
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::block, Overflow::block, Overflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
+                                                                  Overflow::block};
 };
 using WaitingBus = Bus<Messages<Position>, WaitingTraits>;
 

@@ -202,8 +202,7 @@ public:
         static_assert(isHandled,
                       "an active object has a public `void handle(const T&)` or `void handle(const "
                       "T&, const Header&)` for each type of its Messages: one is missing");
-        static_assert(!detail::InFlightLimits<MessageList, Traits>::any ||
-                          !detail::drops<Traits>,
+        static_assert(!detail::InFlightLimits<MessageList, Traits>::any || !detail::drops<Traits>,
                       "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
         if constexpr (isHandled && canRestart) {  // or there would be other errors besides

@@ -235,8 +235,8 @@ TEST(ManualTraitsTest, ClocksStandStillAndEachTagHasItsOwn) {
 }
 
 struct Blocks : Holds<8> {
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::block, Overflow::block, Overflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
+                                                                  Overflow::block};
 };
 using ByHand = Keeper<ManualTraits<Blocks>>;
 

@@ -66,8 +66,8 @@ TEST(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
 
 struct Blocks : Holds<2> {
     static constexpr bool priorities = false;
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::block, Overflow::block, Overflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
+                                                                  Overflow::block};
 };
 
 /// Posts to itself until there is no room.
@@ -328,8 +328,8 @@ using namespace test;
 
 struct Blocks : ActorTraits {
     static constexpr std::size_t depth = 4;
-    static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::block, Overflow::block, Overflow::block};
+    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
+                                                                  Overflow::block};
 };
 
 /// Fills the mailbox of another object until it has no room.

@@ -138,7 +138,8 @@ TYPED_TEST(ReaderRegistryTest, GracePeriodEndsWithTheGuardsThatHadBegun) {
     }
     {
         const auto second = this->registry.enter(slot, &this->objects[0]);
-        EXPECT_TRUE(this->registry.hasPassed(ofFirst, &this->objects[0])) << "the first one is over";
+        EXPECT_TRUE(this->registry.hasPassed(ofFirst, &this->objects[0]))
+            << "the first one is over";
     }
     this->registry.release(slot);
 }

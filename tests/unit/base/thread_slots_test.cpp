@@ -104,8 +104,9 @@ TEST(ThreadSlotsTest, KeepsManyRegistriesApart) {
 /// table.
 Registry& oneThatMeetsTheFirst(std::vector<Registry>& registries) {
     const auto start = [](const Registry& registry) { return Threads::hash(&registry) & 31U; };
-    return *std::find_if(registries.begin() + 1, registries.end() - 1,
-                         [&](const Registry& other) { return start(other) == start(registries[0]); });
+    return *std::find_if(registries.begin() + 1, registries.end() - 1, [&](const Registry& other) {
+        return start(other) == start(registries[0]);
+    });
 }
 
 TEST(ThreadSlotsTest, FindsTwoRegistriesWhoseSearchesMeet) {

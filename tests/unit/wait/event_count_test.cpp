@@ -212,8 +212,7 @@ TEST_F(EventCountTest, NotificationJustBeforeGivingUpCounts) {
 
 TEST_F(EventCountTest, DeadlineInThePastDoesNotSleep) {
     script.now = 1000ns;
-    for (const auto deadline : {at(1000), at(0), at(-1000),
-                                Events::Clock::time_point::min()}) {
+    for (const auto deadline : {at(1000), at(0), at(-1000), Events::Clock::time_point::min()}) {
         EXPECT_FALSE(events.waitUntil(events.prepareWait(), deadline));
     }
     EXPECT_TRUE(script.timedParks.empty());

@@ -75,7 +75,7 @@ private:
     }
 
     static void setProcessor([[maybe_unused]] const Attributes& attributes,
-                                const ThreadOptions& options) {
+                             const ThreadOptions& options) {
         if (!options.processor) {
             return;
         }

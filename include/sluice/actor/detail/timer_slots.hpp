@@ -107,8 +107,8 @@ public:
             const Index index = oldest - 1;
             // Relaxed: written by this thread.
             oldest = slots_[index].next.load(std::memory_order_relaxed);
-            const CounterWord word = slots_[index].word.fetch_and(
-                static_cast<CounterWord>(~listed), std::memory_order_release);  // E2
+            const CounterWord word = slots_[index].word.fetch_and(static_cast<CounterWord>(~listed),
+                                                                  std::memory_order_release);  // E2
             if ((word & stateMask) != cancelled) {
                 isArmed(index);
             } else if (index != firing_) {
@@ -224,7 +224,7 @@ private:
             // Relaxed: the release of E1 publishes it.
             slots_[index].next.store(newest, std::memory_order_relaxed);
         } while (!changes_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
-                                              std::memory_order_relaxed));  // E1
+                                                 std::memory_order_relaxed));  // E1
     }
 
     /// Reverses a list that the owner has taken, and returns its oldest slot.

@@ -45,8 +45,7 @@ template <class Header>
 inline constexpr bool isDropping = false;
 template <class Traits>
 inline constexpr bool isDropping<MessageHeader<Traits>> =
-    Traits::overflow[0] == Overflow::dropOldest ||
-    Traits::overflow[1] == Overflow::dropOldest ||
+    Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
     Traits::overflow[2] == Overflow::dropOldest;
 
 /// The number of an importer with untilHandled. The bus carries it with each message of the

@@ -44,7 +44,7 @@ private:
 
     BridgeObserver* const observer_;
     const std::string prefix_;
-    SpinLock mutex_;           ///< guards the following; nothing foreign runs under it
+    SpinLock mutex_;                ///< guards the following; nothing foreign runs under it
     std::array<Line, 32> lines_{};  ///< the lines that the observer was told
 };
 

@@ -28,10 +28,6 @@ using Shares = std::array<std::size_t, sluice::priorityCount>;
 struct OwnRooms : SmallTraits {
     static constexpr Shares rooms{1, 0, 100};
 };
-struct Spelt : sluice::BusSettings<> {
-    constexpr Spelt() { depth = 64; }
-};
-Bus<Messages<Small>, sluice::BusTraitsFrom<Spelt>> ofSettings;
 struct Watcher : sluice::BusObserver {
     void pressureChanged(sluice::Pressure, sluice::Pressure) noexcept {}
 };

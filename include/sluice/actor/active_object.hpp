@@ -261,8 +261,8 @@ public:
         }
         return times;
     }
-    /// The number of called handlers and discarded messages, for Watchdog. Discarded messages count
-    /// only with statistics.
+    /// The number of called handlers and discarded messages, for Watchdog. Without
+    /// Traits::statistics it leaves out the discarded messages.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled;
         if constexpr (Traits::statistics) {

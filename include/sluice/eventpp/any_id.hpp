@@ -25,7 +25,8 @@ struct EmptyAnyStorage {
 ///     dispatcher.dispatch(Key::enter);
 ///
 /// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
-/// equal if both are. A Storage without == counts as equal, one without < as not less.
+/// equal if both are. If the type Storage has no ==, only the digests are compared for
+/// equality; if it has no <, only the digests are ordered.
 ///
 /// With the default EmptyAnyStorage, two values with one digest are one event, such as 3 and 3L, or
 /// two strings whose hashes collide. For untrusted identifiers, choose a Storage that compares

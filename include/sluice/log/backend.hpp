@@ -61,10 +61,10 @@ public:
     /// Calls shutdown(options.drain_timeout).
     ~backend();
 
-    /// With the option `manual`, writes the earlier records and returns their number; 0 in a sink,
-    /// formatter or error handler. The thread that called poll() last, or else made the back end,
-    /// is the polling thread: it also writes records in flush_wait(), and instead of waiting when
-    /// its lane is full.
+    /// For a back end with the option `manual`: writes all records logged before the call and
+    /// returns their number. Does nothing when a sink, formatter or error handler calls it. The
+    /// thread that called poll() last, or else made the back end, is the polling thread: it also
+    /// writes records in flush_wait(), and instead of waiting when its lane is full.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,

@@ -248,8 +248,9 @@ private:
     // ---- Producers
 
     /// Notifies a consumer of an accepted message. If the queue was closed or the constructor
-    /// threw, notifies all threads, because some may wait for this push. If it was full, notifies
-    /// none, because the two sides could keep waking each other.
+    /// threw, notifies all threads, because some may wait for this push. A push that found the
+    /// queue full notifies no thread: otherwise producers and consumers could wake each other for
+    /// ever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws

@@ -16,6 +16,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -341,6 +342,28 @@ TEST_F(LogFork, DoesNotWaitForASinkThatWasGivenUp) {
     inChild([&] { return !writer->flush_wait(); });
     EXPECT_EQ(sink->gate.pending(), 1u);
     sink->gate.open();
+}
+
+TEST_F(LogFork, TheChildCountsOnlyItsOwnRecords) {
+    const auto writer = std::make_shared<backend>();
+    const auto sink = std::make_shared<test::CollectingSink>();
+    sink->onLine = [](const spdlog::details::log_msg& message) {
+        if (message.payload == "lost") {
+            throw std::runtime_error("no room on the disk");
+        }
+    };
+    async_logger logger("counted", sink, writer);
+    logger.set_error_handler([](const std::string&) {});
+    logger.info("written");
+    logger.info("lost");
+    inChild([&] {
+        logger.info("child");
+        const bool isFlushed = writer->flush_wait();
+        const auto counts = writer->statistics();
+        return isFlushed && counts.logged == 1 && counts.written == 1 && counts.lost_in_sinks == 0;
+    });
+    EXPECT_FALSE(writer->flush_wait()) << "the parent has lost one";
+    EXPECT_EQ(writer->statistics().written, 1u);
 }
 
 TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {

@@ -147,6 +147,10 @@ public:
         noticeAfter_ = 0;
         lastDropping_ = nullptr;
         reportedDropped_ = 0;
+        // Relaxed, both: there is one thread.
+        written_.store(0, std::memory_order_relaxed);
+        lost_.store(0, std::memory_order_relaxed);
+        reportedLost_ = 0;
         loggers_.forEach([](LoggerState& logger) {
             logger.reportedRejected = rejectedOf(logger);
             logger.flushTaken = 0;

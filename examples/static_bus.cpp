@@ -49,6 +49,7 @@ struct McuTraits : sluice::FullBusTraits {
 
 struct McuBufferTraits : sluice::BufferPoolTraits {
     using Platform = OneCore;
+    static constexpr std::size_t cacheLineSize = 8;
 };
 struct McuObjectTraits : sluice::BlockPoolTraits {
     using Platform = OneCore;

@@ -18,8 +18,9 @@ from checks.layering import read_levels
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r"^\s*#\s*include\s*<([^>]+)>")
 CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|endif)\b")
-# The last lines of a header whose functions stand in another header. In an edition that header follows.
-LAST = re.compile(r"\n\n(?:#if !defined\(\w+\)\n)?#include <(sluice/[^>]+)>\n(?:#endif\n)?\Z")
+# The second part of a header of the log: functions that the compiled library has, too. What it includes may need
+# the first part.
+FUNCTIONS = "#if defined(SLUICE_LOG_INLINE)\n"
 LICENCE = """\
 // Sluice {version}: {umbrella} in one file. Written by tools/amalgamate.py.
 // SPDX-License-Identifier: Apache-2.0
@@ -42,11 +43,19 @@ class Edition:
         if header in self.headers:
             return
         self.headers.add(header)
+        text = (self.include_dir / header).read_text(encoding="utf-8")
+        classes, _, functions = text.partition(FUNCTIONS)
+        guard = "SLUICE_SINGLE_" + re.sub(r"\W", "_", header).upper()
+        self.add_part(header, guard, classes)
+        if functions:
+            body = functions.rstrip().removesuffix("#endif")
+            self.add_part(header, f"{guard}_FUNCTIONS", body, FUNCTIONS.strip(), "#endif")
+
+    def add_part(self, header, guard, text, *around):
+        """Adds a part of a header after the headers that the part includes."""
         body = []
         depth = 0
-        text = (self.include_dir / header).read_text(encoding="utf-8")
-        last = LAST.search(text)
-        for line in (text[: last.start()] if last else text).splitlines():
+        for line in text.splitlines():
             if line.strip() == "#pragma once":
                 continue
             if match := CONDITION.match(line):
@@ -63,11 +72,9 @@ class Edition:
             elif match[1] not in self.foreign:
                 self.foreign.add(match[1])
                 body.append(line)
-        guard = "SLUICE_SINGLE_" + re.sub(r"\W", "_", header).upper()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(body)).strip("\n")
+        text = "\n".join([*around[:1], text, *around[1:]])
         self.lines += ["", f"// <{header}>", f"#ifndef {guard}", f"#define {guard}", text, "#endif"]
-        if last:
-            self.add(last[1])
 
 
 def amalgamate(root, module):

@@ -17,7 +17,7 @@ OPENING = re.compile(r"^(?:inline )?namespace (?:\[\[.*\]\] )?([\w:]+) \{$")
 CLOSING = re.compile(r"^\}  // namespace ([\w:]+)$")
 DECLARATIONS = (
     # types, except specialisations and members that are defined outside of their class
-    re.compile(r"^(?:class|struct|union|enum(?: class)?) (?:\[\[\w+\]\] |alignas\([^)]*\) )*(\w+)\b(?! *<|::)"),
+    re.compile(r"^(?:class|struct|union|enum(?: class)?) (?:\[\[\w+\]\] |alignas\(.+\) )*(\w+)\b(?! *<|::|\()"),
     re.compile(r"^(?:using|concept) (\w+) ="),
     re.compile(r"^(?:inline )?constexpr [\w:<>, ]+? (\w+)(?:\{| =(?: |$)|\[|;)"),
     # functions; they begin with a small letter

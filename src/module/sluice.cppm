@@ -198,7 +198,6 @@ using sluice::TypeDispatcher;
 using sluice::Unexpected;
 using sluice::Watchdog;
 using sluice::WritableBuffer;
-using sluice::alignas;
 using sluice::argumentAdapter;
 using sluice::cacheLineSize;
 using sluice::conditionalFunctor;

@@ -19,7 +19,7 @@ set(expectations
     "bare|= Bus = {medium = MpscRing of 1 messages}\n"
     "subscription|= Subscription in slot 0 of the bus at 0x"
     "noSubscription|= Subscription, empty\n"
-    "owned|= {* = {value = 6}}\n"
+    "owned|= std::unique_ptr<Reading> = {get() = 0x"
     "token|= DataToken on 8 bytes at 0x"
     "noToken|= DataToken, empty\n")
 # The same for the natvis file.
@@ -38,7 +38,7 @@ set(natvis_expectations
     "bare|1 messages\n"
     "subscription|slot 0 of the bus at 0x"
     "noSubscription|empty\n"
-    "owned|{value = 6}\n"
+    "owned|std::unique_ptr<Reading> = {get() = 0x"
     "token|8 bytes at 0x"
     "noToken|empty\n")
 

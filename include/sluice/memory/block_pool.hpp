@@ -460,7 +460,7 @@ public:
     bool owns(const void* address) const noexcept {
         const Guard guard(lock_);
         const std::ptrdiff_t index = indexOf(address);
-        return index >= 0 && slabs_.data()[index].hasBlockAt(address, layout_);
+        return index >= 0 && slabs_[static_cast<std::size_t>(index)].hasBlockAt(address, layout_);
     }
 
     void countExhausted() noexcept {
@@ -656,14 +656,16 @@ private:
     /// The index of the slab that has this address, or -1. The caller holds lock_ or resizeLock_.
     std::ptrdiff_t indexOf(const void* address) const noexcept {
         const std::ptrdiff_t index = slabsUpTo(address) - 1;
-        return index >= 0 && slabs_.data()[index].covers(address, layout_) ? index : -1;
+        return index >= 0 && slabs_[static_cast<std::size_t>(index)].covers(address, layout_)
+                   ? index
+                   : -1;
     }
     Slab& slabOf(const void* block) noexcept {
         const std::ptrdiff_t index = indexOf(block);
         if (__builtin_expect(index < 0, 0)) {
             failForeign();
         }
-        return slabs_.data()[index];
+        return slabs_[static_cast<std::size_t>(index)];
     }
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }

@@ -30,8 +30,9 @@ namespace sluice {
 /// value older than its previous one.
 ///
 /// Thread safety: any thread may call any member, except update(), which one thread at a time may
-/// call. A signal handler may call set() if it may call the functions of T. A preempted writer or
-/// reader blocks no other thread, but keeps its slot.
+/// call. A signal handler may call set() if it may call the functions of T; a function of T that
+/// calls set() counts as one more writer. A preempted writer or reader blocks no other thread, but
+/// keeps its slot.
 ///
 /// Errors: set() returns false, with its arguments untouched, if `Writers` other calls of set() are
 /// running, or if the Latest is being destroyed. If a constructor of T throws, nothing changes.

@@ -119,8 +119,9 @@ public:
 
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest first. If each lane is in key order, so are all messages that were queued at the
-    /// call. Equal keys of one producer keep their order. Every run of messages from one lane costs
-    /// a visit to each lane.
+    /// call; one that is pushed during the call may be handled later than its key says. Equal
+    /// keys of one producer keep their order. Every run of messages from one lane costs a visit to
+    /// each lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

@@ -666,23 +666,22 @@ private:
         constexpr std::size_t patience = 16;
         std::size_t left = max;
         bool isEnded = isOver();
-        bool isHigh = false;  // a high message ended the poll of a lower priority
-        for (std::size_t served = 1; (served != 0 || isHigh) && left != 0 && !isEnded;
-             left -= served) {
-            isHigh = false;
+        for (std::size_t served = 0; left != 0 && !isEnded; left -= served) {
             served =
                 serve<Priority::high>(batch, left, handle, [&] { return !(isEnded = isOver()); });
-            const auto untilHigh = [&, isHighThere = ring<Priority::high>().arrival() ]()
-                __attribute__((always_inline)) {
-                isEnded = isOver();
-                isHigh = !isEnded && isHighThere();
-                return !isEnded && !isHigh;
+            const auto isHighThere = ring<Priority::high>().arrival();
+            const auto untilHigh = [&]() __attribute__((always_inline)) {
+                return !(isEnded = isOver()) && !isHighThere();
             };
             if (served == 0 && !isEnded) {
                 served = serve<Priority::medium>(batch, left, handle, untilHigh);
             }
-            if (served == 0 && !isEnded && !isHigh) {
+            if (served == 0 && !isEnded && !isHighThere()) {
                 served = serve<Priority::low>(batch, std::min(left, patience), handle, untilHigh);
+            }
+            // A high message may have ended the poll of a lower priority at a skipped slot.
+            if (served == 0 && !isHighThere()) {
+                break;
             }
         }
         return max - left;

@@ -140,7 +140,8 @@ private:
 
 }  // namespace sluice::detail
 
-/// \file Request and Future: a thread asks an active object, and receives the reply or the reason
+/// \file
+/// Request and Future: a thread asks an active object, and receives the reply or the reason
 /// why there is none.
 ///
 ///     struct CurrentSpeed {};

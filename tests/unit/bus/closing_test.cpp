@@ -340,6 +340,7 @@ struct StoppingTraits : Base {
     using Wait = StopsWhileItWakes;
 };
 
+#if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
 /// An observer that publishes once, and then stops.
 struct PublishingObserver : BusObserver {
     void pressureChanged(Pressure, Pressure now) {
@@ -355,7 +356,6 @@ struct ToldOfPressure : FullBusTraits {
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 2, 1};
 };
 
-#if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
 TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
     const auto destroyUnderAPublisher = [] {
         auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<NoStatsBusTraits>>>();

@@ -95,7 +95,7 @@ def test_the_search_finds_a_type_and_opens_its_page(page):
     [
         ("messages are refused", "Why messages are refused", "md_docs_guide_bus.html#"),
         ("refused why", "Why messages are refused", "md_docs_guide_bus.html#"),
-        ("fence membarrier", "The algorithm", "md_docs_algorithms_reader-registry.html#"),
+        ("fence membarrier", "The algorithm", "md_docs_algorithms_reader_registry.html#"),
         ("x86", "Platforms", "md_docs_platforms.html"),
         ("23 kib microcontrollers", "What to read", "index.html#"),
     ],

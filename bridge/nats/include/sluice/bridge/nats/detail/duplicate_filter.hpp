@@ -33,13 +33,8 @@ public:
 
     /// Whether this sequence was not received before.
     [[nodiscard]] bool isFresh(std::uint64_t sequence) const noexcept {
-        return isBeyondNewest(sequence) || sequence < forgotten_ ||
+        return isEmpty_ || sequence > newest_ || sequence < forgotten_ ||
                rangeOf(sequence) != missing_.end();
-    }
-
-    /// Whether this sequence is greater than all received ones.
-    [[nodiscard]] bool isBeyondNewest(std::uint64_t sequence) const noexcept {
-        return isEmpty_ || sequence > newest_;
     }
 
     /// Notes that a fresh sequence was received. Returns the change of the number of missing

@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -24,6 +26,7 @@
 #include <ctime>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,8 +36,8 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file. The old file is renamed to its date and time, as in
-/// core.20261123-180000.log.
+/// When a file_sink begins a new file. The old file is renamed to the local date and time and a
+/// number, as in core.20261123-180000-0000.log. No name is used twice, and names sort by time.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;
@@ -50,129 +53,142 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
-    /// Called with the name of the old file, on the writing thread and without a lock, so it may
-    /// take long, for example to compress files. The logger's error handler receives its
-    /// exceptions.
+    /// Called with the new name of the old file, without a lock. The thread that writes calls it,
+    /// so a back end writes nothing until it returns: pass the name of a file to compress to a
+    /// thread of your own. The logger's error handler receives its exceptions.
     std::function<void(const spdlog::filename_t& rotated)> after_rotation;
 };
 
 namespace detail {
 
-/// The file of a file_sink (POSIX): opened by spdlog, with its retries and handlers, and written
-/// without stdio. Errors throw spdlog_ex. A write after a failed reopen() tries to open it again.
+/// The file of a file_sink (POSIX). It is written without stdio. Errors throw spdlog_ex.
 class LogFile {
 public:
     using Time = spdlog::log_clock::time_point;
 
-    LogFile(const spdlog::filename_t& filename, bool truncate, spdlog::file_event_handlers handlers)
-        : file_(withDescriptor(std::move(handlers))) {
-        file_.open(filename, truncate);
+    LogFile(spdlog::filename_t name, bool truncate, spdlog::file_event_handlers handlers)
+        : name_(std::move(name)), handlers_(std::move(handlers)) {
+        open(truncate);
     }
     LogFile(const LogFile&) = delete;
     LogFile& operator=(const LogFile&) = delete;
+    ~LogFile() { close(); }
 
-    const spdlog::filename_t& filename() const { return file_.filename(); }
+    const spdlog::filename_t& name() const { return name_; }
 
     std::size_t size() const noexcept { return size_; }
     /// The last write before the file was opened; for an empty file, the opening.
     Time lastWritten() const noexcept { return lastWritten_; }
 
-    /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws.
+    /// Closes the file, and opens the file that has the name now. Tries once, while spdlog sleeps
+    /// between five attempts.
+    void open(bool truncate) {
+        close();
+        if (handlers_.before_open) {
+            handlers_.before_open(name_);
+        }
+        spdlog::details::os::create_dir(spdlog::details::os::dir_name(name_));
+        if (spdlog::details::os::fopen_s(&file_, name_, SPDLOG_FILENAME_T("ab"))) {
+            file_ = nullptr;
+            throw spdlog::spdlog_ex("Failed opening file " + name_ + " for writing", errno);
+        }
+        if (truncate && ::ftruncate(::fileno(file_), 0) != 0 && errno != EINVAL) {  // a device
+            throw spdlog::spdlog_ex("Failed truncating file " + name_, errno);
+        }
+        if (handlers_.after_open) {
+            handlers_.after_open(name_, file_);
+            std::fflush(file_);  // the handler may have written a header
+        }
+        struct ::stat own {};
+        size_ = ::fstat(::fileno(file_), &own) == 0 ? static_cast<std::size_t>(own.st_size) : 0;
+        lastWritten_ =
+            size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
+    }
+
+    /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws. A closed
+    /// file is opened first.
     void write(const char* data, std::size_t size, std::size_t& done) {
-        if (descriptor_ == closed) {
-            reopen(false);
+        if (file_ == nullptr) {
+            open(false);
         }
         while (done < size) {
-            const ::ssize_t written = ::write(descriptor_, data + done, size - done);
+            const ::ssize_t written = ::write(::fileno(file_), data + done, size - done);
             if (written > 0) {
                 done += static_cast<std::size_t>(written);
                 size_ += static_cast<std::size_t>(written);
             } else if (written == 0 || errno != EINTR) {
-                throw spdlog::spdlog_ex("Failed writing to file " + filename(), errno);
+                throw spdlog::spdlog_ex("Failed writing to file " + name_, errno);
             }
         }
-    }
-
-    void reopen(bool truncate) {
-        descriptor_ = closed;
-        // A copy, because open() assigns to filename().
-        const spdlog::filename_t name = filename();
-        file_.open(name, truncate);
     }
 
     /// Returns true if the name now belongs to another file, or to none.
     bool isMoved() const noexcept {
         struct ::stat named {};
         struct ::stat own {};
-        return descriptor_ == closed || ::stat(filename().c_str(), &named) != 0 ||
-               ::fstat(descriptor_, &own) != 0 || named.st_ino != own.st_ino ||
+        return file_ == nullptr || ::stat(name_.c_str(), &named) != 0 ||
+               ::fstat(::fileno(file_), &own) != 0 || named.st_ino != own.st_ino ||
                named.st_dev != own.st_dev;
     }
 
     /// Returns true if the open file was removed, so that its text is lost.
     bool isRemoved() const noexcept {
         struct ::stat own {};
-        return descriptor_ != closed && ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
+        return file_ != nullptr && ::fstat(::fileno(file_), &own) == 0 && own.st_nlink == 0;
     }
 
-    /// Renames the file and returns its new name. The next write opens a new file.
-    spdlog::filename_t rotate(Time time) {
-        spdlog::filename_t name = freeName(time);
-        if (std::rename(filename().c_str(), name.c_str()) != 0) {
-            throw spdlog::spdlog_ex("Failed renaming " + filename() + " to " + name, errno);
+    /// Renames the file, closes it, and returns its new name. The next write opens a new file.
+    spdlog::filename_t rotate() {
+        spdlog::filename_t rotated = nextName();
+        if (std::rename(name_.c_str(), rotated.c_str()) != 0) {
+            throw spdlog::spdlog_ex("Failed renaming " + name_ + " to " + rotated, errno);
         }
-        descriptor_ = closed;
+        close();
         size_ = 0;
-        return name;
+        return rotated;
     }
 
 private:
-    static constexpr int closed = -1;
-
-    // spdlog shows its open file only to handlers, so a handler takes the file descriptor.
-    spdlog::file_event_handlers withDescriptor(spdlog::file_event_handlers handlers) {
-        handlers.after_open = [this, afterOpen = std::move(handlers.after_open)](
-                                  const spdlog::filename_t& name, std::FILE* file) {
-            if (afterOpen) {
-                afterOpen(name, file);
-            }
-            // A handler may have written a header.
-            std::fflush(file);
-            descriptor_ = ::fileno(file);
-            noteSize();
-        };
-        return handlers;
-    }
-
-    void noteSize() noexcept {
-        struct ::stat own {};
-        const bool isKnown = ::fstat(descriptor_, &own) == 0;
-        size_ = isKnown ? static_cast<std::size_t>(own.st_size) : 0;
-        lastWritten_ =
-            size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
-    }
-
-    /// Returns the name with date and time, and with a number if such a file exists.
-    spdlog::filename_t freeName(Time time) const {
-        const std::tm local = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
-        char text[32];
-        std::strftime(text, sizeof text, ".%Y%m%d-%H%M%S", &local);
-        spdlog::filename_t stem;
-        spdlog::filename_t extension;
-        std::tie(stem, extension) = spdlog::details::file_helper::split_by_extension(filename());
-        stem += text;
-        spdlog::filename_t name = stem + extension;
-        for (int number = 2; spdlog::details::os::path_exists(name); ++number) {
-            name = stem;
-            name.append("-").append(std::to_string(number)).append(extension);
+    void close() {
+        if (file_ == nullptr) {
+            return;
         }
+        if (handlers_.before_close) {
+            handlers_.before_close(name_, file_);
+        }
+        std::fclose(std::exchange(file_, nullptr));
+        if (handlers_.after_close) {
+            handlers_.after_close(name_);
+        }
+    }
+
+    /// Returns a name that is greater than all earlier ones, also if the local time was set back. A
+    /// free name is not enough, because after_rotation may have moved an earlier file away.
+    spdlog::filename_t nextName() {
+        const std::tm local = spdlog::details::os::localtime();
+        char second[32];
+        std::strftime(second, sizeof second, ".%Y%m%d-%H%M%S-", &local);
+        if (second > second_) {
+            second_ = second;
+            number_ = 0;
+        }
+        const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
+        spdlog::filename_t name;
+        do {
+            const std::string digits = std::to_string(number_++);
+            name = stem + second_ + std::string(4 - std::min<std::size_t>(digits.size(), 4), '0') +
+                   digits + extension;
+        } while (spdlog::details::os::path_exists(name));
         return name;
     }
 
-    int descriptor_ = closed;
+    const spdlog::filename_t name_;
+    const spdlog::file_event_handlers handlers_;
+    std::FILE* file_ = nullptr;  ///< null: closed
     std::size_t size_ = 0;
     Time lastWritten_{};
-    spdlog::details::file_helper file_;
+    std::string second_;   ///< the time in the last name of a rotated file
+    unsigned number_ = 0;  ///< the next number of this second
 };
 
 /// Computes when a file_sink begins a new file.
@@ -187,24 +203,20 @@ public:
         }
     }
 
-    /// Returns true if a record of this time belongs to the file after one of `bytes` bytes.
-    bool isDue(std::size_t bytes, Time time) const noexcept {
-        return (rotation_.max_bytes != 0 && bytes >= rotation_.max_bytes + failedAt_) ||
-               time >= nextDay_;
+    /// Returns true if a record of this time begins a day. A record from the future, whose time the
+    /// caller has chosen, begins none.
+    bool isNextDay(Time time) const noexcept {
+        return time >= nextDay_ && spdlog::log_clock::now() >= nextDay_;
     }
 
     /// Returns true if a line that grows the file from `before` to `after` is too long for it.
     bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
-        return rotation_.max_bytes != 0 && before > failedAt_ &&
-               after > rotation_.max_bytes + failedAt_;
+        return rotation_.max_bytes != 0 && before != 0 && after > rotation_.max_bytes;
     }
 
-    /// Notes an attempt. After a failure `failedAt` is the file's size, otherwise 0. The next
-    /// attempt follows after max_bytes more, or on the next day.
-    void tried(Time time, std::size_t failedAt) {
-        failedAt_ = failedAt;
+    void noteRotation(Time time) {
         if (time >= nextDay_) {
-            nextDay_ = dayAfter(time);
+            nextDay_ = dayAfter(std::min(time, spdlog::log_clock::now()));
         }
     }
 
@@ -216,24 +228,22 @@ public:
 
 private:
     Time dayAfter(Time time) const {
-        std::tm day = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
-        day.tm_hour = rotation_.hour;
-        day.tm_min = rotation_.minute;
-        day.tm_sec = 0;
-        day.tm_isdst = -1;
-        Time next = spdlog::log_clock::from_time_t(std::mktime(&day));
-        if (next <= time) {
-            ++day.tm_mday;
+        for (int days = 0;; ++days) {
+            std::tm day = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
+            day.tm_mday += days;
             day.tm_hour = rotation_.hour;
+            day.tm_min = rotation_.minute;
+            day.tm_sec = 0;
             day.tm_isdst = -1;
-            next = spdlog::log_clock::from_time_t(std::mktime(&day));
+            const Time next = spdlog::log_clock::from_time_t(std::mktime(&day));
+            if (next > time) {
+                return next;
+            }
         }
-        return next;
     }
 
     file_rotation rotation_;
     Time nextDay_ = Time::max();
-    std::size_t failedAt_ = 0;  ///< bytes of the file at the last failed attempt; 0: none failed
 };
 
 }  // namespace detail
@@ -253,11 +263,11 @@ private:
 /// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks the
 /// others. One thread at a time may call the members of a file_sink_st.
 ///
-/// Errors: if the file cannot be opened, the constructor throws spdlog_ex. If a write fails, log(),
-/// flush() or end_batch() throws spdlog_ex, and the next of these calls tries again: no line is
-/// lost or doubled. If more than 1 MiB is unwritten, the sink refuses new records with this
-/// exception, and later writes a line "N records dropped" in their place. The destructor prints on
-/// stderr how much it could not write.
+/// Errors: the constructor throws spdlog_ex if the file cannot be opened. If the file cannot be
+/// written or opened again, log(), flush() or end_batch() throws spdlog_ex, and a later call
+/// continues: no line is lost, doubled or torn. If more than 1 MiB is unwritten, the sink refuses
+/// records with this exception, tries again every 100 ms, and then writes a line "N records
+/// dropped" in their place. The destructor prints on stderr how much it could not write.
 ///
 /// Performance: a buffer of 68 KiB, larger for a larger record and while writes fail.
 template <class Mutex>
@@ -277,10 +287,10 @@ public:
         try {
             write(Guard(mutex_));
         } catch (const std::exception& error) {
-            std::fprintf(stderr,
-                         "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
-                         buffer_.size(), static_cast<unsigned long long>(lost_ - reported_),
-                         "before them dropped", error.what());
+            std::fprintf(
+                stderr, "[*** LOG ERROR ***] file_sink: %zu bytes lost, %llu records %s: %s\n",
+                buffer_.size() - begun_, static_cast<unsigned long long>(lost_ - reported_),
+                "before them dropped", error.what());
         }
     }
 
@@ -288,7 +298,7 @@ public:
         {
             const Guard guard(mutex_);
             add(guard, message);
-            if (buffer_.size() >= aloneBytes) {
+            if (hasGrownBy(aloneBytes)) {
                 write(guard);
             }
         }
@@ -301,8 +311,8 @@ public:
         for (taken = 0; taken < count; ++taken) {
             if (should_log(first[taken].level)) {
                 add(guard, first[taken]);
-                if (buffer_.size() >= batchBytes && buffer_.size() < mostUnwritten) {
-                    writeIfPossible(guard);
+                if (hasGrownBy(batchBytes)) {
+                    tryWrite(guard);
                 }
             }
         }
@@ -311,7 +321,7 @@ public:
     void end_batch() override { flush(); }
     bool has_much() const override {
         const Guard guard(mutex_);
-        return buffer_.size() >= kept_ + aloneBytes;
+        return hasGrownBy(aloneBytes);
     }
 
     /// Writes the buffer to the file, without fsync().
@@ -324,11 +334,14 @@ public:
     }
 
     /// Writes the buffer to the old file, then opens the file of this name again. Use it after
-    /// another program, such as logrotate, has renamed or removed the file.
+    /// another program, such as logrotate, has renamed or removed the file. Lines that the old file
+    /// does not accept, as on a full disk, go to the new one.
     void reopen() {
         const Guard guard(mutex_);
+        tryWrite(guard);
+        begun_ = 0;
+        file_.open(false);
         write(guard);
-        file_.reopen(false);
     }
 
     /// Reopens the file when it was renamed or removed. Costs up to three system calls for each
@@ -354,18 +367,19 @@ public:
         formatter_ = std::move(formatter);
     }
 
-    const spdlog::filename_t& filename() const { return file_.filename(); }
+    const spdlog::filename_t& filename() const { return file_.name(); }
 
     /// Empties the file and the buffer.
     void truncate() {
         const Guard guard(mutex_);
         keepFrom(guard, buffer_.size());
-        file_.reopen(true);
+        begun_ = 0;
+        file_.open(true);
     }
 
     std::size_t unwritten_bytes() const {
         const Guard guard(mutex_);
-        return buffer_.size();
+        return buffer_.size() - begun_;
     }
 
     /// The number of records refused because more than 1 MiB was unwritten.
@@ -376,6 +390,7 @@ public:
 
 private:
     using Guard = std::lock_guard<Mutex>;
+    using Clock = std::chrono::steady_clock;
 
     static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
     static constexpr std::size_t batchBytes =
@@ -383,20 +398,19 @@ private:
     static constexpr std::size_t roomForALine = 4096;
     static constexpr std::size_t mostUnwritten =
         std::size_t{1024} * 1024;  ///< then records are refused
+    /// A full buffer and a rotation are tried again after this time, because an attempt for each
+    /// record would slow the calls of all loggers.
+    static constexpr std::chrono::milliseconds retryInterval{100};
+
+    /// Whether so many bytes were added since the last attempt to write.
+    bool hasGrownBy(std::size_t bytes) const noexcept { return buffer_.size() >= kept_ + bytes; }
 
     /// Formats a record into the buffer. The record is lost if this throws.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
-        if (buffer_.size() >= mostUnwritten) {
-            try {
-                write(guard);
-            } catch (...) {
-                ++lost_;
-                lostTime_ = message.time;
-                lostName_.assign(message.logger_name.data(), message.logger_name.size());
-                throw;
-            }
+        if (__builtin_expect(buffer_.size() >= mostUnwritten, 0)) {
+            makeRoom(guard, message);
         }
-        if (rotates_ && plan_.isDue(file_.size() + buffer_.size(), message.time)) {
+        if (rotates_ && plan_.isNextDay(message.time)) {
             rotate(guard, message.time, buffer_.size());
         }
         const std::size_t size = buffer_.size();
@@ -406,20 +420,43 @@ private:
             buffer_.resize(size);
             throw;
         }
-        if (rotates_ && plan_.isTooLarge(file_.size() + size, file_.size() + buffer_.size())) {
+        if (rotates_ && plan_.isTooLarge(bytesWith(size), bytesWith(buffer_.size()))) {
             rotate(guard, message.time, size);
         }
+    }
+
+    /// Writes a full buffer. If that fails, or has just failed, counts the record as lost.
+    void makeRoom(const Guard& guard, const spdlog::details::log_msg& message) {
+        try {
+            if (Clock::now() < retryAt_) {
+                throw spdlog::spdlog_ex("1 MiB is unwritten for file " + filename());
+            }
+            writeBuffer(guard, buffer_.size());
+        } catch (...) {
+            ++lost_;
+            lostTime_ = message.time;
+            lostName_.assign(message.logger_name.data(), message.logger_name.size());
+            throw;
+        }
+    }
+
+    /// The size of the file with the first `count` bytes of the buffer.
+    std::size_t bytesWith(std::size_t count) const noexcept {
+        return file_.size() + count - begun_;
     }
 
     /// Writes the first `count` bytes to the old file, and the rest to a new one. If a step fails,
     /// the rest stays in the old file, and the next write() throws the error.
     void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
+        if (Clock::now() < retryAt_) {
+            return;
+        }
         try {
             writeBuffer(guard, count);
-            rotated_.push_back(file_.rotate(time));
-            plan_.tried(time, 0);
+            rotated_.push_back(file_.rotate());
+            plan_.noteRotation(time);
         } catch (const spdlog::spdlog_ex& error) {
-            plan_.tried(time, file_.size() + buffer_.size());
+            retryAt_ = Clock::now() + retryInterval;
             complaint_ = error.what();
         }
     }
@@ -444,10 +481,10 @@ private:
         }
     }
 
-    /// Writes the buffer. After an error the records stay in it, and end_batch() throws.
-    void writeIfPossible(const Guard& guard) {
+    /// Writes the buffer. After an error the lines stay in it, and a later write() throws.
+    void tryWrite(const Guard& guard) {
         try {
-            write(guard);
+            writeBuffer(guard, buffer_.size());
         } catch (const spdlog::spdlog_ex&) {
             return;
         }
@@ -466,23 +503,30 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes and keeps the rest.
+    /// Writes the first `count` bytes and keeps the rest. After an error it also keeps the whole
+    /// line that was written in part: if another file is opened, the line begins there again.
     void writeBuffer(const Guard& guard, std::size_t count) {
-        std::size_t done = 0;
+        std::size_t done = begun_;
         try {
             if (isWatched_ && count != 0 && file_.isMoved()) {
-                file_.reopen(false);
+                done = 0;
+                file_.open(false);
             }
             file_.write(buffer_.data(), count, done);
             if (isWatched_ && count != 0 && file_.isRemoved()) {
                 done = 0;
-                file_.reopen(false);
+                file_.open(false);
                 file_.write(buffer_.data(), count, done);
             }
         } catch (...) {
-            keepFrom(guard, done);
+            const auto end = std::make_reverse_iterator(buffer_.data() + done);
+            const auto line = std::find(end, std::make_reverse_iterator(buffer_.data()), '\n');
+            begun_ = static_cast<std::size_t>(line - end);
+            keepFrom(guard, done - begun_);
+            retryAt_ = Clock::now() + retryInterval;
             throw;
         }
+        begun_ = 0;
         keepFrom(guard, count);
         if (buffer_.size() == 0 && buffer_.capacity() > mostUnwritten) {
             buffer_ = spdlog::memory_buf_t{};
@@ -509,7 +553,9 @@ private:
     std::string complaint_;  ///< the error of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
+    std::size_t begun_ = 0;                   ///< bytes of the first line that are in the file
     std::size_t kept_ = 0;                    ///< bytes that the last write left in buffer_
+    Clock::time_point retryAt_;               ///< the next attempt after a failure
     std::uint64_t lost_ = 0;                  ///< refused records
     std::uint64_t reported_ = 0;              ///< refused records in drop notices
     spdlog::log_clock::time_point lostTime_;  ///< of the last refused record, like lostName_

@@ -7,10 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -24,16 +25,14 @@
 namespace sluice::log {
 namespace {
 
-using namespace std::chrono_literals;
 using test::contentOf;
-using test::Errors;
 using test::TemporaryFolder;
 using Time = spdlog::log_clock::time_point;
 
-/// Local time.
+/// Local time in June 2020.
 Time at(int day, int hour, int minute, int second) {
     std::tm time{};
-    time.tm_year = 126;
+    time.tm_year = 120;
     time.tm_mon = 5;
     time.tm_mday = day;
     time.tm_hour = hour;
@@ -45,55 +44,83 @@ Time at(int day, int hour, int minute, int second) {
 
 class LogFileRotation : public testing::Test {
 protected:
-    std::shared_ptr<file_sink_mt> makeSink(file_rotation rotation) {
-        auto sink = std::make_shared<file_sink_mt>(path);
+    void makeSink(file_rotation rotation) {
+        sink = std::make_shared<file_sink_mt>(path);
         sink->set_pattern("%v");
-        rotation.after_rotation = [this](const spdlog::filename_t& name) {
+        rotation.after_rotation = [this](const std::string& name) {
             rotated.push_back(name);
+            if (hook) {
+                hook(name);
+            }
         };
         sink->set_rotation(rotation);
-        return sink;
     }
-    static void log(file_sink_mt& sink, Time time, const std::string& text) {
-        sink.log({time, {}, "core", spdlog::level::info, text});
+    void makeSink(std::size_t mostBytes) {
+        file_rotation rotation;
+        rotation.max_bytes = mostBytes;
+        makeSink(rotation);
+    }
+    void log(const std::string& text, Time time = at(1, 12, 0, 0)) {
+        sink->log({time, {}, "core", spdlog::level::info, text});
+    }
+    /// The content of all files in the order of their names, then that of the present one.
+    std::string allContent() {
+        std::sort(rotated.begin(), rotated.end());
+        std::string all;
+        for (const std::string& name : rotated) {
+            all += contentOf(name);
+        }
+        return all + contentOf(path);
     }
 
     const TemporaryFolder folder;
     const std::string path = folder / "core.log";
+    std::shared_ptr<file_sink_mt> sink;
+    std::function<void(const std::string&)> hook;
     std::vector<std::string> rotated;
 };
 
 TEST_F(LogFileRotation, NoFileIsLargerThanTheLimitAndNoLineIsLost) {
-    file_rotation rotation;
-    rotation.max_bytes = 100;
-    const auto sink = makeSink(rotation);
+    makeSink(100);
     std::string expected;
-    {
-        const auto writer = std::make_shared<backend>();
-        async_logger logger("core", sink, writer);
-        for (int i = 0; i < 200; ++i) {
-            logger.info("line number {}", i);
-            expected += "line number " + std::to_string(i) + "\n";
-        }
-        ASSERT_TRUE(writer->flush_wait());
+    const auto writer = std::make_shared<backend>();
+    async_logger logger("core", sink, writer);
+    for (int i = 0; i < 200; ++i) {
+        logger.info("line number {}", i);
+        expected += "line number " + std::to_string(i) + "\n";
     }
+    ASSERT_TRUE(writer->shutdown());
     EXPECT_GT(rotated.size(), 20u);
-    rotated.push_back(path);
-    std::string all;
     for (const std::string& name : rotated) {
         EXPECT_LE(contentOf(name).size(), 100u);
-        all += contentOf(name);
     }
-    EXPECT_EQ(all, expected);
+    EXPECT_EQ(allContent(), expected) << "the names do not sort by time";
+}
+
+TEST_F(LogFileRotation, NoNameIsUsedTwiceAlsoIfTheHookMovesTheFileOrTheLocalTimeIsSetBack) {
+    makeSink(1);
+    std::filesystem::create_directory(folder / "old");
+    hook = [this](const std::string& name) {
+        rotated.back() = folder / ("old/" + std::filesystem::path(name).filename().string());
+        std::filesystem::rename(name, rotated.back());
+        setenv("TZ", "UTC+9", 1);  // NOLINT(concurrency-mt-unsafe): there is no other thread
+        tzset();
+    };
+    for (int i = 0; i < 5; ++i) {
+        log(std::to_string(i));
+    }
+    sink->flush();
+    unsetenv("TZ");  // NOLINT(concurrency-mt-unsafe)
+    tzset();
+    EXPECT_EQ(rotated.size(), 4u);
+    EXPECT_EQ(allContent(), "0\n1\n2\n3\n4\n");
 }
 
 TEST_F(LogFileRotation, ALineThatIsTooLongGetsAFileOfItsOwn) {
-    file_rotation rotation;
-    rotation.max_bytes = 10;
-    const auto sink = makeSink(rotation);
+    makeSink(10);
     const std::string longLine(30, 'x');
     for (const std::string& text : {std::string("a"), longLine, std::string("b")}) {
-        log(*sink, at(1, 12, 0, 0), text);
+        log(text);
     }
     sink->flush();
     ASSERT_EQ(rotated.size(), 2u);
@@ -104,10 +131,8 @@ TEST_F(LogFileRotation, ALineThatIsTooLongGetsAFileOfItsOwn) {
 
 TEST_F(LogFileRotation, WhatIsInTheFileAlreadyCounts) {
     std::ofstream(path) << "0123456789";
-    file_rotation rotation;
-    rotation.max_bytes = 10;
-    const auto sink = makeSink(rotation);
-    log(*sink, at(1, 12, 0, 0), "a");
+    makeSink(10);
+    log("a");
     sink->flush();
     ASSERT_EQ(rotated.size(), 1u);
     EXPECT_EQ(contentOf(rotated[0]), "0123456789");
@@ -123,25 +148,36 @@ TEST_F(LogFileRotation, TheFirstRecordOfADayIsTheFirstLineOfAFile) {
     rotation.daily = true;
     rotation.hour = 18;
     rotation.minute = 30;
-    const auto sink = makeSink(rotation);
-    log(*sink, at(2, 18, 29, 59), "the same day");
-    log(*sink, at(2, 18, 30, 0), "the next day");
-    log(*sink, at(5, 9, 0, 0), "three days later");
+    makeSink(rotation);
+    log("the same day", at(2, 18, 29, 59));
+    log("the next day", at(2, 18, 30, 0));
+    log("three days later", at(5, 9, 0, 0));
     sink->flush();
     ASSERT_EQ(rotated.size(), 2u);
     EXPECT_EQ(contentOf(rotated[0]), "older\nthe same day\n");
     EXPECT_EQ(contentOf(rotated[1]), "the next day\n");
     EXPECT_EQ(contentOf(path), "three days later\n");
-    EXPECT_EQ(rotated[0], folder / "core.20260602-183000.log");
+}
+
+TEST_F(LogFileRotation, ARecordFromTheFutureBeginsNoDay) {
+    const auto now = spdlog::log_clock::now();
+    file_rotation rotation;
+    rotation.daily = true;
+    rotation.hour =
+        (spdlog::details::os::localtime(spdlog::log_clock::to_time_t(now)).tm_hour + 12) % 24;
+    makeSink(rotation);
+    log("ten years later", now + std::chrono::hours(24 * 3653));
+    log("now", now);
+    sink->flush();
+    EXPECT_EQ(allContent(), "ten years later\nnow\n");
+    EXPECT_TRUE(rotated.empty()) << "the next rotation would be ten years later";
 }
 
 TEST_F(LogFileRotation, AFailedRotationIsToldAndLosesNothing) {
-    file_rotation rotation;
-    rotation.max_bytes = 10;
-    const auto sink = makeSink(rotation);
-    log(*sink, at(1, 12, 0, 0), "12345678");
+    makeSink(10);
+    log("12345678");
     std::filesystem::rename(path, folder / "elsewhere");
-    log(*sink, at(1, 12, 0, 0), "abc");
+    log("abc");
     EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
     EXPECT_NO_THROW(sink->flush());
     EXPECT_EQ(contentOf(folder / "elsewhere"), "12345678\nabc\n");
@@ -149,103 +185,126 @@ TEST_F(LogFileRotation, AFailedRotationIsToldAndLosesNothing) {
 }
 
 TEST_F(LogFileRotation, AHookThatThrowsCostsNoLine) {
-    const auto sink = std::make_shared<file_sink_mt>(path);
-    sink->set_pattern("%v");
-    file_rotation rotation;
-    rotation.max_bytes = 10;
-    rotation.after_rotation = [this](const spdlog::filename_t& name) {
-        rotated.push_back(name);
-        throw std::runtime_error("no compressor");
-    };
-    sink->set_rotation(rotation);
-    Errors errors;
+    makeSink(10);
+    hook = [](const std::string&) { throw std::runtime_error("no compressor"); };
+    test::Errors errors;
     const auto writer = std::make_shared<backend>();
     async_logger logger("core", sink, writer);
     logger.set_error_handler(errors.handler());
     logger.info("12345678");
     logger.info("abc");
     static_cast<void>(writer->flush_wait());
-    ASSERT_EQ(rotated.size(), 1u);
-    EXPECT_EQ(contentOf(rotated[0]) + contentOf(path), "12345678\nabc\n");
+    EXPECT_EQ(rotated.size(), 1u);
+    EXPECT_EQ(allContent(), "12345678\nabc\n");
     EXPECT_EQ(errors.texts(), std::vector<std::string>{"no compressor"});
     EXPECT_EQ(writer->statistics().written, 2u);
 }
 
 TEST_F(LogFileRotation, TheHookMayLogToTheSameSink) {
-    const auto sink = std::make_shared<file_sink_mt>(path);
-    sink->set_pattern("%v");
-    file_rotation rotation;
-    rotation.max_bytes = 10;
-    bool isFirst = true;
-    rotation.after_rotation = [&](const spdlog::filename_t&) {
-        if (std::exchange(isFirst, false)) {
-            log(*sink, at(1, 12, 0, 0), "x");
+    makeSink(10);
+    hook = [this](const std::string&) {
+        if (rotated.size() == 1) {
+            log("x");
         }
     };
-    sink->set_rotation(rotation);
-    log(*sink, at(1, 12, 0, 0), "12345678");
-    log(*sink, at(1, 12, 0, 0), "abc");
+    log("12345678");
+    log("abc");
     sink->flush();
     EXPECT_EQ(contentOf(path), "abc\nx\n");
 }
 
 // ---- A file that others rename or remove
 
-spdlog::details::log_msg message(const char* text) {
-    return {"core", spdlog::level::info, text};
-}
-
 class LogMovedFile : public testing::Test {
 protected:
+    void log(file_sink_st& sink, const char* text) {
+        sink.set_pattern("%v");
+        sink.log({"core", spdlog::level::info, text});
+    }
+
     const TemporaryFolder folder;
     const std::string path = folder / "log.txt";
 };
 
 TEST_F(LogMovedFile, ReopenSplitsTheLinesBetweenTheOldFileAndTheNewOne) {
     file_sink_st sink(path);
-    sink.set_pattern("%v");
-    sink.log(message("one"));
+    log(sink, "one");
     std::filesystem::rename(path, folder / "old.txt");
-    sink.log(message("two"));
+    log(sink, "two");
     sink.reopen();
-    sink.log(message("three"));
+    log(sink, "three");
     sink.flush();
     EXPECT_EQ(contentOf(folder / "old.txt"), "one\ntwo\n");
     EXPECT_EQ(contentOf(path), "three\n");
 }
 
+TEST_F(LogMovedFile, ReopenWritesTheLinesOfAFullDiskIntoTheNewFile) {
+    std::filesystem::create_symlink("/dev/full", path);
+    file_sink_st sink(path);
+    log(sink, "one");
+    EXPECT_THROW(sink.flush(), spdlog::spdlog_ex);
+    std::filesystem::remove(path);
+    sink.reopen();
+    EXPECT_EQ(contentOf(path), "one\n");
+}
+
 TEST_F(LogMovedFile, AFileThatCannotBeReopenedIsTriedAgain) {
     const std::string inner = folder / "inner";
     file_sink_st sink(inner + "/log.txt");
-    sink.set_pattern("%v");
     std::filesystem::rename(inner, folder / "moved");
     std::ofstream(inner) << "in the way of the folder";
     EXPECT_THROW(sink.reopen(), spdlog::spdlog_ex);
-    sink.log(message("one"));
+    log(sink, "one");
     EXPECT_THROW(sink.flush(), spdlog::spdlog_ex);
     std::filesystem::remove(inner);
     sink.flush();
     EXPECT_EQ(contentOf(inner + "/log.txt"), "one\n");
 }
 
+// Each attempt may take long. Half of the records would need minutes if only time limited them.
+TEST_F(LogMovedFile, AFileThatCannotBeOpenedIsNotTriedForEachRecord) {
+    const std::string inner = folder / "inner";
+    int attempts = 0;
+    spdlog::file_event_handlers handlers;
+    handlers.before_open = [&](const std::string&) { ++attempts; };
+    {
+        file_sink_st sink(inner + "/log.txt", false, handlers);
+        sink.watch_file();
+        std::filesystem::remove_all(inner);
+        std::ofstream(inner) << "in the way of the folder";
+        const std::string text(11000, 'x');
+        for (int i = 0; i < 200; ++i) {
+            const spdlog::details::log_msg message("core", spdlog::level::info, text);
+            std::size_t taken = 0;
+            try {
+                sink.log_batch(&message, 1, taken);
+            } catch (const spdlog::spdlog_ex&) {
+                EXPECT_GE(sink.unwritten_bytes(), std::size_t{1} << 20U);
+            }
+        }
+        EXPECT_LT(attempts, 100);
+        std::filesystem::remove(inner);
+    }
+    EXPECT_GT(contentOf(inner + "/log.txt").size(), std::size_t{1} << 20U);
+}
+
 TEST_F(LogMovedFile, AWatchedFileThatWasRenamedIsOpenedAgain) {
     file_sink_st sink(path);
     sink.watch_file();
-    sink.set_pattern("%v");
-    sink.log(message("one"));
+    log(sink, "one");
     sink.flush();
     std::filesystem::rename(path, folder / "old.txt");
-    sink.log(message("two"));
+    log(sink, "two");
     sink.flush();
     std::filesystem::remove(path);
-    sink.log(message("three"));
+    log(sink, "three");
     sink.flush();
     EXPECT_EQ(contentOf(folder / "old.txt"), "one\n");
     EXPECT_EQ(contentOf(path), "three\n") << "what was in the removed file is gone with it";
 }
 
 TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
-    int lines = 0;
+    std::string expected;
     std::vector<std::string> parts;
     {
         const auto sink = std::make_shared<file_sink_mt>(path);
@@ -265,9 +324,10 @@ TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
                 std::this_thread::yield();
             }
         });
-        for (; lines < 3000 || moves.load() < 2; ++lines) {
-            logger.info("{}", lines);
-            if (lines % 100 == 0) {
+        for (int line = 0; line < 3000 || moves.load() < 2; ++line) {
+            logger.info("{}", line);
+            expected += std::to_string(line) + "\n";
+            if (line % 100 == 0) {
                 writer->flush_wait();
             }
         }
@@ -279,10 +339,6 @@ TEST_F(LogMovedFile, NoLineOfAWatchedFileIsLostWhileOthersRenameIt) {
     std::string all;
     for (const std::string& part : parts) {
         all += contentOf(part);
-    }
-    std::string expected;
-    for (int i = 0; i < lines; ++i) {
-        expected += std::to_string(i) + "\n";
     }
     EXPECT_EQ(all, expected);
 }

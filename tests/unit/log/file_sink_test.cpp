@@ -34,23 +34,61 @@ using sluice::log::file_sink_mt;
 using sluice::log::file_sink_st;
 using sluice::test::contentOf;
 using spdlog::details::log_msg;
+using Texts = std::vector<std::string>;
 
 log_msg message(std::string_view text, spdlog::level::level_enum level = spdlog::level::info) {
     return {"core", level, spdlog::string_view_t(text.data(), text.size())};
 }
 
-void logBatch(sluice::log::batch_sink& sink, const std::vector<std::string>& texts) {
+/// Logs in batches like a back end, which continues after each lost record. Returns how many were
+/// lost.
+std::size_t logBatch(sluice::log::batch_sink& sink, const Texts& texts) {
     std::vector<log_msg> messages;
     for (const std::string& text : texts) {
         messages.push_back(message(text));
     }
-    std::size_t taken = 0;
-    sink.log_batch(messages.data(), messages.size(), taken);
-    EXPECT_EQ(taken, texts.size());
+    std::size_t lost = 0;
+    for (std::size_t begin = 0; begin < messages.size();) {
+        std::size_t taken = 0;
+        try {
+            sink.log_batch(messages.data() + begin, messages.size() - begin, taken);
+            break;
+        } catch (const std::exception&) {
+            begin += taken + 1;
+            ++lost;
+        }
+    }
+    return lost;
+}
+
+/// The numbers below `count`.
+Texts numbers(int count) {
+    Texts texts;
+    for (int i = 0; i < count; ++i) {
+        texts.push_back(std::to_string(i));
+    }
+    return texts;
+}
+
+std::string linesOf(const Texts& texts) {
+    std::string lines;
+    for (const std::string& text : texts) {
+        lines += text + '\n';
+    }
+    return lines;
 }
 
 class LogFileSink : public testing::Test {
 protected:
+    /// A sink that writes the texts alone.
+    std::unique_ptr<file_sink_st> make(const std::string& path, bool truncate = false,
+                                       const spdlog::file_event_handlers& handlers = {}) {
+        auto sink = std::make_unique<file_sink_st>(path, truncate, handlers);
+        sink->set_pattern("%v");
+        return sink;
+    }
+    std::string content() const { return contentOf(path_); }
+
     const sluice::test::TemporaryFolder folder_;
     const std::string path_ = folder_ / "log.txt";
 };
@@ -71,28 +109,26 @@ TEST_F(LogFileSink, WritesWhatBasicFileSinkWrites) {
             theirSink.log(each);
         }
     }
-    EXPECT_TRUE(contentOf(path_) == contentOf(theirs));
-    EXPECT_GT(contentOf(path_).size(), 2000000U);
+    EXPECT_TRUE(content() == contentOf(theirs));
+    EXPECT_GT(content().size(), 2000000U);
 }
 
 TEST_F(LogFileSink, LinesWaitForAFlushFor4096BytesOrForTheEnd) {
     const std::string text(999, 'x');
-    {
-        file_sink_st sink(path_);
-        sink.set_pattern("%v");
-        sink.log(message("one"));
-        EXPECT_EQ(contentOf(path_), "");
-        EXPECT_EQ(sink.unwritten_bytes(), 4U);
-        sink.flush();
-        EXPECT_EQ(contentOf(path_), "one\n");
-        EXPECT_EQ(sink.unwritten_bytes(), 0U);
-        for (int i = 0; i < 5; ++i) {
-            sink.log(message(text));
-        }
-        EXPECT_EQ(contentOf(path_).size(), 5004U);
-        sink.log(message("end"));
+    auto sink = make(path_);
+    sink->log(message("one"));
+    EXPECT_EQ(content(), "");
+    EXPECT_EQ(sink->unwritten_bytes(), 4U);
+    sink->flush();
+    EXPECT_EQ(content(), "one\n");
+    EXPECT_EQ(sink->unwritten_bytes(), 0U);
+    for (int i = 0; i < 5; ++i) {
+        sink->log(message(text));
     }
-    EXPECT_EQ(contentOf(path_).size(), 5008U);
+    EXPECT_EQ(content().size(), 5004U);
+    sink->log(message("end"));
+    sink.reset();
+    EXPECT_EQ(content().size(), 5008U);
 }
 
 TEST_F(LogFileSink, ABatchIsOneWrite) {
@@ -103,14 +139,13 @@ TEST_F(LogFileSink, ABatchIsOneWrite) {
     handlers.after_open = [&](const spdlog::filename_t&, std::FILE* file) {
         ASSERT_NE(dup2(sockets[0], fileno(file)), -1);
     };
-    file_sink_st sink(path_, false, handlers);
-    sink.set_pattern("%v");
+    const auto sink = make(path_, false, handlers);
     for (int i = 0; i < 20; ++i) {
-        logBatch(sink, std::vector<std::string>(100, "0123456789"));
+        logBatch(*sink, Texts(100, "0123456789"));
     }
-    EXPECT_EQ(sink.unwritten_bytes(), 22000U);
-    sink.end_batch();
-    EXPECT_EQ(sink.unwritten_bytes(), 0U);
+    EXPECT_EQ(sink->unwritten_bytes(), 22000U);
+    sink->end_batch();
+    EXPECT_EQ(sink->unwritten_bytes(), 0U);
     std::vector<char> received(65536);
     EXPECT_EQ(recv(sockets[1], received.data(), received.size(), MSG_DONTWAIT), 22000);
     EXPECT_EQ(recv(sockets[1], received.data(), received.size(), MSG_DONTWAIT), -1);
@@ -119,60 +154,46 @@ TEST_F(LogFileSink, ABatchIsOneWrite) {
 }
 
 TEST_F(LogFileSink, ALongBatchIsWrittenOnTheWay) {
-    file_sink_st sink(path_);
-    sink.set_pattern("%v");
-    logBatch(sink, std::vector<std::string>(200, std::string(999, 'x')));
-    EXPECT_LT(sink.unwritten_bytes(), 65536U);
-    EXPECT_EQ(contentOf(path_).size() + sink.unwritten_bytes(), 200000U);
-    sink.end_batch();
-    EXPECT_EQ(contentOf(path_).size(), 200000U);
+    const auto sink = make(path_);
+    logBatch(*sink, Texts(200, std::string(999, 'x')));
+    EXPECT_LT(sink->unwritten_bytes(), 65536U);
+    EXPECT_EQ(content().size() + sink->unwritten_bytes(), 200000U);
+    sink->end_batch();
+    EXPECT_EQ(content().size(), 200000U);
 }
 
 TEST_F(LogFileSink, ABatchLeavesOutWhatIsBelowTheLevel) {
-    file_sink_st sink(path_);
-    sink.set_pattern("%v");
-    sink.set_level(spdlog::level::warn);
+    const auto sink = make(path_);
+    sink->set_level(spdlog::level::warn);
     const log_msg messages[] = {message("a", spdlog::level::warn), message("b"),
                                 message("c", spdlog::level::err)};
     std::size_t taken = 0;
-    sink.log_batch(messages, 3, taken);
+    sink->log_batch(messages, 3, taken);
     EXPECT_EQ(taken, 3U);
-    sink.end_batch();
-    EXPECT_EQ(contentOf(path_), "a\nc\n");
+    sink->end_batch();
+    EXPECT_EQ(content(), "a\nc\n");
 }
 
 TEST_F(LogFileSink, AppendsUnlessItIsToTruncate) {
-    for (const bool truncate : {false, false, true}) {
-        file_sink_st sink(path_, truncate);
-        sink.set_pattern("%v");
-        sink.log(message(truncate ? "new" : "old"));
-        sink.flush();
-        if (!truncate) {
-            continue;
-        }
-        EXPECT_EQ(contentOf(path_), "new\n");
+    for (const char* const text : {"old", "old", "new", "more"}) {
+        make(path_, text == std::string("new"))->log(message(text));
     }
-    file_sink_st again(path_);
-    again.set_pattern("%v");
-    again.log(message("more"));
-    again.flush();
-    EXPECT_EQ(contentOf(path_), "new\nmore\n");
+    EXPECT_EQ(content(), "new\nmore\n");
 }
 
 TEST_F(LogFileSink, TruncateEmptiesTheFileAndTheBuffer) {
-    file_sink_st sink(path_);
-    sink.set_pattern("%v");
-    sink.log(message("old"));
-    sink.flush();
-    sink.log(message("waiting"));
-    sink.truncate();
-    sink.log(message("new"));
-    sink.flush();
-    EXPECT_EQ(contentOf(path_), "new\n");
+    const auto sink = make(path_);
+    sink->log(message("old"));
+    sink->flush();
+    sink->log(message("waiting"));
+    sink->truncate();
+    sink->log(message("new"));
+    sink->flush();
+    EXPECT_EQ(content(), "new\n");
 }
 
 TEST_F(LogFileSink, HandlersFrameTheFile) {
-    std::vector<std::string> calls;
+    Texts calls;
     spdlog::file_event_handlers handlers;
     handlers.before_open = [&](const spdlog::filename_t&) { calls.emplace_back("before_open"); };
     handlers.after_open = [&](const spdlog::filename_t&, std::FILE* file) {
@@ -184,42 +205,27 @@ TEST_F(LogFileSink, HandlersFrameTheFile) {
         std::fputs("foot\n", file);
     };
     handlers.after_close = [&](const spdlog::filename_t&) { calls.emplace_back("after_close"); };
-    {
-        file_sink_st sink(path_, true, handlers);
-        sink.set_pattern("%v");
-        sink.log(message("one"));
-    }
-    EXPECT_EQ(contentOf(path_), "head\none\nfoot\n");
-    EXPECT_EQ(calls, (std::vector<std::string>{"before_open", "after_open", "before_close",
-                                               "after_close"}));
-}
-
-void doNothing(int) {
+    make(path_, true, handlers)->log(message("one"));
+    EXPECT_EQ(content(), "head\none\nfoot\n");
+    EXPECT_EQ(calls, (Texts{"before_open", "after_open", "before_close", "after_close"}));
 }
 
 // Signals interrupt writes to a pipe of one page, some before their first byte, some after it.
 TEST_F(LogFileSink, SignalsAndWritesInPartLoseNothing) {
     struct sigaction handler {};
-    handler.sa_handler = doNothing;
+    handler.sa_handler = [](int) {};
     struct sigaction before {};
     ASSERT_EQ(sigaction(SIGUSR1, &handler, &before), 0);
     ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
     const int pipe = open(path_.c_str(), O_RDWR);
     ASSERT_NE(pipe, -1);
     ASSERT_NE(fcntl(pipe, F_SETPIPE_SZ, 4096), -1);
-    std::vector<std::string> texts;
-    std::string expected;
-    for (int i = 0; i < 50000; ++i) {
-        texts.push_back(std::to_string(i));
-        expected += texts.back() + '\n';
-    }
+    const Texts texts = numbers(50000);
+    const std::string expected = linesOf(texts);
     std::thread writer([&] {
-        file_sink_st sink(path_);
-        sink.set_pattern("%v");
+        const auto sink = make(path_);
         for (const std::string& text : texts) {
-            const log_msg each = message(text);
-            std::size_t taken = 0;
-            sink.log_batch(&each, 1, taken);
+            logBatch(*sink, {text});
         }
     });
     std::string received;
@@ -242,13 +248,12 @@ TEST_F(LogFileSink, SignalsAndWritesInPartLoseNothing) {
 }
 
 TEST_F(LogFileSink, AMessageLargerThanTheBufferIsWritten) {
-    file_sink_st sink(path_);
-    sink.set_pattern("%v");
+    const auto sink = make(path_);
     const std::string text(3000000, 'x');
-    sink.log(message(text));
-    logBatch(sink, {"a", text, "b"});
-    sink.end_batch();
-    EXPECT_TRUE(contentOf(path_) == text + "\na\n" + text + "\nb\n");
+    sink->log(message(text));
+    logBatch(*sink, {"a", text, "b"});
+    sink->end_batch();
+    EXPECT_TRUE(content() == text + "\na\n" + text + "\nb\n");
 }
 
 TEST_F(LogFileSink, FactoriesRegisterALoggerWithTheirPattern) {
@@ -257,7 +262,7 @@ TEST_F(LogFileSink, FactoriesRegisterALoggerWithTheirPattern) {
     logger->set_pattern("%n %v");
     logger->info("one {}", 1);
     logger->flush();
-    EXPECT_EQ(contentOf(path_), "file-mt one 1\n");
+    EXPECT_EQ(content(), "file-mt one 1\n");
     spdlog::drop("file-mt");
 
     sluice::log::file_logger_st("file-st", folder_ / "st.txt")->info("two");
@@ -269,20 +274,18 @@ TEST_F(LogFileSink, ThreadsWriteWholeLinesInTheirOrder) {
     constexpr int each = 2000;
     constexpr std::size_t threads = 4;
     {
-        const auto sink = std::make_shared<file_sink_mt>(path_);
-        sink->set_pattern("%v");
+        file_sink_mt sink(path_);
+        sink.set_pattern("%v");
         std::vector<std::thread> crew;
         for (std::size_t thread = 0; thread < threads; ++thread) {
             crew.emplace_back([&sink, thread] {
                 for (int i = 0; i < each; ++i) {
                     const std::string text = std::to_string(thread) + ' ' + std::to_string(i);
-                    const log_msg single = message(text);
                     if (i % 100 == 99) {
-                        std::size_t taken = 0;
-                        sink->log_batch(&single, 1, taken);
-                        sink->end_batch();
+                        logBatch(sink, {text});
+                        sink.end_batch();
                     } else {
-                        sink->log(single);
+                        sink.log(message(text));
                     }
                 }
             });
@@ -291,7 +294,7 @@ TEST_F(LogFileSink, ThreadsWriteWholeLinesInTheirOrder) {
             thread.join();
         }
     }
-    std::istringstream lines(contentOf(path_));
+    std::istringstream lines(content());
     std::vector<int> next(threads, 0);
     std::size_t thread = 0;
     int number = 0;
@@ -303,28 +306,6 @@ TEST_F(LogFileSink, ThreadsWriteWholeLinesInTheirOrder) {
 }
 
 // ---- A file that cannot be written, and formatters that throw
-
-/// As a back end does it: behind each record that is lost it goes on with the next one. Returns how
-/// many were lost.
-std::size_t logBatchWithLosses(sluice::log::batch_sink& sink,
-                               const std::vector<std::string>& texts) {
-    std::vector<log_msg> messages;
-    for (const std::string& text : texts) {
-        messages.push_back(message(text));
-    }
-    std::size_t lost = 0;
-    for (std::size_t begin = 0; begin < messages.size();) {
-        std::size_t taken = 0;
-        try {
-            sink.log_batch(messages.data() + begin, messages.size() - begin, taken);
-            break;
-        } catch (const std::exception&) {
-            begin += taken + 1;
-            ++lost;
-        }
-    }
-    return lost;
-}
 
 TEST_F(LogFileSink, AFileThatCannotBeOpenedIsNamed) {
     { std::ofstream(path_) << "no folder"; }
@@ -338,34 +319,47 @@ TEST_F(LogFileSink, AFileThatCannotBeOpenedIsNamed) {
 }
 
 TEST_F(LogFileSink, AFullDiskIsToldAndTheLineIsKept) {
-    file_sink_st sink("/dev/full");
-    sink.set_pattern("%v");
-    sink.log(message("one"));
-    try {
-        sink.flush();
-        FAIL() << "there was room";
-    } catch (const spdlog::spdlog_ex& error) {
-        EXPECT_NE(std::string(error.what()).find("/dev/full"), std::string::npos);
-        EXPECT_NE(std::string(error.what()).find("No space left"), std::string::npos);
+    testing::internal::CaptureStderr();
+    {
+        const auto sink = make("/dev/full");
+        sink->log(message("one"));
+        try {
+            sink->flush();
+            FAIL() << "there was room";
+        } catch (const spdlog::spdlog_ex& error) {
+            EXPECT_NE(std::string(error.what()).find("/dev/full"), std::string::npos);
+            EXPECT_NE(std::string(error.what()).find("No space left"), std::string::npos);
+        }
+        EXPECT_THROW(sink->end_batch(), spdlog::spdlog_ex);
+        EXPECT_EQ(sink->unwritten_bytes(), 4U);
     }
-    EXPECT_EQ(sink.unwritten_bytes(), 4U);
-    EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
-    EXPECT_EQ(sink.unwritten_bytes(), 4U);
+    const std::string told = testing::internal::GetCapturedStderr();  // by the destructor
+    EXPECT_NE(told.find("/dev/full"), std::string::npos) << told;
+    EXPECT_NE(told.find("4 bytes"), std::string::npos) << told;
 }
 
 TEST_F(LogFileSink, WhatCannotBeKeptIsCounted) {
-    file_sink_st sink("/dev/full");
-    sink.set_pattern("%v");
-    const std::vector<std::string> batch(100, std::string(9999, 'x'));
+    const auto sink = make("/dev/full");
     std::size_t lost = 0;
     for (int i = 0; i < 3; ++i) {
-        lost += logBatchWithLosses(sink, batch);
+        lost += logBatch(*sink, Texts(100, std::string(9999, 'x')));
     }
     EXPECT_EQ(lost, 195U);
-    const std::size_t kept = sink.unwritten_bytes() / 10000;
-    EXPECT_EQ(sink.unwritten_bytes() % 10000, 0U);
-    EXPECT_EQ(kept, 105U) << "one more than fit into 1 MiB";
-    EXPECT_EQ(sink.lost_records(), 195U);
+    EXPECT_EQ(sink->unwritten_bytes(), 1050000U) << "one more than fit into 1 MiB";
+    EXPECT_EQ(sink->lost_records(), 195U);
+}
+
+TEST_F(LogFileSink, TruncateForgetsTheBytesThatCouldNotBeWritten) {
+    const auto sink = make("/dev/full");
+    const std::string text(5000, 'x');
+    logBatch(*sink, {text});
+    EXPECT_TRUE(sink->has_much());
+    EXPECT_THROW(sink->end_batch(), spdlog::spdlog_ex);
+    EXPECT_FALSE(sink->has_much()) << "they were tried";
+    sink->truncate();
+    logBatch(*sink, {text});
+    EXPECT_TRUE(sink->has_much());
+    sink->truncate();
 }
 
 /// No file of this process may be longer meanwhile. A write gets as far as it can first.
@@ -389,25 +383,40 @@ private:
 };
 
 TEST_F(LogFileSink, WhatWasWrittenInPartIsGoneOnWithLater) {
-    file_sink_st sink(path_);
-    sink.set_pattern("%v");
-    std::string expected;
-    std::vector<std::string> texts;
-    for (int i = 0; i < 1000; ++i) {
-        texts.push_back(std::to_string(i));
-        expected += texts.back() + '\n';
-    }
+    const auto sink = make(path_);
+    const Texts texts = numbers(1000);
     {
         const FileLimit limit(1003);
-        logBatch(sink, texts);
-        EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
-        EXPECT_EQ(contentOf(path_).size(), 1003U);
-        EXPECT_THROW(sink.flush(), spdlog::spdlog_ex);
+        logBatch(*sink, texts);
+        EXPECT_THROW(sink->end_batch(), spdlog::spdlog_ex);
+        EXPECT_EQ(content().size(), 1003U);
+        EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
     }
-    sink.log(message("after"));
-    sink.flush();
-    EXPECT_EQ(contentOf(path_), expected + "after\n");
-    EXPECT_EQ(sink.lost_records(), 0U);
+    sink->log(message("after"));
+    sink->flush();
+    EXPECT_EQ(content(), linesOf(texts) + "after\n");
+    EXPECT_EQ(sink->lost_records(), 0U);
+}
+
+TEST_F(LogFileSink, ALineThatWasWrittenInPartIsWholeInTheNextFile) {
+    const Texts texts = numbers(1000);
+    for (const bool isWatched : {true, false}) {
+        const auto sink = make(path_, true);
+        sink->watch_file(isWatched);
+        {
+            const FileLimit limit(1003);  // "278\n" ends at 1002
+            logBatch(*sink, texts);
+            EXPECT_THROW(sink->end_batch(), spdlog::spdlog_ex);
+            std::rename(path_.c_str(), (path_ + ".old").c_str());
+            if (!isWatched) {
+                EXPECT_THROW(sink->reopen(), spdlog::spdlog_ex);
+                EXPECT_EQ(content().size(), 1003U);
+            }
+        }
+        sink->flush();
+        EXPECT_EQ(contentOf(path_ + ".old"), linesOf(numbers(278)) + "2");
+        EXPECT_EQ(linesOf(numbers(278)) + content(), linesOf(texts));
+    }
 }
 
 TEST_F(LogFileSink, TheLogAndTheNumbersTellOfAGap) {
@@ -427,26 +436,13 @@ TEST_F(LogFileSink, TheLogAndTheNumbersTellOfAGap) {
         lost = 300 - writer->statistics().written;
         EXPECT_GT(lost, 100U);
     }
+    EXPECT_TRUE(writer->flush_wait());
     logger->info("after");
     EXPECT_TRUE(writer->flush_wait());
-    std::string expected;
-    for (std::uint64_t i = lost; i < 300; ++i) {
-        expected += "core " + text + '\n';
-    }
-    expected += "core " + std::to_string(lost) + " records dropped\ncore after\n";
-    EXPECT_TRUE(contentOf(path_) == expected) << contentOf(path_).size();
-}
-
-TEST_F(LogFileSink, WhatTheEndCannotWriteIsToldOnStderr) {
-    testing::internal::CaptureStderr();
-    {
-        file_sink_st sink("/dev/full");
-        sink.set_pattern("%v");
-        sink.log(message("one"));
-    }
-    const std::string told = testing::internal::GetCapturedStderr();
-    EXPECT_NE(told.find("/dev/full"), std::string::npos) << told;
-    EXPECT_NE(told.find("4 bytes"), std::string::npos) << told;
+    Texts expected(300 - lost, "core " + text);
+    expected.insert(expected.end(),
+                    {"core " + std::to_string(lost) + " records dropped", "core after"});
+    EXPECT_TRUE(content() == linesOf(expected)) << content().size();
 }
 
 /// Refuses messages that say so.
@@ -465,11 +461,11 @@ public:
 TEST_F(LogFileSink, AFormatterThatThrowsCostsItsOwnRecord) {
     file_sink_st sink(path_);
     sink.set_formatter(std::make_unique<Moody>());
-    EXPECT_EQ(logBatchWithLosses(sink, {"a", "no", "b", "no", "c"}), 2U);
+    EXPECT_EQ(logBatch(sink, {"a", "no", "b", "no", "c"}), 2U);
     EXPECT_THROW(sink.log(message("no")), std::runtime_error);
     sink.log(message("d"));
     sink.flush();
-    EXPECT_EQ(contentOf(path_), "abcd");
+    EXPECT_EQ(content(), "abcd");
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 /// SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first call after
 /// the last second. Before its next message it logs a line "N messages held back".
 ///
-/// n is an integer, an enum or an object that converts to an integer, such as an atomic. It is
-/// limited to at least 1, and for SLUICE_LOG_AT_MOST to at most 16,777,215.
+/// n is anything that static_cast converts to std::uint64_t; 0 counts as 1. SLUICE_LOG_AT_MOST
+/// limits it to 16,777,215.
 ///
 /// Thread safety: no call waits. The counts are relaxed and order nothing.
 
@@ -25,8 +25,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 namespace sluice::log::detail {
 
@@ -41,29 +39,11 @@ private:
     std::atomic<bool> done_{false};
 };
 
-/// Converts the `n` of a macro. By value, so that a constant needs no definition or capture.
-template <class N, std::enable_if_t<!std::is_class_v<N>, int> = 0>
-constexpr std::uint64_t numberOfCalls(N n) {
-    if constexpr (std::is_enum_v<N>) {
-        return numberOfCalls(static_cast<std::underlying_type_t<N>>(n));
-    } else {
-        return n < 1 ? 1 : std::max(std::uint64_t{1}, static_cast<std::uint64_t>(n));
-    }
-}
-
-/// By reference: the object may be an atomic.
-template <class Object, std::enable_if_t<std::is_class_v<std::remove_reference_t<Object>>, int> = 0>
-constexpr std::uint64_t numberOfCalls(Object&& n) {
-    const auto number = +std::forward<Object>(n);
-    static_assert(!std::is_class_v<decltype(number)>, "n must convert to an integer");
-    return numberOfCalls(number);
-}
-
 class EveryLimit {
 public:
     bool passes(std::uint64_t n) noexcept {
         const std::uint64_t before = calls_.fetch_add(1, std::memory_order_relaxed);
-        return before % n == 0;
+        return before % std::max(n, std::uint64_t{1}) == 0;
     }
 
 private:
@@ -75,7 +55,7 @@ public:
     bool passes(std::uint64_t n, std::chrono::steady_clock::time_point time) noexcept {
         const auto now = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
-        const std::uint64_t most = std::min(n, countMask);
+        const std::uint64_t most = std::clamp(n, std::uint64_t{1}, countMask);
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
@@ -109,41 +89,33 @@ private:
 
 }  // namespace sluice::log::detail
 
-/// SLUICE_LOG_ONCE(logger, severity, "format {}", arguments...): logs the first call.
-#define SLUICE_LOG_ONCE(logger, severity_, ...)                                                    \
+/// The common part of the macros below; `passes` refers to the site's `Limit` as sluiceLimit.
+#define SLUICE_LOG_LIMITED(Limit, passes, logger, severity_, ...)                                  \
     do {                                                                                           \
-        static ::sluice::log::detail::OnceLimit sluiceLimit;                                       \
+        static ::sluice::log::detail::Limit sluiceLimit;                                           \
         auto&& sluiceLimitedHandle = logger;                                                       \
         auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
-        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) && sluiceLimit.passes()) {   \
-            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
+        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) && passes) {                 \
+            __VA_ARGS__;                                                                           \
         }                                                                                          \
     } while (false)
+
+/// SLUICE_LOG_ONCE(logger, severity, "format {}", arguments...): logs the first call.
+#define SLUICE_LOG_ONCE(logger, severity_, ...)                                                    \
+    SLUICE_LOG_LIMITED(OnceLimit, sluiceLimit.passes(), logger, severity_,                         \
+                       SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__))
 
 /// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs the first of n calls.
 #define SLUICE_LOG_EVERY(n, logger, severity_, ...)                                                \
-    do {                                                                                           \
-        static ::sluice::log::detail::EveryLimit sluiceLimit;                                      \
-        auto&& sluiceLimitedHandle = logger;                                                       \
-        auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
-        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n))) {                         \
-            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
-        }                                                                                          \
-    } while (false)
+    SLUICE_LOG_LIMITED(EveryLimit, sluiceLimit.passes(static_cast<std::uint64_t>(n)), logger,      \
+                       severity_, SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__))
 
 /// SLUICE_LOG_AT_MOST(n, logger, severity, "format {}", arguments...): logs n calls a second.
 #define SLUICE_LOG_AT_MOST(n, logger, severity_, ...)                                              \
-    do {                                                                                           \
-        static ::sluice::log::detail::RateLimit sluiceLimit;                                       \
-        auto&& sluiceLimitedHandle = logger;                                                       \
-        auto& sluiceLimited = ::sluice::log::detail::loggerOf(sluiceLimitedHandle);                \
-        if (::sluice::log::detail::isWanted(sluiceLimited, severity_) &&                           \
-            sluiceLimit.passes(::sluice::log::detail::numberOfCalls(n),                            \
-                               std::chrono::steady_clock::now())) {                                \
-            if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {     \
-                SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);     \
-            }                                                                                      \
-            SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__);                                     \
-        }                                                                                          \
-    } while (false)
+    SLUICE_LOG_LIMITED(                                                                            \
+        RateLimit,                                                                                 \
+        sluiceLimit.passes(static_cast<std::uint64_t>(n), std::chrono::steady_clock::now()),       \
+        logger, severity_,                                                                         \
+        if (const auto sluiceHeldBack = sluiceLimit.takeHeldBack(); sluiceHeldBack != 0) {         \
+            SLUICE_LOG(sluiceLimited, severity_, "{} messages held back", sluiceHeldBack);         \
+        } SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__))

@@ -231,8 +231,8 @@ bool policies() {
 bool flushing() {
     const auto by = sluice::log::default_backend();
     auto log = spdlog::get("first");
-    log->flush_on(spdlog::level::err);  // as ever: the sinks are flushed behind such a record
-    log->flush();                       // returns at once; the flush keeps its place in the order
+    log->flush_on(spdlog::level::err);  // the sinks are flushed behind such a record
+    log->flush();                       // does not wait; the flush keeps its place in the order
     return by->flush_wait(10s);         // false when that was not enough
 }
 

@@ -17,8 +17,7 @@ enum class pacing_policy : unsigned char {
     /// second it naps for about 15 microseconds instead, and no log call wakes it.
     park,
     /// The thread naps, for half a millisecond if no records arrive: 2,000 wake-ups a second. Use
-    /// it
-    /// if logging threads must not make system calls.
+    /// it if logging threads must not make system calls.
     nap,
     /// The thread keeps one processor busy. Use it for the shortest delay.
     spin,
@@ -61,6 +60,10 @@ struct backend_options {
     /// written with the first record after this time, or after a second without records; it is lost
     /// if the process is killed. A manual back end writes in each poll().
     std::chrono::nanoseconds write_interval = std::chrono::seconds(1);
+
+    /// True: a log call of the logger's flush_on() level returns when its record is written and the
+    /// sinks flushed, so no end of the program loses it. In a sink it does not wait.
+    bool flush_on_waits = false;
 
     /// How long a thread preempted in a log call may delay the output: more than zero. With a
     /// limit, a record of that thread may be printed out of order; statistics() counts such

@@ -137,10 +137,14 @@ private:
         auto posted = SendResult::closed;
         if (frontend_ != nullptr) {
             head.logger = &handle().state();
-            if (flushes(level)) {
+            const bool isFlushed = flushes(level);
+            if (isFlushed) {
                 head.flags |= detail::RecordHead::flushes;
             }
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
+            if (__builtin_expect(isFlushed, 0)) {
+                frontend_->awaitFlush();
+            }
         }
         if (__builtin_expect(posted == SendResult::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");

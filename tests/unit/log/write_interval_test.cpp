@@ -8,6 +8,7 @@
 #include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/dist_sink.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -118,19 +119,15 @@ TEST_F(LogWriteInterval, AFileSinkWritesAsManyBytesAsStdio) {
     awaitLines(6);
 }
 
-TEST(LogFileSinkTruncate, ForgetsTheBytesThatCouldNotBeWritten) {
-    file_sink_mt sink("/dev/full");
-    const std::string text(5000, 'x');
-    const spdlog::details::log_msg message("core", spdlog::level::info, text);
-    std::size_t taken = 0;
-    sink.log_batch(&message, 1, taken);
-    EXPECT_TRUE(sink.has_much());
-    EXPECT_THROW(sink.end_batch(), spdlog::spdlog_ex);
-    EXPECT_FALSE(sink.has_much()) << "they were tried";
-    sink.truncate();
-    sink.log_batch(&message, 1, taken);
-    EXPECT_TRUE(sink.has_much());
-    sink.truncate();
+TEST_F(LogWriteInterval, AFileInsideAnotherSinkIsWrittenWhileIdle) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "log.txt";
+    const auto all = std::make_shared<spdlog::sinks::dist_sink_mt>();
+    all->add_sink(std::make_shared<file_sink_mt>(path));
+    begin(no_limit);
+    async_logger outer("outer", all, by);
+    outer.info("one");
+    awaitThat([&] { return !contentOf(path).empty(); });
 }
 
 TEST_F(LogWriteInterval, TheLastLineIsWrittenWithoutAnotherOne) {

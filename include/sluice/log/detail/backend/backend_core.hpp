@@ -214,6 +214,14 @@ public:
         return true;
     }
 
+    void awaitFlush() noexcept override {
+        try {
+            static_cast<void>(options_.flush_on_waits && flushAndWait(no_limit));
+        } catch (const std::exception&) {
+            return;  // no memory for the request; the record itself flushes later
+        }
+    }
+
     void retire(LoggerState& logger) noexcept override { writer_.retire(logger); }
 
     const backend_options& options() const noexcept { return options_; }

@@ -147,6 +147,7 @@ public:
         noticeAfter_ = 0;
         lastDropping_ = nullptr;
         reportedDropped_ = 0;
+        sinks_.takeNeedsFlush();
         // Relaxed, both: there is one thread.
         written_.store(0, std::memory_order_relaxed);
         lost_.store(0, std::memory_order_relaxed);
@@ -191,6 +192,7 @@ private:
 
     Stamp tryWriteBatch(Writing writing) {
         begun_ = std::chrono::steady_clock::now();
+        const std::uint64_t before = seen();
         const ActionList::Mark sent = actions_.newest();
         Stamp limit = queue_.poll();
         // An action stamped later than now shows that the clock has restarted.
@@ -216,6 +218,7 @@ private:
             writeDue_ = begun_ + writeInterval_;
         }
         carryOutFlushes(limit);
+        flushIfIdle(seen() == before);
         checkForDrops(limit);
         return limit;
     }
@@ -249,6 +252,15 @@ private:
     }
 
     // ---- Flushes
+
+    /// Flushes the sinks after a second without records.
+    void flushIfIdle(bool isIdle) noexcept {
+        if (!isIdle) {
+            idleFlushDue_ = begun_ + std::chrono::seconds(1);
+        } else if (begun_ >= idleFlushDue_ && sinks_.takeNeedsFlush()) {
+            static_cast<void>(loggers_.flush());
+        }
+    }
 
     /// Carries out the requests with stamps up to `limit`.
     void carryOutFlushes(Stamp limit) noexcept {
@@ -356,6 +368,7 @@ private:
 
     const std::chrono::nanoseconds writeInterval_;
     TimePoint writeDue_{};  ///< the next write of the batch sinks
+    TimePoint idleFlushDue_{};
 };
 
 }  // namespace sluice::log::detail

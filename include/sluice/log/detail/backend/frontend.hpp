@@ -213,6 +213,10 @@ public:
     /// Returns false if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
+    /// Called after a record of the flush level: waits until it is flushed, with the option
+    /// flush_on_waits.
+    virtual void awaitFlush() noexcept = 0;
+
     /// Called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 

@@ -124,6 +124,10 @@ public:
         }
     }
 
+    /// Whether sinks other than batch sinks received records since the last call. They may keep
+    /// text, like a dist_sink with a file_sink.
+    bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
+
     /// Whether no flush() has failed since the last call.
     bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
 
@@ -319,6 +323,7 @@ private:
     }
 
     void logEach(spdlog::sinks::sink& sink) noexcept {
+        needsFlush_ = true;
         for (std::size_t i = 0; i < run_.size(); ++i) {
             const Message& message = run_[i];
             if (sink.should_log(message.level) &&
@@ -336,7 +341,8 @@ private:
     std::vector<Printed> printed_;       ///< records of the run with text in text_
     std::vector<MessageFields> fields_;  ///< fields of the records in printed_
     spdlog::memory_buf_t text_;
-    bool isFlushed_ = true;  ///< see takeIsFlushed()
+    bool isFlushed_ = true;    ///< see takeIsFlushed()
+    bool needsFlush_ = false;  ///< see takeNeedsFlush()
     std::vector<Used> used_;
 };
 

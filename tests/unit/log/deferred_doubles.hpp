@@ -10,8 +10,19 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+/// Defines the formatter of sluice::log::test::Type, which prints textOf(value).
+#define SLUICE_TEST_PRINTED(Type)                                                                  \
+    template <>                                                                                    \
+    struct fmt::formatter<sluice::log::test::Type> : fmt::formatter<std::string_view> {            \
+        template <class Context>                                                                   \
+        auto format(const sluice::log::test::Type& value, Context& context) const {                \
+            return fmt::formatter<std::string_view>::format(textOf(value), context);               \
+        }                                                                                          \
+    };
 
 namespace sluice::log::test {
 

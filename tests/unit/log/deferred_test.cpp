@@ -8,8 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -30,32 +28,20 @@ struct StayingFormatter : Formatter {};
 /// Its formatter throws.
 enum class Bomb : int {};
 
-template <class T>
-struct ThreadFormatter : fmt::formatter<std::string_view> {
-    template <class Context>
-    auto format(const T& value, Context& context) const {
-        return fmt::formatter<std::string_view>::format(
-            value.made == std::this_thread::get_id() ? "caller" : "back end", context);
-    }
-};
+inline std::string_view textOf(const Formatter& value) {
+    return value.made == std::this_thread::get_id() ? "caller" : "back end";
+}
+inline std::string_view textOf(Bomb) {
+    throw std::runtime_error("the formatter's own");
+}
 
 }  // namespace sluice::log::test
 
 template <>
 struct sluice::log::copy_when_logging<sluice::log::test::Formatter> : std::true_type {};
-template <>
-struct fmt::formatter<sluice::log::test::Formatter>
-    : sluice::log::test::ThreadFormatter<sluice::log::test::Formatter> {};
-template <>
-struct fmt::formatter<sluice::log::test::StayingFormatter>
-    : sluice::log::test::ThreadFormatter<sluice::log::test::StayingFormatter> {};
-template <>
-struct fmt::formatter<sluice::log::test::Bomb> : fmt::formatter<int> {
-    template <class Context>
-    auto format(sluice::log::test::Bomb, Context& context) const -> decltype(context.out()) {
-        throw std::runtime_error("the formatter's own");
-    }
-};
+SLUICE_TEST_PRINTED(Formatter)
+SLUICE_TEST_PRINTED(StayingFormatter)
+SLUICE_TEST_PRINTED(Bomb)
 
 namespace sluice::log::test {
 namespace {
@@ -175,18 +161,6 @@ TEST(DeferredTest, AFormatMayBeAConstantWithAName) {
     EXPECT_EQ(logger.last(), "named: 1");
 }
 
-TEST(PlainFormatTest, IsWhatHasOnlyFieldsWithoutSpecifications) {
-    using detail::isPlainFormat;
-    EXPECT_TRUE(isPlainFormat(""));
-    EXPECT_TRUE(isPlainFormat("text"));
-    EXPECT_TRUE(isPlainFormat("{}{} and {}"));
-    EXPECT_FALSE(isPlainFormat("{} and {0}"));
-    EXPECT_FALSE(isPlainFormat("{:}"));
-    EXPECT_FALSE(isPlainFormat("{} {:x}"));
-    EXPECT_FALSE(isPlainFormat("{{ {}"));
-    EXPECT_FALSE(isPlainFormat("{} }}"));
-}
-
 TEST(FormatCheckTest, FindsWhatIsWrongBeforeTheSpecificationsAreLookedAt) {
     using detail::findFault;
     using detail::FormatFault;
@@ -259,15 +233,6 @@ TEST_F(DeferredBackendTest, TheSinkIsToldTheSource) {
     EXPECT_STREQ(sink->sources[0].filename, __FILE__);
 }
 
-TEST_F(DeferredBackendTest, LevelsOfLoggerAndSinkHold) {
-    sink->set_level(spdlog::level::err);
-    SLUICE_LOG_WARN(logger, "{}", 1);
-    SLUICE_LOG_ERROR(logger, "{}", 2);
-    logger->set_level(spdlog::level::critical);
-    SLUICE_LOG_ERROR(logger, "{}", 3);
-    EXPECT_EQ(texts(), Texts{"2"});
-}
-
 TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {
     logger->enable_backtrace(8);
     SLUICE_LOG_DEBUG(logger, "kept {} {}", 1, "one");
@@ -297,33 +262,6 @@ TEST_F(DeferredBackendTest, WhatAFormatterThrowsGoesToTheErrorHandler) {
     ASSERT_EQ(errors.size(), 2U);
     EXPECT_EQ(errors[0],
               "the formatter's own [" + std::string(__FILE__) + "(" + std::to_string(line) + ")]");
-}
-
-TEST_F(DeferredBackendTest, SeveralThreadsLoseNothingAndKeepTheirOrder) {
-    constexpr int threads = 4;
-    constexpr int calls = 5000;
-    std::vector<std::thread> crew;
-    for (int thread = 0; thread < threads; ++thread) {
-        crew.emplace_back([this, thread] {
-            std::string text;
-            for (int i = 0; i < calls; ++i) {
-                text.assign(static_cast<std::size_t>(i % 50), 'x');
-                SLUICE_LOG_INFO(logger, "{} {} {}", thread, i, text);
-                text.assign(60, '?');  // what was logged is a copy
-            }
-        });
-    }
-    for (std::thread& thread : crew) {
-        thread.join();
-    }
-    ASSERT_EQ(texts().size(), std::size_t{threads} * calls);
-    std::vector<int> next(threads);
-    for (const std::string& text : sink->texts) {
-        const auto thread = static_cast<std::size_t>(text[0] - '0');
-        const int i = next[thread]++;
-        EXPECT_EQ(text, std::to_string(thread) + " " + std::to_string(i) + " " +
-                            std::string(static_cast<std::size_t>(i % 50), 'x'));
-    }
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
-#include <sluice/log/batch_sink.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/file_sink.hpp>
@@ -173,30 +172,10 @@ TEST_F(JsonFormatterTest, OtherLoggersHaveFieldsToo) {
 }
 
 TEST_F(JsonFormatterTest, ABatchSinkFindsEachRecordsFields) {
-    /// Formats each batch as file_sink does.
-    class Batches final : public batch_sink {
-    public:
-        // NOLINTBEGIN(readability-identifier-naming): names of batch_sink
-        void log(const spdlog::details::log_msg& message) override {
-            formatter.format(message, lines);
-        }
-        void log_batch(const spdlog::details::log_msg* messages, std::size_t count,
-                       std::size_t& taken) override {
-            for (; taken < count; ++taken) {
-                log(messages[taken]);
-            }
-        }
-        void end_batch() override {}
-        void flush() override {}
-        void set_pattern(const std::string&) override {}
-        void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
-        // NOLINTEND(readability-identifier-naming)
-
-        json_formatter formatter{"\n"};
-        spdlog::memory_buf_t lines;
-    };
-    const auto batches = std::make_shared<Batches>();
-    async_logger batched("batched", batches, by);
+    const sluice::test::TemporaryFolder folder;
+    const std::string path = folder / "log.json";
+    async_logger batched("batched", std::make_shared<file_sink_mt>(path), by);
+    batched.set_formatter(std::make_unique<json_formatter>("\n"));
     for (int i = 0; i < 600; ++i) {
         if (i % 2 == 0) {
             SLUICE_LOG_INFO(batched, "n", kv("i", i));
@@ -205,7 +184,7 @@ TEST_F(JsonFormatterTest, ABatchSinkFindsEachRecordsFields) {
         }
     }
     EXPECT_TRUE(by->flush_wait());
-    std::istringstream all(std::string(batches->lines.data(), batches->lines.size()));
+    std::istringstream all(sluice::test::contentOf(path));
     int i = 0;
     for (std::string line; std::getline(all, line); ++i) {
         const json read = json::parse(line);

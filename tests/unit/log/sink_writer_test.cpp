@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -53,11 +52,9 @@ protected:
     std::unique_ptr<LoggerState> state(const std::vector<spdlog::sink_ptr>& sinks) {
         return std::make_unique<LoggerState>("core", sinks, Overflow::block, channel);
     }
-    void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none,
-             const DeferredSite* site = nullptr) {
+    void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none) {
         RecordHead head{};
         head.logger = &logger;
-        head.site = site;
         head.level = spdlog::level::info;
         head.flags = flags;
         kept.push_back(std::make_unique<std::string>(text));
@@ -131,29 +128,6 @@ TEST_F(LogSinkWriter, ARecordThatTwoSinksLoseIsLostOnce) {
     add(*logger, "a");
     writer.endRun();
     EXPECT_EQ(writer.takeLost(), 2u);
-}
-
-TEST_F(LogSinkWriter, PrintsArgumentsOfDeferredRecords) {
-    const auto logger = state({batches});
-    const DeferredSite site{
-        spdlog::level::info, spdlog::source_loc{"file.cpp", 7, "function"}, "format",
-        [](const DeferredSite& of, const std::byte* arguments, std::size_t size,
-           spdlog::memory_buf_t& to) {
-            const std::string text = std::string(of.format.data(), of.format.size()) + " " +
-                                     std::string(reinterpret_cast<const char*>(arguments), size);
-            to.append(text.data(), text.data() + text.size());
-            if (text == "format bad") {
-                throw std::runtime_error("bad argument");
-            }
-        }};
-    const std::string large(1000, 'x');
-    for (const std::string& argument : {std::string("one"), std::string("bad"), large}) {
-        add(*logger, argument, RecordHead::hasNoTime, &site);
-    }
-    add(*logger, "text");
-    writer.endRun();
-    EXPECT_EQ(batches->batches, (std::vector<Texts>{{"format one", "format " + large, "text"}}));
-    EXPECT_EQ(errors.texts(), Texts{"bad argument [file.cpp(7)]"});
 }
 
 }  // namespace

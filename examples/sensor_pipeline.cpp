@@ -79,8 +79,7 @@ int main() {
         worker.join();
     }
 
-    auto lines = report.takeAll();
-    const std::size_t reported = lines.consume([](const std::string&) {});
+    const std::size_t reported = report.consume([](const std::string&) {});
     const Reading* const last = newest.update();
     std::printf("%llu readings handled, %zu reported, the newest is of %llu\n",
                 static_cast<unsigned long long>(handled.load()), reported,

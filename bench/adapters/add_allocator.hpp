@@ -9,7 +9,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <cstddef>
 #include <map>

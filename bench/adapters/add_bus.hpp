@@ -13,7 +13,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <cstddef>
 #include <string>

@@ -12,7 +12,7 @@
 #include "harness/run/subject.hpp"
 #include "harness/run/throughput.hpp"
 
-#include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <string>
 #include <utility>

@@ -9,7 +9,7 @@
 #include "harness/run/touch.hpp"
 
 #include <sluice/memory/pooled.hpp>
-#include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <array>
 #include <cstdint>

@@ -3,15 +3,13 @@
 // Everything public of the module base.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/cell.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/overflow.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/reader_registry.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>

@@ -176,29 +176,6 @@ TEST(QueueSetUpAllocationTest, OrderedHarvestAllocatesNothing) {
     EXPECT_TRUE(inOrder);
 }
 
-TEST(QueueSetUpAllocationTest, HandingABatchOverAllocatesNothing) {
-    SegmentQueue<Stamp, TestTraits<>> queue;
-    std::size_t received = 0;
-    const auto round = [&] {
-        for (std::uint64_t i = 0; i < 20; ++i) {
-            (void)queue.tryPush(Stamp::of(0, i));
-        }
-        auto batch = queue.takeAll();
-        received += batch.consume([](Stamp&) {});
-    };
-    for (int warmUp = 0; warmUp < 3; ++warmUp) {
-        round();
-    }
-
-    const AllocationCount count;
-    for (int i = 0; i < 100; ++i) {
-        round();
-    }
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(count.deallocations(), 0U);
-    EXPECT_EQ(received, 103U * 20U);
-}
-
 TEST(QueueSetUpAllocationTest, LatestAllocatesNothing) {
     std::uint64_t sum = 0;
 

@@ -3,8 +3,6 @@
 #include "support/observed_wait.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
@@ -69,10 +67,10 @@ TEST(PacingAllocationTest, PacingAllocatesNothing) {
     EXPECT_EQ(count.allocations(), 0U);
 }
 
-TEST(EventCountAllocationTest, AnnouncingAllocatesNothing) {
+TEST(ParkAllocationTest, AnnouncingAllocatesNothing) {
     const AllocationCount count;
-    EventCount events;
-    const EventCount::Key key = events.prepareWait();
+    Park events;
+    const Park::Key key = events.prepareWait();
     events.cancelWait(key);
     events.notifyAll();
     EXPECT_EQ(count.allocations(), 0U);

@@ -18,11 +18,9 @@ using Blocking = sluice::BlockingQueue<sluice::SpscRing<std::unique_ptr<int>, 4>
 bool allThatTheOtherCasesNearlyAre(Lanes& lanes, Segments& segments, Blocking& blocking) {
     Lanes::Producer producer = lanes.producer();
     Lanes::Producer moved = std::move(producer);
-    Segments::Batch batch = segments.takeAll();
-    const Segments::Batch other = std::move(batch);
     return moved.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok &&
            segments.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok &&
-           blocking.push(std::make_unique<int>(1)) == sluice::SendResult::ok && other.size() == 0;
+           blocking.push(std::make_unique<int>(1)) == sluice::SendResult::ok;
 }
 #elif CASE == 1
 // EXPECT: no matching (function for call to|constructor for initialization of) .*MpscLanes
@@ -33,34 +31,29 @@ Lanes::Producer shareAHandle(const Lanes::Producer& producer) {
     return producer;
 }
 #elif CASE == 3
-// EXPECT: use of deleted function|call to (implicitly-)?deleted
-Segments::Batch shareABatch(const Segments::Batch& batch) {
-    return batch;
-}
-#elif CASE == 4
 // EXPECT: firstPosition of the traits must be even
 sluice::SegmentQueue<int, OddTraits> queue;
-#elif CASE == 5
+#elif CASE == 4
 // EXPECT: no member named .tryPush
 bool pushWithoutAHandle(Lanes& lanes) {
     return lanes.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok;
 }
-#elif CASE == 6
+#elif CASE == 5
 // EXPECT: no matching (member )?function for call to .*push
 bool pushACopyOfWhatCannotBeCopied(Blocking& queue, const std::unique_ptr<int>& message) {
     return queue.push(message) == sluice::SendResult::ok;
 }
-#elif CASE == 7
+#elif CASE == 6
 // EXPECT: ignoring returned value|nodiscard
 void forgetTheResult(Blocking& queue) {
     queue.push(std::make_unique<int>(1));
 }
-#elif CASE == 8
+#elif CASE == 7
 // EXPECT: ignoring return value|nodiscard
 void forgetTheHandle(Lanes& lanes) {
     lanes.producer();
 }
-#elif CASE == 9
+#elif CASE == 8
 // EXPECT: no matching function for call|no type named|no match
 bool askForAHandleWhereThereIsNone(Blocking& queue) {
     auto producer = queue.producer();

@@ -4,7 +4,6 @@
 #include "support/queue_shapes.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
-#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 

@@ -4,7 +4,6 @@
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
-#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>

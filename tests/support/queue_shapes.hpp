@@ -8,7 +8,6 @@
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
-#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>

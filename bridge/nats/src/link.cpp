@@ -1,7 +1,7 @@
 #include "link_impl.hpp"
 #include "scoped_signal_mask.hpp"
 
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <chrono>

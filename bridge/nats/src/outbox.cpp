@@ -2,7 +2,7 @@
 #include "outbox_sender.hpp"
 #include "streams.hpp"
 
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <cstdint>
@@ -110,7 +110,7 @@ OutletResult Outbox::reserve(Priority priority, Reservation& reservation) noexce
     return OutletResult::ok;
 }
 
-OutletResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+OutletResult Outbox::reserveUntil(Park::Clock::time_point deadline, Priority priority,
                                   Reservation& reservation) noexcept {
     // Sleeps until there is room for several messages. Otherwise it would sleep again for each.
     // `enough` is a multiple of `step`, because the end of a reservation notifies at multiples of
@@ -118,7 +118,7 @@ OutletResult Outbox::reserveUntil(EventCount::Clock::time_point deadline, Priori
     const std::size_t enough = (roomOf(priority) - 1) / counts_.step * counts_.step;
     const auto ready = [&] { return isClosedFor(priority) || counts_.held.load() <= enough; };
     OutletResult result = reserve(priority, reservation);
-    while (result == OutletResult::congested && counts_.freed.awaitUntil(ready, deadline)) {
+    while (result == OutletResult::congested && counts_.freed.waitUntil(ready, deadline)) {
         result = reserve(priority, reservation);
     }
     return result == OutletResult::congested ? reserve(priority, reservation) : result;
@@ -176,12 +176,11 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
 bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
     counts_.freed.notifyAll();  // so that reserveUntil() returns `closed`
-    const auto deadline = deadlineAfter<EventCount::Clock>(timeout);
+    const auto deadline = deadlineAfter<Park::Clock>(timeout);
     const auto isCutOff = [this] {
         return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
     };
-    (void)counts_.freed.awaitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
-                                   deadline);
+    (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); }, deadline);
     const bool isEmpty = counts_.held.load() == 0;
     for (const auto& sender : senders_) {
         if (sender != nullptr) {

@@ -169,10 +169,10 @@ void OutboxSender::run() noexcept {
                                          : options_.retryWait);
         guard.unlock();
         if (isFull) {
-            (void)freed_.awaitUntil(
+            (void)freed_.waitUntil(
                 [&] { return isStopped_.load() || isDenied_.load() || !isFull_.load(); }, until);
         } else {
-            (void)pushed_.awaitUntil(
+            (void)pushed_.waitUntil(
                 [&] {
                     return isStopped_.load() || isDenied_.load() ||
                            (ring_.hasArrival() &&

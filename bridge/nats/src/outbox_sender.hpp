@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    using Clock = EventCount::Clock;
+    using Clock = Park::Clock;
     using Guard = std::unique_lock<std::mutex>;
     /// At most this many bytes of headers stand before a message.
     static constexpr std::size_t headerSize = 128;
@@ -128,8 +128,8 @@ private:
     std::string inbox_;
     OutboxCounts& counts_;
     MpscRing<Record, dynamicCapacity> ring_;
-    EventCount pushed_;  ///< the sender's thread waits for it while the window has room
-    EventCount freed_;   ///< the sender's thread waits for it while the window is full
+    Park pushed_;  ///< the sender's thread waits for it while the window has room
+    Park freed_;   ///< the sender's thread waits for it while the window is full
     std::atomic<bool> isStopped_{false};
     std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
     std::vector<std::string> denied_;    ///< subjects that the server has denied lately

@@ -2,7 +2,7 @@
 #include "streams.hpp"
 
 #include <sluice/bridge/nats/detail/pull.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <array>
 #include <atomic>
@@ -106,7 +106,7 @@ struct Pull::Impl {
                 acknowledgeHandled();
                 return;
             } else if (status == NATS_TIMEOUT) {
-                const bool isSilent = EventCount::Clock::now() - heardAt >= patience;
+                const bool isSilent = Park::Clock::now() - heardAt >= patience;
                 ordered = isSilent ? 0 : ordered;
             } else {
                 recover(natsStatus_GetText(status));
@@ -125,7 +125,7 @@ struct Pull::Impl {
         if (natsConnection_PublishRequest(link.connection, next.c_str(), inbox.c_str(),
                                           request.data(), size) == NATS_OK) {
             ordered = options.pullBatch;
-            heardAt = EventCount::Clock::now();
+            heardAt = Park::Clock::now();
         }
     }
 
@@ -155,7 +155,7 @@ struct Pull::Impl {
 
     void take(OwnedMessage owned) noexcept {
         natsMsg* const message = owned.get();
-        heardAt = EventCount::Clock::now();
+        heardAt = Park::Clock::now();
         const char* const reply = natsMsg_GetReply(message);
         if (natsMsg_GetDataLength(message) == 0 && reply == nullptr) {
             if (const char* const status = headerOf(message, "Status"); status != nullptr) {
@@ -205,8 +205,8 @@ struct Pull::Impl {
     /// again, after a pause.
     void recover(const char* reason) noexcept {
         ordered = 0;
-        (void)stopped.awaitUntil([this] { return isStopped.load(); },
-                                 EventCount::Clock::now() + options.retryWait);
+        (void)stopped.waitUntil([this] { return isStopped.load(); },
+                                Park::Clock::now() + options.retryWait);
         if (isStopped.load() || link.state.load() != LinkState::connected) {
             return;
         }
@@ -224,12 +224,12 @@ struct Pull::Impl {
     Receiver& receiver;
     std::string inbox;
     std::atomic<bool> isStopped{false};
-    EventCount stopped;
+    Park stopped;
     std::unique_ptr<natsSubscription, Destroy<natsSubscription_Destroy>> subscription;
     // The following are written by the pull's thread.
-    std::string next;  ///< subject to which orders are sent
-    int ordered = 0;   ///< messages that the server may still send for the order
-    EventCount::Clock::time_point heardAt;  ///< time of the last order, message or heartbeat
+    std::string next;                 ///< subject to which orders are sent
+    int ordered = 0;                  ///< messages that the server may still send for the order
+    Park::Clock::time_point heardAt;  ///< time of the last order, message or heartbeat
     /// A ring of the messages that wait for handlers. Without an answer, the server sends messages
     /// for half of its slots at most.
     std::vector<Waiting> waiting;

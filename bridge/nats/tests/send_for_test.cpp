@@ -79,7 +79,7 @@ TEST(OutboxTest, AWaitingThreadGoesOnAlthoughOthersKeepTheirReservations) {
     OutletResult result = OutletResult::closed;
     std::thread waiting([&] {
         nats::detail::Outbox::Reservation own;
-        result = outbox.reserveUntil(EventCount::Clock::time_point::max(), Priority::low, own);
+        result = outbox.reserveUntil(Park::Clock::time_point::max(), Priority::low, own);
     });
     others.pop_back();
     waiting.join();

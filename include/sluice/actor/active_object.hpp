@@ -14,7 +14,7 @@
 #include <sluice/base/counter.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include <sluice/actor/request.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #if defined(__cpp_impl_coroutine)
 

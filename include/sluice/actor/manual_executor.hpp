@@ -2,7 +2,7 @@
 
 #include <sluice/actor/detail/alarms.hpp>
 #include <sluice/actor/executor.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <chrono>

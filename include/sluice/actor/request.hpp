@@ -6,7 +6,6 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/setup_error.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>

@@ -60,6 +60,19 @@ assertionFailed(const char* expression, const char* message, const char* file, i
 
 }  // namespace sluice
 
+namespace sluice::detail {
+
+/// Whether SLUICE_ASSERT is active in this translation unit. A check that keeps state between two
+/// functions has this as a template parameter, so that the linker never joins the first function of
+/// a unit with NDEBUG to the second one of a unit without.
+#if defined(NDEBUG)
+static constexpr bool assertionsAreActive = false;
+#else
+static constexpr bool assertionsAreActive = true;
+#endif
+
+}  // namespace sluice::detail
+
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
 /// The message says how to do it right. With NDEBUG the condition is compiled but never evaluated.
 #if defined(NDEBUG)

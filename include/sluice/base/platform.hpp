@@ -7,15 +7,22 @@
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Then
 /// SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local` in all units.
 
-#include <sluice/base/asymmetric_fence.hpp>
-#include <sluice/base/cell.hpp>
+#include <sluice/base/assert.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <thread>
 #include <type_traits>
+#include <utility>
+
+#if defined(__linux__)
+#include <cerrno>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
 #define SLUICE_HAS_THREADS 1
@@ -28,6 +35,14 @@
 #define SLUICE_THREAD_LOCAL thread_local
 #else
 #define SLUICE_THREAD_LOCAL
+#endif
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define SLUICE_FENCE_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SLUICE_FENCE_UNDER_TSAN 1
 #endif
 #endif
 
@@ -48,6 +63,258 @@ inline void cpuPause() noexcept {
 #endif
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
+
+namespace detail {
+
+/// Returns true if buildAt<T>(storage, args...) cannot throw.
+template <class T, class... Args>
+constexpr bool nothrowBuildable() noexcept {
+    if constexpr (std::is_constructible_v<T, Args&&...>) {
+        return std::is_nothrow_constructible_v<T, Args&&...>;
+    } else {
+        return noexcept(T{std::declval<Args>()...});
+    }
+}
+
+/// Builds a T in raw storage: T(args...), or T{args...} for an aggregate without such a
+/// constructor, which messages often are.
+template <class T, class... Args>
+T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
+    if constexpr (std::is_constructible_v<T, Args&&...>) {
+        return *::new (storage) T(std::forward<Args>(args)...);
+    } else {
+        return *::new (storage) T{std::forward<Args>(args)...};
+    }
+}
+
+inline void compilerBarrier() noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+/// A sequentially consistent fence that also compiles under ThreadSanitizer, which knows no fences.
+inline void fullFence() noexcept {
+#if !defined(SLUICE_FENCE_UNDER_TSAN)
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+#elif defined(__x86_64__) || defined(__i386__)
+    // A locked instruction drains the store buffer whatever its address. A local variable creates
+    // no happens-before edge, so it hides no data race from the sanitizer.
+    std::atomic<int> own{0};
+    own.fetch_add(1, std::memory_order_seq_cst);
+#else
+    // On other processors a read-modify-write orders other addresses only between threads that
+    // change the same variable: the earlier change releases, and the later change acquires.
+    static std::atomic<int> meetingPoint{0};
+    meetingPoint.fetch_add(1, std::memory_order_seq_cst);
+#endif
+}
+
+/// The system call behind AsymmetricFence; tests replace it by scripted kernels.
+struct MembarrierKernel {
+    // These values belong to the kernel's ABI. Old kernel headers do not define them.
+    static constexpr int commandGlobal = 1 << 0;
+    static constexpr int commandPrivateExpedited = 1 << 3;
+    static constexpr int commandRegisterPrivateExpedited = 1 << 4;
+
+    /// Returns true if the kernel carried out the command. Keeps errno. Not inlined, so that its
+    /// callers can be.
+    [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
+#if defined(__linux__) && defined(SYS_membarrier)
+        const int savedErrno = errno;
+        const bool done = ::syscall(SYS_membarrier, command, 0U, 0) == 0;
+        errno = savedErrno;
+        return done;
+#else
+        return false;
+#endif
+    }
+};
+
+}  // namespace detail
+
+/// Raw, aligned storage for one T. The owner knows whether a T lives in it; the Cell does not.
+///
+/// Use it for the slots of a ring or a pool. Use std::optional unless its state byte matters.
+///
+/// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
+/// class that holds an array of Cells has a constexpr constructor if the array is in a union with
+/// an initialised `char`.
+template <class T>
+class Cell {
+    static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
+    static_assert(std::is_same_v<T, std::remove_cv_t<T>>, "Cell<T>: T must not be const/volatile");
+
+public:
+    Cell() = default;
+    Cell(const Cell&) = delete;
+    Cell& operator=(const Cell&) = delete;
+
+    /// Builds a T in the empty Cell, which stays empty if the constructor throws. See buildAt().
+    template <class... Args>
+    T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
+        return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
+    }
+
+    /// The T that lives here. Undefined if there is none.
+    T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
+    const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
+
+    /// Destroys the T that lives here.
+    void destroy() noexcept {
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            get().~T();
+        }
+    }
+
+    /// Destroys the T, and writes into its cache lines, so that only this processor has them. Call
+    /// it before another thread constructs the next T here: the line then moves back as a whole and
+    /// can be prefetched. Measured: docs/decisions/rings.md. A T of more than four lines writes
+    /// only the first one.
+    void destroyAndOwnLines() noexcept {
+        destroy();
+        volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
+        constexpr std::size_t last = sizeof(T) <= 4 * lineSize ? sizeof(T) - lastPart : 0;
+        for (std::size_t i = 0; i < last; i += lineSize) {
+            bytes[i] = 0;
+        }
+        bytes[last] = 0;
+    }
+
+private:
+    static constexpr std::size_t lineSize = 64;  // larger lines get more stores than needed
+    // The number of bytes at the end of a T that are certainly in one line.
+    static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
+
+    alignas(T) unsigned char storage_[sizeof(T)];
+};
+
+/// Makes both sides full fences, for kernels without membarrier or if both sides run equally often.
+class PortableFence {
+public:
+    static void light() noexcept { detail::fullFence(); }
+    static bool tryLight() noexcept { return light(), true; }
+    static void heavy() noexcept { detail::fullFence(); }
+    static bool isAsymmetric() noexcept { return false; }
+};
+
+/// Store-load fences that are cheap for the frequent side and expensive for the rare side.
+///
+///     often:   x = 1; Fence::light(); r1 = y;
+///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
+///
+/// x and y are atomic; the accesses are relaxed or stronger. For a light() in one thread and a
+/// heavy() in another thread of the same process, either everything before the light() is visible
+/// after the heavy(), or everything before the heavy() is visible after the light(). Two calls of
+/// heavy() are ordered in the same way; two calls of light() are not. Pass data on with a release
+/// and an acquire, because ThreadSanitizer does not see the fences.
+///
+/// With Linux's membarrier(2), light() is a compiler barrier, and heavy() makes the kernel run a
+/// full barrier on every processor that executes a thread of this process. Other threads have
+/// passed one in the context switch. Without membarrier, both are full fences. The choice is made
+/// once, while the program starts or by the first call of any member.
+///
+/// Thread safety: any thread may call any member, also during static initialisation, in a signal
+/// handler and in a forked child. The kernel lets one thread at a time into heavy(), without
+/// priority inheritance.
+///
+/// Errors: if the kernel later refuses every barrier, heavy() ends the program, because a fence on
+/// one side alone cannot keep the promise. So a sandbox must allow membarrier (flags 0), or be
+/// installed before the first use.
+///
+/// Performance: light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of the process runs,
+/// and 2-10 us otherwise. A full fence takes 5-20 ns on x86.
+template <class Kernel = detail::MembarrierKernel>
+class BasicAsymmetricFence {
+public:
+    [[gnu::always_inline]] static void light() noexcept {
+        // Relaxed: the choice publishes no other data, and never changes once made.
+        if (__builtin_expect(choice_.load(std::memory_order_relaxed) == Choice::membarrier, 1)) {
+            detail::compilerBarrier();
+        } else {
+            lightUnlessMembarrier();
+        }
+    }
+
+    /// light() if it is known to be a compiler barrier; otherwise does nothing and returns false,
+    /// so that the caller needs no stack frame for the full fence.
+    [[gnu::always_inline]] static bool tryLight() noexcept {
+        const Choice choice = choice_.load(std::memory_order_relaxed);  // relaxed: see light()
+        detail::compilerBarrier();
+        return choice == Choice::membarrier;
+    }
+
+    [[gnu::noinline]] static void heavy() noexcept {
+        if (!isAsymmetric()) {
+            detail::fullFence();
+            return;
+        }
+        detail::compilerBarrier();
+        if (!Kernel::call(Kernel::commandPrivateExpedited)) {
+            heavyAfterRefusal();
+        }
+        detail::compilerBarrier();
+    }
+
+    /// Returns true if light() is cheaper than a full fence.
+    static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
+
+private:
+    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. One
+    // compare-exchange from `undecided` makes the choice. Before it, light() is a full fence.
+
+    enum class Choice : unsigned char { undecided, membarrier, portable };
+
+    /// Runs before main(), because with several threads the kernel takes some 15 ms to register the
+    /// process.
+    [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
+
+    [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
+        (void)decide();  // so that the next call is cheap
+        detail::fullFence();
+    }
+
+    static Choice decide() noexcept {
+        if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
+            (void)&decideAtStart;  // a program that uses the fence has code for this call
+        }
+        Choice choice = choice_.load(std::memory_order_relaxed);
+        if (choice == Choice::undecided) {
+            const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
+            // Relaxed: see light(). If another thread was first, `choice` receives its choice.
+            if (choice_.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
+                choice = found;
+            }
+        }
+        return choice;
+    }
+
+    /// Registers the process with the kernel and tries the barrier.
+    static bool hasMembarrier() noexcept {
+        return Kernel::call(Kernel::commandRegisterPrivateExpedited) &&
+               Kernel::call(Kernel::commandPrivateExpedited);
+    }
+
+    /// Registers the process and retries. If this fails, uses the non-expedited barrier, which
+    /// takes milliseconds.
+    [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
+        if (!hasMembarrier() && !Kernel::call(Kernel::commandGlobal)) {
+            failAssertion(
+                {"membarrier",
+                 "the kernel refuses membarrier after all: let the system call pass the "
+                 "sandbox, install the sandbox before the first use, or use PortableFence",
+                 __FILE__, __LINE__});
+        }
+    }
+
+    // Usable before any dynamic initialisation. A forked child inherits it; without the
+    // registration, heavy() registers again.
+    inline static std::atomic<Choice> choice_{Choice::undecided};
+};
+
+#if defined(__linux__)
+using AsymmetricFence = BasicAsymmetricFence<>;
+#else
+using AsymmetricFence = PortableFence;
+#endif
 
 /// The machine as the standard library gives it.
 ///
@@ -113,3 +380,5 @@ struct StdPlatform {
 };
 
 }  // namespace sluice
+
+#undef SLUICE_FENCE_UNDER_TSAN

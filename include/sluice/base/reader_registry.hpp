@@ -249,14 +249,17 @@ public:
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
-        while (!advance(period, where, Platform::thisThread())) {
+        bool hasWaited = false;
+        for (; !advance(period, where, Platform::thisThread()); hasWaited = true) {
             publishWait(period.slot_->entryAt(period.index_), period.word_);
             backoff.wait();
             SLUICE_ASSERT(!backoff.isLong() || !isWaitingForThis(*period.slot_),
                           "two threads wait for each other's sections to end: do not wait for a "
                           "callback inside another one that its thread waits for");
         }
-        publishWait(nullptr, 0);
+        if (hasWaited) {
+            publishWait(nullptr, 0);
+        }
     }
 
     /// A slot for this thread, until release(). May throw std::bad_alloc.
@@ -366,10 +369,9 @@ private:
         return true;
     }
 
-    /// Publishes which guard this thread waits for, for isWaitingForThis() of other threads.
-    void publishWait([[maybe_unused]] const Entry* entry,
-                     [[maybe_unused]] Word word) const noexcept {
-#ifndef NDEBUG
+    /// Publishes which guard this thread waits for, for isWaitingForThis() of other threads. Also
+    /// with NDEBUG, because units with and without it may be linked together.
+    void publishWait(const Entry* entry, Word word) const noexcept {
         const void* const self = Platform::thisThread();
         for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
             if (slot->thread.load(std::memory_order_relaxed) == self) {  // relaxed: as in advance()
@@ -378,7 +380,6 @@ private:
                 slot->awaited.store(entry, std::memory_order_release);
             }
         }
-#endif
     }
 
     /// Returns true if the owner of `other` waits for a guard of this thread.

@@ -13,23 +13,29 @@ namespace sluice {
 template <class Platform>
 class RoleCheck {
 public:
-    class Scope {
+    template <bool IsActive>
+    class BasicScope {
     public:
-        Scope(RoleCheck& role, [[maybe_unused]] const char* advice) noexcept : role_(role) {
-            // Relaxed: a stronger order would create the edge whose absence the check reports.
-            SLUICE_ASSERT(!role_.taken_.exchange(true, std::memory_order_relaxed), advice);
+        BasicScope(RoleCheck& role, [[maybe_unused]] const char* advice) noexcept : role_(role) {
+            if constexpr (IsActive) {
+                // Relaxed: a stronger order would create the edge whose absence the check reports.
+                if (role_.taken_.exchange(true, std::memory_order_relaxed)) {
+                    failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
+                }
+            }
         }
-        ~Scope() {
-#if !defined(NDEBUG)
-            role_.taken_.store(false, std::memory_order_relaxed);
-#endif
+        ~BasicScope() {
+            if constexpr (IsActive) {
+                role_.taken_.store(false, std::memory_order_relaxed);
+            }
         }
-        Scope(const Scope&) = delete;
-        Scope& operator=(const Scope&) = delete;
+        BasicScope(const BasicScope&) = delete;
+        BasicScope& operator=(const BasicScope&) = delete;
 
     private:
         RoleCheck& role_;
     };
+    using Scope = BasicScope<detail::assertionsAreActive>;
 
 private:
     typename Platform::template Atomic<bool> taken_{false};
@@ -48,24 +54,26 @@ inline constexpr const char* oneProducer = "a second producer on a single-produc
 ///     ~Object() { SLUICE_ASSERT(calls_.areNone(), "join the threads that call f() first"); }
 class CallCheck {
 public:
-    class Scope {
+    template <bool IsActive>
+    class BasicScope {
     public:
-        explicit Scope(CallCheck& check) noexcept : check_(check) {
-#if !defined(NDEBUG)
-            check_.calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed, all: see RoleCheck
-#endif
+        explicit BasicScope(CallCheck& check) noexcept : check_(check) {
+            if constexpr (IsActive) {
+                check_.calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in RoleCheck
+            }
         }
-        ~Scope() {
-#if !defined(NDEBUG)
-            check_.calls_.fetch_sub(1, std::memory_order_relaxed);
-#endif
+        ~BasicScope() {
+            if constexpr (IsActive) {
+                check_.calls_.fetch_sub(1, std::memory_order_relaxed);
+            }
         }
-        Scope(const Scope&) = delete;
-        Scope& operator=(const Scope&) = delete;
+        BasicScope(const BasicScope&) = delete;
+        BasicScope& operator=(const BasicScope&) = delete;
 
     private:
-        [[maybe_unused]] CallCheck& check_;  // only with assertions
+        CallCheck& check_;
     };
+    using Scope = BasicScope<detail::assertionsAreActive>;
 
     /// Returns true if no call is running. For assertions only.
     [[nodiscard]] bool areNone() const noexcept {

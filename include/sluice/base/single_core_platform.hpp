@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/asymmetric_fence.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <atomic>

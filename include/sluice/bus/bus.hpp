@@ -15,7 +15,6 @@
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>

@@ -3,8 +3,6 @@
 #include <sluice/base/overflow.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/queue_traits.hpp>
-#include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>

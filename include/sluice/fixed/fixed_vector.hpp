@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cell.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/fixed/detail/size_for.hpp>
 

@@ -4,7 +4,6 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>
-#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <chrono>
@@ -30,19 +29,65 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if the consumer of a queue can read the oldest message before it removes it.
-template <class Queue, class = void>
-inline constexpr bool hasFront = false;
-template <class Queue>
-inline constexpr bool hasFront<Queue, std::void_t<decltype(std::declval<Queue&>().front()),
-                                                  decltype(std::declval<Queue&>().popFront())>> =
-    true;
-
 /// In place of a RoleCheck, for a role that any number of threads may hold.
 struct AnyNumber {
     struct Scope {
         Scope(AnyNumber&, const char*) noexcept {}
     };
+};
+
+/// The limit of a call that waits until the other side acts.
+struct Forever {};
+
+/// The push functions of a BlockingQueue and of its producers' handles. A refused push leaves its
+/// arguments untouched, also those of another type.
+template <class Self, class T>
+class BlockingPushes {
+public:
+    /// Never waits.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        return self().owner().tryPushTo(self().target(), std::forward<Args>(args)...);
+    }
+
+    /// Waits while the queue is full. The result is `ok` or `closed`.
+    SendResult push(const T& value) { return emplace(value); }
+    SendResult push(T&& value) { return emplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult push(U&& value) {
+        return emplace(std::forward<U>(value));
+    }
+    template <class... Args>
+    SendResult emplace(Args&&... args) {
+        return pushWithin(Forever(), std::forward<Args>(args)...);
+    }
+
+    /// Waits while the queue is full, at most for `atMost`.
+    template <class Rep, class Period>
+    SendResult pushFor(const T& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushWithin(atMost, value);
+    }
+    template <class Rep, class Period>
+    SendResult pushFor(T&& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushWithin(atMost, std::move(value));
+    }
+    template <class U, class Rep, class Period, IfConverts<U, T> = 0>
+    SendResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
+        return pushWithin(atMost, std::forward<U>(value));
+    }
+
+private:
+    Self& self() noexcept { return static_cast<Self&>(*this); }
+    template <class Limit, class... Args>
+    SendResult pushWithin(Limit limit, Args&&... args) {
+        return self().owner().pushTo(self().target(), limit, std::forward<Args>(args)...);
+    }
 };
 
 }  // namespace detail
@@ -58,20 +103,23 @@ struct AnyNumber {
 ///
 /// Thread safety: that of the queue inside; any thread but the consumer may call drain(). A handler
 /// may tryPush() into its own queue; a push() in a handler may wait for its own caller. The queue
-/// must outlive the calls on it and its producers.
+/// must outlive the calls on it. A producer's handle may outlive the queue, but not push then.
 ///
 /// Errors: an exception of a constructor or handler propagates, after the other side was notified
 /// of all that was done. If moving a message throws, pop(), popFor() and tryPop() leave it in the
 /// queue; with MpscLanes and MpmcRing, they do not compile for such a message.
 ///
 /// Performance: a push or poll that need not wait notifies the other side, which costs a load and a
-/// light fence while no thread sleeps. A message wakes one consumer, and a free slot one producer;
-/// with MpscLanes it wakes all producers, since each has a lane of its own.
+/// light fence while no thread sleeps. A message wakes one consumer, and a slot wakes one producer
+/// when it is freed, before the next handler runs; with MpscLanes it wakes all producers, since
+/// each has a lane of its own.
 ///
 /// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
-/// producer that finds the queue full. pop() takes single messages and is not paced.
+/// producer that finds the queue full. All threads share one Pacing, so its functions are const.
+/// pop() takes single messages and is not paced.
 template <class Queue, class Wait = Park, class Pacing = BatchPacing>
-class BlockingQueue {
+class BlockingQueue : public detail::BlockingPushes<BlockingQueue<Queue, Wait, Pacing>,
+                                                    typename Queue::value_type> {
 public:
     using value_type = typename Queue::value_type;
     using Clock = typename Wait::Clock;
@@ -88,41 +136,12 @@ public:
     BlockingQueue(const BlockingQueue&) = delete;
     BlockingQueue& operator=(const BlockingQueue&) = delete;
 
-    // ---- Producers
+    // ---- Producers: the functions of BlockingPushes, and
 
-    /// For queues with a handle per producer: returns a handle with the push functions below.
+    /// For queues with a handle per producer: returns a handle with the push functions.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
-    }
-
-    /// Never waits.
-    template <class U = value_type,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult tryPush(U&& value) {
-        return tryPushTo(queue_, std::forward<U>(value));
-    }
-    template <class... Args>
-    SendResult tryEmplace(Args&&... args) {
-        return tryPushTo(queue_, std::forward<Args>(args)...);
-    }
-
-    /// Waits while the queue is full. The result is `ok` or `closed`.
-    template <class U = value_type,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult push(U&& value) {
-        return pushTo(queue_, Forever(), std::forward<U>(value));
-    }
-    template <class... Args>
-    SendResult emplace(Args&&... args) {
-        return pushTo(queue_, Forever(), std::forward<Args>(args)...);
-    }
-
-    /// Waits while the queue is full, at most for `atMost`.
-    template <class U = value_type, class Rep, class Period,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
-        return pushTo(queue_, atMost, std::forward<U>(value));
     }
 
     // ---- Consumer
@@ -130,7 +149,7 @@ public:
     /// Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
         std::optional<value_type> value;
-        (void)poll([&] { return popInto(value); });
+        (void)poll([&] { return queue_.tryPop(value) ? 1U : 0U; });
         return value;
     }
 
@@ -147,34 +166,22 @@ public:
     /// only if the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        return consumeWithin(Forever(), max, [&] { return queue_.consume(handler, max); });
+        return consumeWithin(Forever(), max,
+                             [&] { return queue_.consume(notifying(handler), max); });
     }
 
     /// Like consume(), but waits at most for `atMost`.
     template <class Rep, class Period, class Handler>
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
-        return consumeWithin(atMost, max, [&] { return queue_.consume(handler, max); });
+        return consumeWithin(atMost, max, [&] { return queue_.consume(notifying(handler), max); });
     }
 
     /// Like consume(), in the order of keyOf(const T&). For queues that merge by key.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
-                             [&] { return queue_.consumeOrdered(keyOf, handler, max); });
-    }
-
-    /// Waits for messages, and removes all. The result is empty only if the queue is closed and
-    /// drained. For queues with batches.
-    template <class Q = Queue>
-    [[nodiscard]] auto takeAll() -> decltype(std::declval<Q&>().takeAll()) {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        decltype(std::declval<Q&>().takeAll()) batch;
-        pollWithin(Forever(), [&] {
-            batch = queue_.takeAll();
-            return batch.size();
-        });
-        return batch;
+                             [&] { return queue_.consumeOrdered(keyOf, notifying(handler), max); });
     }
 
     // ---- Any thread
@@ -210,7 +217,15 @@ public:
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return queue_.sizeApprox(); }
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
+    /// The wait strategy of the consumer, for example for the descriptor of an EventFdWait. Each
+    /// consumeFor() that returns 0 arms the descriptor.
+    [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
+
 private:
+    template <class Self, class T>
+    friend class detail::BlockingPushes;
+    using Forever = detail::Forever;
+
     // Invariant: every change that can end a wait is followed by a notification of the side that
     // may wait for it. Messages and slots become available out of order: a woken thread may find
     // nothing, and one change may then be enough for two threads. So a thread that waited, and
@@ -218,16 +233,14 @@ private:
     //
     // The queue has the edges of the data, and the wait strategy those of the notifications.
 
-    /// The limit of a call that waits until the other side acts.
-    struct Forever {};
-
     template <class Ready>
-    static void wait(Wait& side, const Ready& ready, Forever) {
+    void wait(Wait& side, const Ready& ready, Forever) {
         side.wait(ready);
     }
     template <class Ready, class Rep, class Period>
-    static void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
-        if (atMost > atMost.zero()) {
+    void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
+        // With no time left, a consumer's wait still arms the descriptor of an EventFdWait.
+        if (&side == &notEmpty_ || atMost > atMost.zero()) {
             (void)side.waitUntil(ready, deadlineAfter<Clock>(atMost));
         }
     }
@@ -246,6 +259,9 @@ private:
     }
 
     // ---- Producers
+
+    BlockingQueue& owner() noexcept { return *this; }
+    Queue& target() noexcept { return queue_; }
 
     /// Notifies a consumer of an accepted message. If the queue was closed or the constructor
     /// threw, notifies all threads, because some may wait for this push. A push that found the
@@ -315,6 +331,17 @@ private:
         }
     };
 
+    /// The handler, which first notifies a producer of the slot that the last message has freed.
+    template <class Handler>
+    auto notifying(Handler& handler) noexcept {
+        return [this, &handler, isFirst = true](value_type& message) mutable {
+            if (!std::exchange(isFirst, false)) {
+                notifyNotFull();
+            }
+            handler(message);
+        };
+    }
+
     /// Calls take(), which returns the number of messages that it removed.
     template <class Take>
     std::size_t poll(const Take& take) {
@@ -351,28 +378,8 @@ private:
     std::optional<value_type> popWithin(Limit limit) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<value_type> value;
-        pollWithin(limit, [&] { return popInto(value); });
+        pollWithin(limit, [&] { return queue_.tryPop(value) ? 1U : 0U; });
         return value;
-    }
-
-    // Does not assign the result of tryPop(): a message may be movable but not assignable.
-    std::size_t popInto(std::optional<value_type>& value) {
-        if constexpr (!std::is_nothrow_move_constructible_v<value_type> &&
-                      detail::hasFront<Queue>) {
-            value_type* const oldest = queue_.front();
-            if (oldest != nullptr) {
-                value.emplace(std::move(*oldest));  // if it throws, the message stays queued
-                queue_.popFront();
-            }
-            return value.has_value() ? 1 : 0;
-        } else {
-            static_assert(std::is_nothrow_move_constructible_v<value_type>,
-                          "pop() of a BlockingQueue around MpscLanes or an MpmcRing would lose a "
-                          "message whose move constructor throws: declare the move constructor "
-                          "noexcept, or use consume()");
-            return queue_.consume(
-                [&value](value_type& message) { value.emplace(std::move(message)); }, 1);
-        }
     }
 
     // It uses StdPlatform, because it checks threads that wait, not the queue inside.
@@ -386,64 +393,31 @@ private:
     Wait drained_;                               // drain() waits
     // Destroyed before the waits, because a destructor of a message may call this object.
     alignas(line) alignas(Queue) Queue queue_;
-    Pacing pacing_;
+    const Pacing pacing_{};
     RoleCheck consumerRole_;
 };
 
-/// A producer's handle of the queue inside, with the push functions of BlockingQueue.
+/// A producer's handle of the queue inside. Its destructor, like close(), gives up the lane; pushed
+/// messages are still delivered.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
-class BlockingQueue<Queue, Wait, Pacing>::BasicProducer {
+class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
+    : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    template <class U = value_type,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult tryPush(U&& value) {
-        return queue_->tryPushTo(handle_, std::forward<U>(value));
-    }
-    template <class... Args>
-    SendResult tryEmplace(Args&&... args) {
-        return queue_->tryPushTo(handle_, std::forward<Args>(args)...);
-    }
-    template <class U = value_type,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult push(U&& value) {
-        return queue_->pushTo(handle_, Forever(), std::forward<U>(value));
-    }
-    template <class... Args>
-    SendResult emplace(Args&&... args) {
-        return queue_->pushTo(handle_, Forever(), std::forward<Args>(args)...);
-    }
-    template <class U = value_type, class Rep, class Period,
-              std::enable_if_t<std::is_convertible_v<U&&, value_type>, int> = 0>
-    SendResult pushFor(U&& value, std::chrono::duration<Rep, Period> atMost) {
-        return queue_->pushTo(handle_, atMost, std::forward<U>(value));
-    }
-
-    BasicProducer(BasicProducer&&) noexcept = default;
-    BasicProducer& operator=(BasicProducer&& other) noexcept {
-        if (this != &other) {
-            close();
-            queue_ = other.queue_;
-            handle_ = std::move(other.handle_);
-        }
-        return *this;
-    }
-    ~BasicProducer() { close(); }
-
-    /// Gives up the lane; pushed messages are still delivered. Idempotent.
-    void close() noexcept {
-        if (handle_.isOpen()) {
-            handle_.close();
-            queue_->notEmpty_.notifyAll();  // only the consumer removes this producer's lane
-        }
-    }
+    /// Gives up the lane; idempotent. The consumer frees it in its next poll.
+    void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }
 
 private:
     friend class BlockingQueue;
+    template <class Self, class T>
+    friend class detail::BlockingPushes;
     explicit BasicProducer(BlockingQueue& queue)
         : queue_(&queue), handle_(queue.queue_.producer()) {}
+
+    BlockingQueue& owner() noexcept { return *queue_; }
+    typename Q::Producer& target() noexcept { return handle_; }
 
     BlockingQueue* queue_;
     typename Q::Producer handle_;

@@ -76,6 +76,10 @@ public:
 
     [[nodiscard]] bool set(const T& value) { return emplace(value); }
     [[nodiscard]] bool set(T&& value) { return emplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    [[nodiscard]] bool set(U&& value) {
+        return emplace(std::forward<U>(value));
+    }
 
     /// Constructs the value in its slot and makes it the newest one.
     template <class... Args>

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
 #include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -81,8 +80,10 @@ public:
 
     // ---- Producers
 
-    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
     SendResult tryPush(U&& value) {
         return tryEmplace(std::forward<U>(value));
     }
@@ -123,12 +124,16 @@ public:
 
     /// Removes and returns the oldest message, if any.
     [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
                       "declare the move constructor noexcept, or use consume()");
-        std::optional<T> value;
-        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
-        return value;
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
     /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Other

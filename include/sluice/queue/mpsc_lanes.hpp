@@ -39,8 +39,9 @@ namespace sluice {
 ///
 /// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane:
 /// an idle lane takes a few nanoseconds if its cache lines are near, 20 if not. producer()
-/// allocates a lane, which is freed once its producer has gone and its messages are consumed. It
-/// shares a lock with this removal, close(), isDrained() and sizeApprox().
+/// allocates a lane, which is freed once its producer has gone and its messages are consumed; the
+/// memory resource must support calls from several threads. It shares a lock with this removal,
+/// close(), isDrained() and sizeApprox().
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
@@ -93,12 +94,16 @@ public:
 
     /// Removes and returns a message of the next lane that has one.
     [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpscLanes would lose a message whose move constructor throws: "
                       "declare the move constructor noexcept, or use consume()");
-        std::optional<T> value;
-        consume([&value](T& message) { value.emplace(std::move(message)); }, 1);
-        return value;
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
     /// Visits every lane once, from where the last call stopped, and calls handler(T&) for the
@@ -319,8 +324,10 @@ public:
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
 
-    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
     SendResult tryPush(U&& value) {
         return tryEmplace(std::forward<U>(value));
     }

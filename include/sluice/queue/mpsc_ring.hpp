@@ -2,10 +2,9 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
 #include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
@@ -82,8 +81,10 @@ public:
 
     // ---- Producers
 
-    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
     SendResult tryPush(U&& value) {
         return tryEmplace(std::forward<U>(value));
     }
@@ -124,13 +125,27 @@ public:
 
     /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = peek()) {
-            value.emplace(std::move(*oldest));
-            releaseFront();
-        }
+        (void)tryPop(value);
         return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        // Relaxed: only this thread writes head_.
+        for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
+            Slot& slot = slots_.at(head);
+            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
+            if (sequence == Slot::filled(head)) {
+                value.emplace(std::move(slot.cell.get()));
+                const ReleaseGuard guard{*this, head, &slot.cell};
+                return true;
+            }
+            if (sequence != Slot::skipped(head)) {
+                return false;
+            }
+            const ReleaseGuard guard{*this, head, nullptr};
+        }
     }
 
     /// Calls handler(T&) for up to `max` messages, oldest first, but for at most capacity(), so it
@@ -172,18 +187,6 @@ public:
             }
         }
         return count;
-    }
-
-    /// The oldest message, which may be modified or moved from, or nullptr.
-    [[nodiscard]] T* front() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return peek();
-    }
-
-    /// Destroys the message that front() returned, and frees its slot.
-    void popFront() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        releaseFront();
     }
 
     /// Returns true if consume() would find a message or a skipped slot.
@@ -305,31 +308,6 @@ private:
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < capacity() ? std::min(max, capacity() - used) : 0;
-    }
-
-    /// The oldest message or nullptr; frees skipped slots before it.
-    T* peek() noexcept {
-        // Relaxed: only this thread writes head_.
-        for (Index head = head_.load(std::memory_order_relaxed);; head = Positions::next(head)) {
-            Slot& slot = slots_.at(head);
-            const Index sequence = slot.sequence.load(std::memory_order_acquire);  // E1 publish
-            if (sequence == Slot::filled(head)) {
-                return std::addressof(slot.cell.get());
-            }
-            if (sequence != Slot::skipped(head)) {
-                return nullptr;
-            }
-            const ReleaseGuard guard{*this, head, nullptr};
-        }
-    }
-
-    void releaseFront() noexcept {
-        const Index head = head_.load(std::memory_order_relaxed);  // only this thread writes it
-        Slot& slot = slots_.at(head);
-        // Relaxed: peek() has acquired this sequence.
-        SLUICE_ASSERT(slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head),
-                      "popFront without a message: call it only after front() returned one");
-        const ReleaseGuard guard{*this, head, &slot.cell};
     }
 
     [[nodiscard]] auto arrivalAt(Index position) const noexcept {

@@ -2,6 +2,7 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/ring_storage.hpp>
 
 #include <atomic>
 #include <cstddef>
@@ -11,11 +12,20 @@
 
 namespace sluice {
 
-/// Used as Capacity of a ring: then the capacity is an argument of the constructor.
-inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>::max();
-
 /// Used as `max` of a consume call and as limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+namespace detail {
+
+/// Enables a push of an argument of another type, which is converted in the slot: a refused push
+/// leaves it untouched.
+template <class U, class T>
+using IfConverts =
+    std::enable_if_t<std::is_convertible_v<U&&, T> &&
+                         !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
+                     int>;
+
+}  // namespace detail
 
 /// The settings of all queues. Derive from them, and redeclare the members that change.
 struct QueueTraits {

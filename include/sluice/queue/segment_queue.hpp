@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
@@ -28,25 +28,23 @@ struct SegmentQueueTraits : QueueTraits {
     static constexpr std::size_t keptBytes = 1048576;
 };
 
-/// An unbounded multi-producer, single-consumer queue that keeps one order for all messages, and
-/// hands over all of them in constant time.
+/// An unbounded multi-producer, single-consumer queue that keeps one order for all messages.
 ///
 ///     sluice::SegmentQueue<std::string> queue;
-///     (void)queue.tryPush("hello");                     // any thread
-///     auto batch = queue.takeAll();                     // the consumer
-///     batch.consume([](const std::string& text) { ... });
+///     (void)queue.tryPush("hello");                        // any thread
+///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use it if there is no bound, or if bursts must never be refused. Use MpscRing or MpscLanes if
 /// there is one: they allocate nothing later. With a limit, it refuses messages like a ring.
 ///
 /// Thread safety: any thread may call any member, including from a handler, except the consumer's
-/// members, which one thread at a time may call. Any thread may consume a Batch, one at a time. A
-/// producer preempted under the lock, for a few instructions, blocks the others. One preempted in a
-/// constructor blocks only the delivery of later messages.
+/// members, which one thread at a time may call. A producer preempted under the lock, for a few
+/// instructions, blocks the others. One preempted in a constructor blocks only the delivery of
+/// later messages.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until the consumer skips it. If
 /// the memory resource throws, the push has not happened. The limit is exact: it counts messages
-/// queued or being pushed, but not those of a Batch.
+/// that are queued, being pushed or being handled.
 ///
 /// Performance: a push takes the lock once, the consumer once per segment. Segments come from the
 /// memory resource and are reused; it must support calls from several threads.
@@ -66,7 +64,6 @@ class SegmentQueue {
 
 public:
     using value_type = T;
-    class Batch;
 
     /// Allocates the first segment. Fails as setupError() describes if the limit is 0.
     explicit SegmentQueue(std::size_t limit = unlimited,
@@ -74,24 +71,24 @@ public:
         : limit_(checkedLimit(limit)),
           memory_(memory),
           tailSegment_(Segment::create(memory)),
-          reader_{tailSegment_} {}
+          readSegment_(tailSegment_) {}
 
     SegmentQueue(const SegmentQueue&) = delete;
     SegmentQueue& operator=(const SegmentQueue&) = delete;
 
     ~SegmentQueue() {
-        SLUICE_ASSERT(batches_.load(std::memory_order_acquire) == 0,
-                      "a Batch outlives its SegmentQueue: destroy or consume it before the queue");
         close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});
-        Segment::destroy(reader_.segment, memory_);
+        Segment::destroy(readSegment_, memory_);
         trim();
     }
 
     // ---- Producers
 
-    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
     SendResult tryPush(U&& value) {
         return tryEmplace(std::forward<U>(value));
     }
@@ -113,13 +110,29 @@ public:
 
     /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = peek()) {
-            value.emplace(std::move(*oldest));
-            releaseFront();
-        }
+        (void)tryPop(value);
         return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        Index head = head_.load(std::memory_order_relaxed);  // own variable
+        const Index tail = tail_.load(std::memory_order_acquire);
+        for (; head != tail; head = Positions::next(head)) {
+            Slot& slot = oldest();
+            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
+            if (state == readSegment_->filled()) {
+                value.emplace(std::move(slot.cell.get()));
+                const ReleaseGuard guard{*this, Positions::next(head), &slot.cell};
+                return true;
+            }
+            if (state != readSegment_->skipped()) {
+                return false;
+            }
+            const ReleaseGuard guard{*this, Positions::next(head), nullptr};
+        }
+        return false;
     }
 
     /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
@@ -133,41 +146,19 @@ public:
         std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
         for (; positions != 0 && count < max; --positions, head = Positions::next(head)) {
-            Slot& slot = reader_.slot(*this);
+            Slot& slot = oldest();
             const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
-            if (reader_.isFilled(state)) {
+            if (state == readSegment_->filled()) {
                 ++count;
                 const ReleaseGuard guard{*this, Positions::next(head), &slot.cell};
                 handler(slot.cell.get());
-            } else if (reader_.isSkipped(state)) {
+            } else if (state == readSegment_->skipped()) {
                 const ReleaseGuard guard{*this, Positions::next(head), nullptr};
             } else {
                 break;
             }
         }
         return count;
-    }
-
-    /// The oldest message, which may be modified or moved from, or nullptr.
-    [[nodiscard]] T* front() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        return peek();
-    }
-
-    /// Destroys the message that front() returned.
-    void popFront() noexcept {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        releaseFront();
-    }
-
-    /// Removes all queued messages, in constant time.
-    [[nodiscard]] Batch takeAll() {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const Guard guard(lock_);
-        const Index tail = tail_.load(std::memory_order_relaxed);
-        const std::size_t positions =
-            Positions::distance(head_.load(std::memory_order_relaxed), tail);
-        return positions == 0 ? Batch() : handOver(guard, positions, tail);
     }
 
     // ---- Any thread
@@ -181,7 +172,6 @@ public:
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
     /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
-    /// Messages of a Batch do not count.
     [[nodiscard]] bool isDrained() const noexcept {
         // A claim and close() take the same lock, so no claim follows the closed flag.
         return isClosed() &&
@@ -221,15 +211,14 @@ private:
     //   Each position below tail belongs to one push, which alone writes its slot.
     //   The chain from the consumer's segment to the producers' one holds exactly the positions
     //   from head to tail.
-    //   A segment is reused only after the reader has stepped on to the next one, so the last
+    //   A segment is reused only after the consumer has stepped on to the next one, so the last
     //   segment is never reused.
     //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
     //   producer that simultaneously found no free segment.
     //
     // Happens-before edges:
     //   E1 publish  message written -> state release .. state acquire -> message read
-    //   E2 reuse    message destroyed -> passed acq_rel .. lock of the free list .. lock of the
-    //               claim -> slot written
+    //   E2 reuse    message destroyed -> lock of the free list .. lock of the claim -> slot written
     //   E3 close    closed is written and read under the lock
     //   E4 link     segment set up -> next release .. next acquire -> read
     //
@@ -251,43 +240,6 @@ private:
         ~PublishGuard() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// A reader's position in the chain. Several readers may share a chain: each starts where the
-    /// previous one ends. The last reader of a segment recycles it.
-    struct Cursor {
-        Segment* segment = nullptr;
-        std::size_t index = 0;
-        std::size_t from = index;  // the first slot of the segment that this reader passed
-
-        /// The slot at this position. A producer has claimed it, so its segment is linked.
-        Slot& slot(SegmentQueue& queue) noexcept {
-            if (index == Segment::slotCount) {
-                Segment* const next = segment->next.load(std::memory_order_acquire);  // E4 link
-                passSlots(queue, index - from + 1);
-                *this = Cursor{next};
-            }
-            return segment->slots[index];
-        }
-
-        /// If a state is neither, the message is under construction.
-        [[nodiscard]] bool isFilled(unsigned char state) const noexcept {
-            return state == segment->filled();
-        }
-        [[nodiscard]] bool isSkipped(unsigned char state) const noexcept {
-            return state == segment->skipped();
-        }
-
-        /// Ends this reader. Another one continues from here.
-        void end(SegmentQueue& queue) noexcept { passSlots(queue, index - from); }
-
-        void passSlots(SegmentQueue& queue, std::size_t steps) noexcept {
-            // Acquire and release: the last reader frees slots that other readers have read.
-            if (steps != 0 && segment->passed.fetch_add(steps, std::memory_order_acq_rel) + steps ==
-                                  Segment::slotCount + 1) {  // E2 reuse
-                queue.recycle(segment);
-            }
-        }
-    };
-
     /// Destroys the message, if any, and passes its slot, even if the handler throws.
     struct ReleaseGuard {
         SegmentQueue& queue;
@@ -297,7 +249,7 @@ private:
             if (cell != nullptr) {
                 cell->destroyAndOwnLines();
             }
-            ++queue.reader_.index;
+            ++queue.readIndex_;
             queue.head_.store(next, std::memory_order_release);
         }
     };
@@ -349,8 +301,7 @@ private:
         }
         free_ = segment->nextFree;
         --freeCount_;
-        segment->next.store(nullptr, std::memory_order_relaxed);  // relaxed, both: published by E4
-        segment->passed.store(0, std::memory_order_relaxed);
+        segment->next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by E4
         segment->lap ^= 1U;
         tailSegment_->next.store(segment, std::memory_order_release);  // E4 link
         tailSegment_ = segment;
@@ -358,24 +309,14 @@ private:
         return true;
     }
 
-    T* peek() noexcept {
-        Index head = head_.load(std::memory_order_relaxed);  // own variable
-        const Index tail = tail_.load(std::memory_order_acquire);
-        for (; head != tail; head = Positions::next(head)) {
-            Slot& slot = reader_.slot(*this);
-            const unsigned char state = slot.state.load(std::memory_order_acquire);  // E1 publish
-            if (!reader_.isSkipped(state)) {
-                return reader_.isFilled(state) ? std::addressof(slot.cell.get()) : nullptr;
-            }
-            const ReleaseGuard guard{*this, Positions::next(head), nullptr};
+    /// The slot at the consumer's position. A producer has claimed it, so its segment is linked.
+    Slot& oldest() noexcept {
+        if (readIndex_ == Segment::slotCount) {
+            Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link
+            recycle(std::exchange(readSegment_, next));
+            readIndex_ = 0;
         }
-        return nullptr;
-    }
-
-    void releaseFront() noexcept {
-        const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        Slot& slot = reader_.slot(*this);
-        const ReleaseGuard guard{*this, Positions::next(head), &slot.cell};
+        return readSegment_->slots[readIndex_];
     }
 
     void addFree(const Guard& /*guard*/, Segment* segment) noexcept {
@@ -395,14 +336,6 @@ private:
         Segment::destroy(segment, memory_);
     }
 
-    /// The batch starts at the reader's position, and the reader continues where the batch ends.
-    Batch handOver(const Guard& /*guard*/, std::size_t positions, Index tail) noexcept {
-        Batch batch(*this, reader_, positions);
-        reader_ = Cursor{tailSegment_, tailIndex_};
-        head_.store(tail, std::memory_order_release);
-        return batch;
-    }
-
     // Written under the lock.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
@@ -416,10 +349,10 @@ private:
     std::size_t freeCount_ = 0;
 
     // Written by the consumer.
-    alignas(Traits::cacheLineSize) alignas(Cursor) Atomic<Index> head_{firstPosition};
-    Cursor reader_;
+    alignas(Traits::cacheLineSize) alignas(Segment*) Atomic<Index> head_{firstPosition};
+    Segment* readSegment_;
+    std::size_t readIndex_ = 0;
     RoleCheck consumerRole_;
-    Atomic<std::size_t> batches_{0};
 };
 
 template <class T, class Traits>
@@ -460,93 +393,8 @@ struct SegmentQueue<T, Traits>::Segment {
 
     Atomic<Segment*> next{nullptr};  // written by the producer that links the next segment
     Segment* nextFree = nullptr;     // guarded by the queue's lock
-    /// Slots read in this lap, plus 1 after a reader has stepped to the next segment.
-    Atomic<std::size_t> passed{0};
-    unsigned char lap = 0;  // 0 or 1; changed by the producer that reuses the segment
+    unsigned char lap = 0;           // 0 or 1; changed by the producer that reuses the segment
     alignas(Traits::cacheLineSize) alignas(Slot) Slot slots[slotCount];
-};
-
-/// The messages of a takeAll(). Its destructor destroys those left. It must not outlive the queue.
-template <class T, class Traits>
-class SegmentQueue<T, Traits>::Batch {
-public:
-    Batch() noexcept = default;
-    Batch(Batch&& other) noexcept
-        : queue_(std::exchange(other.queue_, nullptr)),
-          reader_(other.reader_),
-          positions_(std::exchange(other.positions_, 0)) {}
-    Batch& operator=(Batch&& other) noexcept {
-        Batch taken(std::move(other));
-        std::swap(queue_, taken.queue_);
-        std::swap(reader_, taken.reader_);
-        std::swap(positions_, taken.positions_);
-        return *this;
-    }
-    ~Batch() {
-        if (queue_ != nullptr) {
-            consume([](T&) noexcept {});
-            reader_.end(*queue_);
-            queue_->batches_.fetch_sub(1, std::memory_order_release);
-        }
-    }
-
-    /// Calls handler(T&) for up to `max` of the messages left, oldest first, and destroys each.
-    /// Waits for a producer that is still constructing a message. Returns the number of messages.
-    template <class Handler>
-    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        std::size_t count = 0;
-        while (positions_ != 0 && count < max) {
-            Slot& slot = reader_.slot(*queue_);
-            if (waitUntilSettled(slot.state)) {
-                ++count;
-                const PassGuard guard{*this, &slot.cell};
-                handler(slot.cell.get());
-            } else {
-                const PassGuard guard{*this, nullptr};
-            }
-        }
-        return count;
-    }
-
-    /// The number of messages left, including those whose constructor may still throw.
-    [[nodiscard]] std::size_t size() const noexcept { return positions_; }
-
-private:
-    friend class SegmentQueue;
-
-    Batch(SegmentQueue& queue, const Cursor& reader, std::size_t positions) noexcept
-        : queue_(&queue), reader_(reader), positions_(positions) {
-        // Relaxed: the decrement releases, and the check acquires.
-        queue.batches_.fetch_add(1, std::memory_order_relaxed);
-    }
-
-    struct PassGuard {
-        Batch& batch;
-        Cell* cell;
-        ~PassGuard() {
-            if (cell != nullptr) {
-                cell->destroyAndOwnLines();
-            }
-            ++batch.reader_.index;
-            --batch.positions_;
-        }
-    };
-
-    /// Waits for the slot's producer. Returns false if the constructor of the message threw.
-    bool waitUntilSettled(const Atomic<unsigned char>& word) const noexcept {
-        BasicBackoff<Platform> backoff;
-        for (;;) {
-            const unsigned char state = word.load(std::memory_order_acquire);  // E1 publish
-            if (reader_.isFilled(state) || reader_.isSkipped(state)) {
-                return reader_.isFilled(state);
-            }
-            backoff.wait();
-        }
-    }
-
-    SegmentQueue* queue_ = nullptr;
-    Cursor reader_;
-    std::size_t positions_ = 0;
 };
 
 }  // namespace sluice

@@ -2,10 +2,9 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/queue/detail/ring_storage.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
@@ -35,7 +34,8 @@ class MpscLanes;
 /// its own queue if its thread is also the producer.
 ///
 /// Errors: a throwing constructor of T leaves the queue unchanged. Declare it noexcept if you can:
-/// a push that cannot throw needs fewer instructions.
+/// a push that cannot throw needs fewer instructions. A constructor of T must not push into its own
+/// queue.
 ///
 /// Performance: every operation is wait-free. isDrained() takes a heavy fence (some microseconds)
 /// from close() until it has been true. The capacity, 1 to a quarter of the Index range, is exact,
@@ -74,8 +74,10 @@ public:
 
     // ---- Producer
 
-    /// Converts `value` to T in its slot, so a refused push leaves `value` untouched.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
     SendResult tryPush(U&& value) {
         return tryEmplace(std::forward<U>(value));
     }
@@ -95,7 +97,7 @@ public:
                     tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
                     return SendResult::ok;
                 }
-                announced_.store(tail, std::memory_order_relaxed);
+                announced_.store(tail, std::memory_order_release);  // E5 give up
             }
         }
         return tryEmplaceGuarded(std::forward<Args>(args)...);
@@ -111,13 +113,19 @@ public:
 
     /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
     [[nodiscard]] std::optional<T> tryPop() {
-        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         std::optional<T> value;
-        if (T* const oldest = peek()) {
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        T* const oldest = peek();
+        if (oldest != nullptr) {
             value.emplace(std::move(*oldest));
             releaseFront();
         }
-        return value;
+        return oldest != nullptr;
     }
 
     /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
@@ -157,12 +165,16 @@ public:
         return peek();
     }
 
-    /// Destroys the message that front() returned, and frees its slot.
+    /// Destroys the message that front() returned, and frees its slot. Without one it asserts, and
+    /// does nothing in release builds.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        SLUICE_ASSERT(head_.load(std::memory_order_relaxed) != cachedTail_,
-                      "popFront without a message: call it only after front() returned one");
-        releaseFront();
+        const bool hasFront = head_.load(std::memory_order_relaxed) != cachedTail_;  // own variable
+        SLUICE_ASSERT(hasFront, "popFront without a message: call it only after front() returned "
+                                "one");
+        if (hasFront) {
+            releaseFront();
+        }
     }
 
     /// Returns true if consume() would find a message.
@@ -248,6 +260,8 @@ private:
     //   E3 close    announced written, light fence, closed read -- against -- closed read as true,
     //               heavy fence, announced read: either the push is refused, or isDrained() sees it
     //   E4 end      first true isDrained() -> drained release .. drained acquire -> later ones
+    //   E5 give up  a push that is refused, throws or drops its reservation -> announced release ..
+    //               announced acquire -> isDrained() is true, and the ring may be destroyed
     //
     // tests/model/spsc_ring_model_test.cpp weakens each order and fence in turn.
 
@@ -297,7 +311,7 @@ private:
         announced_.store(Positions::next(tail), std::memory_order_relaxed);
         Platform::Fence::light();  // E3 close
         if (closed_.load(std::memory_order_relaxed)) {
-            announced_.store(tail, std::memory_order_relaxed);
+            announced_.store(tail, std::memory_order_release);  // E5 give up
             return SendResult::closed;
         }
         return SendResult::ok;
@@ -337,7 +351,7 @@ private:
             return true;
         }
         // If announced_ equals the later tail, no push ran in between.
-        const Index announced = announced_.load(std::memory_order_acquire);
+        const Index announced = announced_.load(std::memory_order_acquire);  // E5 give up
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
@@ -380,7 +394,7 @@ public:
             slot().destroy();
         }
         if (isOpen_) {
-            ring_.announced_.store(tail_, std::memory_order_relaxed);  // no data follows it
+            ring_.announced_.store(tail_, std::memory_order_release);  // E5 give up
         }
     }
 

@@ -65,9 +65,9 @@ private:
 /// until the next wait that reaches its deadline. It may become readable without a message.
 /// Level-triggered and edge-triggered loops work. Until descriptor() is called, this is a Park.
 ///
-/// Thread safety: any thread may call notifyAll() and wait(). Once descriptor() has been called,
-/// only the thread with the loop calls descriptor() and waitUntil(). Remove the descriptor from the
-/// loop before the strategy is destroyed.
+/// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). Once descriptor() has
+/// been called, only the thread with the loop calls descriptor() and waitUntil(). Remove the
+/// descriptor from the loop before the strategy is destroyed.
 ///
 /// Performance: publishers make no system call while the consumer finds messages. Each wait that
 /// reaches its deadline costs one, and each arming costs one notifier one.
@@ -107,10 +107,13 @@ public:
 
     void notifyAll() noexcept {
         park_.notifyAll();  // begins with the light fence of E1 arm
-        // Relaxed: E1's fences order this load after the change of the condition.
-        if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
-            signal();
-        }
+        signalIfArmed();
+    }
+
+    /// Wakes one of the threads that wait for the same thing, and the loop if it is armed.
+    void notifyOne() noexcept {
+        park_.notifyOne();  // as in notifyAll()
+        signalIfArmed();
     }
 
 private:
@@ -143,6 +146,13 @@ private:
     }
 
     static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
+
+    void signalIfArmed() noexcept {
+        // Relaxed: E1's fences order this load after the change of the condition.
+        if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
+            signal();
+        }
+    }
 
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor

@@ -1,14 +1,187 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
-#include <sluice/wait/event_count.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#if SLUICE_HAS_THREADS
+#include <condition_variable>
+#include <mutex>
+#endif
+
+#if defined(__linux__)
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace sluice {
+
+/// `now` plus the duration, or the last moment of the clock if that is beyond its range. A negative
+/// duration gives `now`.
+template <class Clock, class Ticks, class Rep, class Period>
+std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
+                                                    std::chrono::duration<Rep, Period> atMost) {
+    if (!(atMost > atMost.zero())) {
+        return now;
+    }
+    // Compared in floating point: the longest durations overflow as integers of the clock's unit.
+    using Seconds = std::chrono::duration<double>;
+    using TimePoint = std::chrono::time_point<Clock, Ticks>;
+    constexpr auto last = TimePoint::max();
+    // Before the epoch, `last - now` overflows. Close to the end, a float is rounded beyond it.
+    const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
+    return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
+}
+
+/// The deadline of a timed operation that begins now.
+template <class Clock, class Rep, class Period>
+typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMost) {
+    return deadlineAfter(Clock::now(), atMost);
+}
+
+namespace detail {
+
+// A parker lets a thread sleep until the high half of a Park's word changes. park(word,
+// stillWaiting) and parkFor(word, stillWaiting, atMost) sleep only if stillWaiting(value) is true
+// for the word's value, and may return at any time. To end the sleep, another thread changes the
+// high half so that stillWaiting(value) becomes false, and then calls unparkAll(word) or
+// unparkOne(word).
+
+/// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
+template <class Duration>
+std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
+    constexpr std::chrono::hours day{24};
+    return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
+}
+
+#if SLUICE_HAS_THREADS
+class CondVarParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
+            changed_.wait(lock);
+        }
+    }
+
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        if (stillWaiting(word.load(std::memory_order_acquire))) {
+            changed_.wait_for(lock, atMostADay(atMost));
+        }
+    }
+
+    template <class Word>
+    void unparkAll(const Word&) {
+        passThroughMutex();
+        changed_.notify_all();
+    }
+
+    template <class Word>
+    void unparkOne(const Word&) {
+        passThroughMutex();
+        changed_.notify_one();
+    }
+
+private:
+    /// Afterwards each sleeper has either seen the change of the word, or begun its wait.
+    void passThroughMutex() { const std::lock_guard<std::mutex> lock(mutex_); }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+};
+#endif
+
+/// Returns immediately: without threads the waiter polls.
+class NoParker {
+public:
+    template <class Word, class StillWaiting>
+    void park(const Word&, StillWaiting) noexcept {}
+    template <class Word, class StillWaiting, class Duration>
+    void parkFor(const Word&, StillWaiting, Duration) noexcept {}
+    template <class Word>
+    void unparkAll(const Word&) noexcept {}
+    template <class Word>
+    void unparkOne(const Word&) noexcept {}
+};
+
+#if defined(__linux__)
+
+/// Sleeps on the high half of a 64-bit atomic; no state of its own.
+class FutexParker {
+public:
+    template <class StillWaiting>
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting) noexcept {
+        sleep(word, stillWaiting, nullptr);
+    }
+
+    template <class StillWaiting, class Duration>
+    void parkFor(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+                 Duration atMost) noexcept {
+        using namespace std::chrono;
+        const nanoseconds limit = atMostADay(atMost);
+        const auto whole = duration_cast<seconds>(limit);
+        timespec timeout{};
+        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());
+        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>((limit - whole).count());
+        sleep(word, stillWaiting, &timeout);
+    }
+
+    void unparkAll(const std::atomic<std::uint64_t>& word) noexcept { wake(word, INT32_MAX); }
+    void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
+
+private:
+    // A 32-bit program may have times of 64 bits. SYS_futex would read such a time as two words.
+#if defined(SYS_futex_time64)
+    static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
+                                                                        : SYS_futex;
+#else
+    static constexpr long waitCall = SYS_futex;
+#endif
+
+    static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
+        ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+    }
+
+    template <class StillWaiting>
+    static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
+                      const timespec* timeout) noexcept {
+        // The kernel compares the high half again, so no change after this check is missed.
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        const auto high = static_cast<std::uint32_t>(seen >> 32U);
+        if (stillWaiting(seen)) {
+            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
+        }
+    }
+
+    static const void* highHalf(const std::atomic<std::uint64_t>& word) noexcept {
+        static_assert(sizeof(word) == 8, "the futex needs the bare word");
+        const auto* bytes = reinterpret_cast<const unsigned char*>(&word);
+        return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bytes + 4 : bytes;
+    }
+};
+
+#endif
+
+}  // namespace detail
+
+#if defined(__linux__)
+using DefaultParker = detail::FutexParker;
+#elif SLUICE_HAS_THREADS
+using DefaultParker = detail::CondVarParker;
+#else
+using DefaultParker = detail::NoParker;
+#endif
 
 namespace detail {
 
@@ -31,27 +204,30 @@ void notifyOneOf(Wait& wait) noexcept {
     }
 }
 
-/// Waits in three stages: a short spin, a few yields, and a sleep in the kernel until notified. The
-/// default wait strategy.
+/// Lets threads sleep until a condition on lock-free data of other threads becomes true: an event
+/// count that polls before it sleeps. The default wait strategy.
 ///
 ///     sluice::Park park;
 ///     park.wait([&] { return isReady.load(); });  // one thread
 ///     isReady.store(true);                        // another thread
 ///     park.notifyAll();
 ///
-/// Short waits make no system call, and long waits take no processor time. Use BusySpin or
-/// SpinThenYield if a wake-up through the kernel (some microseconds) is too slow.
+/// A wait spins shortly, yields a few times, and then sleeps in the kernel until notified. Use
+/// BusySpin or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow, and a
+/// condition variable if the data has a mutex.
 ///
-/// Thread safety: any number of threads may wait and notify on one object. The thread that changes
-/// what `ready` checks calls notifyAll() afterwards. All sleepers then check their own conditions
-/// again. Use notifyOne() if all threads wait for the same thing and each change serves one of
-/// them. A woken thread that leaves something for another one calls notifyOne() itself.
+/// Thread safety: any thread may call any member; none may wait at the destruction. notifyAll()
+/// wakes all sleepers. notifyOne() wakes one that no notification has woken yet: use it if all
+/// threads wait for the same thing and each change serves one of them. A woken thread that leaves
+/// something for another one calls notifyOne() itself. A notifier preempted mid-call delays the
+/// sleepers that it was about to wake until the next notification. A waiter whose condition sees a
+/// notifier's change also sees all its earlier writes.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
-/// Performance: a notification without sleepers is a load and a light fence. The polls before a
-/// sleep take microseconds of processor time; after 8 waits in a row whose polls found nothing,
-/// only one of 16 waits polls, until polls succeed again.
+/// Performance: a notification without sleepers is a load and a light fence. The first sleeper pays
+/// a heavy fence. After 8 waits in a row whose polls found nothing, only one of 16 waits polls,
+/// until polls succeed again. Nothing allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
@@ -66,11 +242,15 @@ public:
 
     constexpr BasicPark() noexcept : BasicPark(Options{}) {}
     constexpr explicit BasicPark(const Options& options) noexcept : options_(options) {}
+    BasicPark(const BasicPark&) = delete;
+    BasicPark& operator=(const BasicPark&) = delete;
 
+    /// Returns when `ready` returns true.
     template <class Ready>
     void wait(Ready&& ready) {
         if (!readyAwake(ready)) {
-            eventCount_.await(ready);
+            while (!readyOrSlept(ready, [this](Key key) { wait(key); })) {
+            }
         }
     }
 
@@ -81,13 +261,246 @@ public:
         if (Clock::now() >= deadline) {
             return ready();
         }
-        return readyAwake(ready) || eventCount_.awaitUntil(ready, deadline);
+        bool isReady = readyAwake(ready);
+        for (bool inTime = true; inTime && !isReady;) {
+            isReady = readyOrSlept(ready, [&](Key key) { inTime = waitUntil(key, deadline); });
+        }
+        return isReady;
     }
 
-    [[gnu::always_inline]] void notifyAll() noexcept { eventCount_.notifyAll(); }
-    void notifyOne() noexcept { eventCount_.notifyOne(); }
+    [[gnu::always_inline]] void notifyAll() noexcept {
+        if (hasAnybody()) {
+            wakeAll();
+        }
+    }
+
+    /// Wakes one sleeper. Call it after a change that serves one.
+    void notifyOne() noexcept {
+        if (hasAnybody()) {
+            wakeOne();
+        }
+    }
+
+    // ---- The single steps of a waiter that cannot give its condition as a function:
+    //
+    //     auto key = park.prepareWait();
+    //     if (condition) park.cancelWait(key); else park.wait(key);
+
+    /// The epoch in which a waiter announced itself.
+    class Key {
+        friend class BasicPark;
+        explicit Key(std::uint32_t epoch) noexcept : epoch_(epoch) {}
+        std::uint32_t epoch_;
+    };
+
+    /// Announces a waiter, which then checks the condition again, and calls exactly one of wait,
+    /// waitUntil and cancelWait.
+    [[nodiscard]] Key prepareWait() noexcept {
+        const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
+        const Key key{epochOf(before)};
+        if (!isAnnounced(before)) {
+            Platform::Fence::heavy();  // E1
+            markAnnounced(key);
+        }
+        return key;
+    }
+
+    /// Takes an announcement back. Returns true if the thread had been notified.
+    bool cancelWait(Key key) noexcept { return leave(key, Leaving::withoutPermit); }
+
+    /// Sleeps until a notification after prepareWait.
+    void wait(Key key) noexcept {
+        while (!leave(key, Leaving::withPermit)) {
+            parker_.park(state_, [&](State seen) noexcept { return !isNotified(key, seen); });
+        }
+    }
+
+    /// Like wait(), but returns false if `deadline` passed without a notification.
+    [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
+        while (!leave(key, Leaving::withPermit)) {
+            const auto now = Clock::now();
+            if (now >= deadline) {
+                return cancelWait(key);
+            }
+            parker_.parkFor(
+                state_, [&](State seen) noexcept { return !isNotified(key, seen); },
+                deadline - now);
+        }
+        return true;
+    }
 
 private:
+    // Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
+    // folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
+    // waiter of an epoch.
+    //
+    // Invariants: waiters(state) is the number of threads that announced themselves in the current
+    // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state). A
+    // notification of all begins an epoch without waiters and permits. While isWaking(state), one
+    // notifier of this epoch has yet to call the kernel; another notifier then begins a new epoch
+    // and wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence
+    // has followed the last moment without waiters. A thread between prepareWait and its first load
+    // of the epoch would take exactly 2^20 notifications of all for none.
+    //
+    // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost: a
+    // waiter leaves without one only if each permit has another waiter.
+    //
+    // Edges:
+    //   E1 announce  fetch_add in prepareWait, heavy fence, condition read -- against -- condition
+    //                written, light fence, load in the notifier: at least one of the two reads sees
+    //                the other's write
+    //   E2 wake      the change of epoch or permits by the notifier .. the load in leave()
+    //   E3 join      a waiter that joins announced waiters needs no fence. If the notifier read an
+    //                older state, the fence of the announced waiters has made the notifier's change
+    //                visible: mark release .. fetch_add acquire. If the notifier changes the state,
+    //                either change release .. fetch_add acquire, or the waiter is notified.
+
+    // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
+    // last two are the high half, on which waiters sleep.
+    using State = std::uint64_t;
+    static constexpr State waking = 1;
+    static constexpr State announced = 2;
+    static constexpr State oneWaiter = 4;
+    static constexpr State onePermit = State{1} << 32U;
+    static constexpr State mostPermits = (State{1} << 12U) - 1;
+    static constexpr State oneEpoch = State{1} << 44U;
+
+    static std::uint32_t epochOf(State state) noexcept {
+        return static_cast<std::uint32_t>(state / oneEpoch);
+    }
+    static State permitsOf(State state) noexcept { return state / onePermit & mostPermits; }
+    static State waitersOf(State state) noexcept { return state % onePermit / oneWaiter; }
+    static bool isWaking(State state) noexcept { return (state & waking) != 0; }
+    static bool isAnnounced(State state) noexcept { return (state & announced) != 0; }
+
+    static bool isNotified(Key key, State seen) noexcept {
+        return epochOf(seen) != key.epoch_ || permitsOf(seen) != 0;
+    }
+
+    /// Called by a waiter of this epoch after its heavy fence.
+    void markAnnounced(Key key) noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        // Release: E3.
+        while (epochOf(seen) == key.epoch_ && !isAnnounced(seen) &&
+               !state_.compare_exchange_weak(seen, seen | announced, std::memory_order_release,
+                                             std::memory_order_relaxed)) {
+        }
+    }
+
+    enum class Leaving { withPermit, withoutPermit };
+
+    /// Takes a waiter off the count. Returns true if it was notified. `withPermit`: a waiter that
+    /// was not notified stays. `withoutPermit`: the waiter leaves, and takes a permit only if each
+    /// waiter has one.
+    bool leave(Key key, Leaving how) noexcept {
+        State seen = state_.load(std::memory_order_acquire);  // E2
+        for (;;) {
+            if (epochOf(seen) != key.epoch_) {
+                return true;
+            }
+            const State permits = permitsOf(seen);
+            const bool takesPermit =
+                how == Leaving::withPermit ? permits != 0 : permits == waitersOf(seen);
+            if (!takesPermit && how == Leaving::withPermit) {
+                return false;
+            }
+            State left = seen - oneWaiter - (takesPermit ? onePermit : 0);
+            if (waitersOf(left) == 0) {
+                left &= ~announced;
+            }
+            // Acquire: E2. The exchange may take a later permit than the load has seen.
+            if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
+                                             std::memory_order_acquire)) {
+                return takesPermit;
+            }
+        }
+    }
+
+    /// Returns true if a notification may have something to do.
+    [[gnu::always_inline]] bool hasAnybody() const noexcept {
+        Platform::Fence::light();
+        // Relaxed: E1's fences order this load after the change of the condition.
+        return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
+    }
+
+    // Out of line, so that a notification without waiters is short.
+
+    [[gnu::noinline]] void wakeOne() noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        bool isServed = false;
+        do {
+            const State permits = permitsOf(seen);
+            if (isWaking(seen) || permits == mostPermits) {
+                wakeAll();
+                return;
+            }
+            isServed = permits == waitersOf(seen);
+            // Release: E2, and E3 also where nothing changes.
+        } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
+                                               std::memory_order_release,
+                                               std::memory_order_relaxed));
+        if (isServed) {
+            return;
+        }
+        parker_.unparkOne(state_);
+        endWaking(epochOf(seen));
+    }
+
+    [[gnu::noinline]] void wakeAll() noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
+        do {
+            if (static_cast<std::uint32_t>(seen) == 0) {
+                return;
+            }
+            // Release: E2.
+        } while (!state_.compare_exchange_weak(
+            seen, nextEpoch(seen) + waking, std::memory_order_release, std::memory_order_relaxed));
+        parker_.unparkAll(state_);
+        endWaking(epochOf(nextEpoch(seen)));
+    }
+
+    /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
+    static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
+
+    /// Clears the mark after the kernel call. The notifier of a later epoch clears its own mark.
+    void endWaking(std::uint32_t epoch) noexcept {
+        State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
+        while (epochOf(seen) == epoch &&
+               !state_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed,
+                                             std::memory_order_relaxed)) {
+        }
+    }
+
+    /// If the condition throws, takes the announcement back, or passes the notification on.
+    struct Announcement {
+        BasicPark& park;
+        Key key;
+        enum class Stage { announced, awake, over } stage = Stage::announced;
+        ~Announcement() {
+            if (stage == Stage::announced) {
+                (void)park.cancelWait(key);
+            } else if (stage == Stage::awake) {
+                park.notifyOne();
+            }
+        }
+    };
+
+    template <class Ready, class Sleep>
+    bool readyOrSlept(Ready& ready, Sleep sleep) {
+        using Stage = typename Announcement::Stage;
+        Announcement announcement{*this, prepareWait()};
+        if (ready()) {
+            return true;
+        }
+        announcement.stage = Stage::over;
+        sleep(announcement.key);
+        announcement.stage = Stage::awake;
+        // Checked before the next announcement, so that a woken thread pays for no further fence.
+        const bool isReady = ready();
+        announcement.stage = Stage::over;
+        return isReady;
+    }
+
     // Polls are useless if waits are long.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
@@ -120,9 +533,68 @@ private:
     Options options_;
     /// The number of waits in a row whose polls found nothing, or did not poll. Waiters write it.
     typename Platform::template Atomic<std::uint32_t> misses_{0};
-    BasicEventCount<Platform, Parker> eventCount_;
+    typename Platform::template Atomic<State> state_{0};
+    Parker parker_;
 };
 
 using Park = BasicPark<>;
+
+/// A pacing policy that pauses after small batches, so that the next batch grows.
+///
+/// A consumer that polls again immediately reads the cache line that the producer is filling, so
+/// both wait for its transfer for each message. After a pause, many lines travel together. Measured
+/// gains: docs/decisions/batch-pacing.md.
+///
+/// Use it for throughput; it is the default. Use NoPacing if a few hundred nanoseconds of latency
+/// under load matter more. There is no pause after an empty poll, so an idle queue has the same
+/// latency with both. It spins and makes no system call. Each polling thread uses an object of its
+/// own.
+template <class Platform = StdPlatform>
+class BasicBatchPacing {
+public:
+    struct Options {
+        /// After a batch of at least this many messages there is no pause.
+        std::size_t enough = 512;
+        /// The length of one pause, by which a message may be delayed; twice as long for dense
+        /// batches.
+        std::chrono::nanoseconds pause{600};
+        /// A batch of at least this many messages is dense: its pause is twice as long.
+        std::size_t dense = 24;
+    };
+
+    constexpr BasicBatchPacing() noexcept : BasicBatchPacing(Options{}) {}
+    constexpr explicit BasicBatchPacing(const Options& options) noexcept : options_(options) {}
+
+    /// Called after each poll, with the number of messages that it delivered.
+    void polled(std::size_t count) const noexcept {
+        if (count != 0 && count < options_.enough) {
+            pauseFor(count < options_.dense ? options_.pause : 2 * options_.pause);
+        }
+    }
+
+    /// Called by a producer that found the queue full, before it tries again.
+    void full() const noexcept { pauseFor(options_.pause); }
+
+private:
+    using Clock = typename Platform::Clock;
+
+    static void pauseFor(std::chrono::nanoseconds length) noexcept {
+        const auto end = Clock::now() + length;
+        do {
+            Platform::pause();
+        } while (Clock::now() < end);
+    }
+
+    Options options_;
+};
+
+using BatchPacing = BasicBatchPacing<>;
+
+/// Never pauses. It has the lowest latency under load, and less throughput.
+class NoPacing {
+public:
+    void polled(std::size_t) const noexcept {}
+    void full() const noexcept {}
+};
 
 }  // namespace sluice

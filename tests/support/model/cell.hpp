@@ -2,7 +2,7 @@
 
 #include "execution.hpp"
 
-#include <sluice/base/cell.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -1,5 +1,5 @@
 #include <array>
-#include <sluice/base/cell.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/thread_slots.hpp>
 
 #include <gtest/gtest.h>

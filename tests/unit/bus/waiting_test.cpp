@@ -3,7 +3,6 @@
 #include "unit/bus/counted_sleep.hpp"
 
 #include <sluice/base/platform.hpp>
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>

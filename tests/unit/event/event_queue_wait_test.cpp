@@ -4,7 +4,6 @@
 #include "unit/event/event_queue_suites.hpp"
 
 #include <sluice/event/event_queue.hpp>
-#include <sluice/wait/batch_pacing.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 

@@ -160,6 +160,32 @@ TEST_F(BlockingQueueTest, EveryPopNotifiesTheProducers) {
     EXPECT_EQ(consumerSide->notifications, 0);
 }
 
+// The handler of the second message may wait for a push for which there is room.
+TEST_F(BlockingQueueTest, FreedSlotNotifiesAProducerBeforeTheNextHandler) {
+    const auto notifiedAt2 = [this](int value) {
+        EXPECT_EQ(producerSide->notifications, value - 1);
+    };
+    fill();
+    EXPECT_EQ(queue.consume(notifiedAt2), 2U);
+    EXPECT_EQ(producerSide->notifications, 2);
+    fill();
+    EXPECT_EQ(queue.consumeFor(1s, notifiedAt2), 2U);
+}
+
+TEST_F(BlockingQueueTest, FreedSlotOfALaneNotifiesItsProducer) {
+    BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(2);
+    auto producer = lanes.producer();
+    (void)producer.push(1);
+    (void)producer.push(2);
+    (void)producer.pushFor(3, 1ns);
+    ScriptedWait& waiting = *ScriptedWait::lastWaiter;
+    const auto key = [](int number) { return number; };
+    waiting.notifications = 0;
+    EXPECT_EQ(lanes.consumeOrdered(
+                  key, [&](int number) { EXPECT_EQ(waiting.notifications, number - 1); }),
+              2U);
+}
+
 TEST_F(BlockingQueueTest, CloseNotifiesBothSides) {
     queue.close();
     EXPECT_GE(consumerSide->notifications, 1);
@@ -246,22 +272,6 @@ TEST_F(BlockingQueueTest, MergesByKeyWhereTheQueueInsideDoes) {
     EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4}));
 }
 
-TEST_F(BlockingQueueTest, ProducerThatGoesWakesTheConsumerWhoFreesItsLane) {
-    BlockingQueue<MpscLanes<int>, ScriptedWait, ScriptedPacing> lanes(4);
-    (void)lanes.popFor(1ns);
-    ScriptedWait& consumer = *ScriptedWait::lastWaiter;
-    auto first = lanes.producer();
-    { auto second = lanes.producer(); }
-    EXPECT_EQ(consumer.notifications, 1);
-    auto moved = std::move(first);
-    moved = lanes.producer();
-    EXPECT_EQ(consumer.notifications, 2);
-    moved.close();
-    EXPECT_EQ(consumer.notifications, 3);
-    (void)lanes.popFor(0s);
-    EXPECT_EQ(lanes.capacity(), 0U) << "every lane has been freed";
-}
-
 TEST_F(BlockingQueueTest, EmplaceConstructsInTheSlotAndWaitsForRoom) {
     BlockingQueue<SpscRing<std::pair<int, int>, 2>, ScriptedWait, ScriptedPacing> pairs;
     EXPECT_EQ(pairs.tryEmplace(1, 2), SendResult::ok);
@@ -281,19 +291,6 @@ TEST_F(BlockingQueueTest, ProducersEmplaceToo) {
     EXPECT_EQ(producer.emplace(1, 2), SendResult::ok);
     EXPECT_EQ(producer.tryEmplace(3, 4), SendResult::full);
     EXPECT_EQ(lanes.pop(), std::make_pair(1, 2));
-}
-
-TEST_F(BlockingQueueTest, TakeAllWaitsAndIsEmptyOnlyAtTheEnd) {
-    BlockingQueue<SegmentQueue<int>, ScriptedWait, ScriptedPacing> segments;
-    ScriptedWait::onSleep = [&segments] {
-        (void)segments.tryPush(1);
-        (void)segments.tryPush(2);
-    };
-    std::vector<int> values;
-    EXPECT_EQ(segments.takeAll().consume([&](int value) { values.push_back(value); }), 2U);
-    EXPECT_EQ(values, (std::vector<int>{1, 2}));
-    segments.close();
-    EXPECT_EQ(segments.takeAll().size(), 0U);
 }
 
 TEST_F(BlockingQueueTest, TrimReachesTheQueueInside) {

@@ -5,6 +5,7 @@
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/spsc_ring.hpp>
+#include <sluice/wait/event_fd_wait.hpp>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,10 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+
+#if defined(__linux__)
+#include <poll.h>
+#endif
 
 // Limits of time, handles of producers, and the cost of waiting.
 
@@ -186,6 +191,29 @@ TEST_F(BlockingQueueTimesTest, PushThroughAHandleNotifiesTheConsumer) {
     EXPECT_EQ(handle.push(std::make_unique<int>(2)), SendResult::ok);
     EXPECT_GE(consumer.notifications, 2);
 }
+
+TEST_F(BlockingQueueTimesTest, HandleMayEndAfterItsQueue) {
+    std::optional<Handle> handle;
+    {
+        Lanes lanes(std::size_t{1});
+        handle.emplace(lanes.producer());
+        EXPECT_EQ(handle->push(std::make_unique<int>(1)), SendResult::ok);
+        lanes.close();
+    }
+    handle.reset();
+}
+
+#if defined(__linux__)
+TEST_F(BlockingQueueTimesTest, DescriptorOfItsWaitIsReadableWhenAMessageArrives) {
+    BlockingQueue<SpscRing<int, 2>, EventFdWait> subject;
+    pollfd wanted{subject.waiting().descriptor(), POLLIN, 0};
+    EXPECT_EQ(subject.consumeFor(0s, [](int) {}), 0U) << "it arms the descriptor";
+    EXPECT_EQ(::poll(&wanted, 1, 0), 0);
+    EXPECT_EQ(subject.push(1), SendResult::ok);
+    EXPECT_EQ(::poll(&wanted, 1, 0), 1);
+    EXPECT_EQ(subject.consumeFor(0s, [](int) {}), 1U);
+}
+#endif
 
 // ---- cost
 

@@ -1,6 +1,7 @@
 #include "support/payloads.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
+#include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -16,10 +17,12 @@
 #include <iterator>
 #include <limits>
 #include <list>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 // What the rings have in common, beyond tests/conformance: storage, positions, reservations, the
@@ -212,6 +215,58 @@ TYPED_TEST(RingTest, BehavesAsItsModelAcrossTheWrap) {
 
 // ---- pushes
 
+/// A refused push leaves an argument of another type whole.
+template <class Queue, class Producer>
+void keepsARefusedArgument(Queue& queue, Producer& producer) {
+    auto first = std::make_unique<int>(1);
+    ASSERT_EQ(producer.tryPush(std::move(first)), SendResult::ok);
+    EXPECT_EQ(first, nullptr);
+    auto refused = std::make_unique<int>(2);
+    EXPECT_EQ(producer.tryPush(std::move(refused)), SendResult::full);
+    queue.close();
+    EXPECT_EQ(producer.tryPush(std::move(refused)), SendResult::closed);
+    EXPECT_NE(refused, nullptr);
+}
+
+TYPED_TEST(RingTest, KeepsARefusedArgumentOfAnotherType) {
+    typename TypeParam::template Ring<std::shared_ptr<const int>, 1> ring;
+    keepsARefusedArgument(ring, ring);
+}
+
+TEST(OtherQueuesTest, KeepARefusedArgumentOfAnotherType) {
+    MpscLanes<std::shared_ptr<const int>> lanes(1);
+    auto producer = lanes.producer();
+    keepsARefusedArgument(lanes, producer);
+    SegmentQueue<std::shared_ptr<const int>> segments(1);
+    keepsARefusedArgument(segments, segments);
+    struct Setting {  // a writer in the middle of a set(): there is no slot for another one
+        Setting(std::unique_ptr<int> number, Latest<Setting, 1>* latest)
+            : value(std::move(number)) {
+            auto second = std::make_unique<int>(2);
+            EXPECT_FALSE(latest == nullptr || latest->set(std::move(second)));
+            EXPECT_NE(second, nullptr);
+        }
+        Setting(std::unique_ptr<int> number) : Setting(std::move(number), nullptr) {}
+        std::unique_ptr<int> value;
+    };
+    Latest<Setting, 1> latest;
+    EXPECT_TRUE(latest.emplace(std::make_unique<int>(1), &latest));
+}
+
+TYPED_TEST(RingTest, PushesBitFieldsBracesAndNullPointers) {
+    struct Flags {
+        unsigned low : 3;
+    };
+    typename TypeParam::template Ring<unsigned, 2> numbers;
+    Flags flags{5};
+    EXPECT_EQ(numbers.tryPush(flags.low), SendResult::ok);
+    EXPECT_EQ(numbers.tryPush({}), SendResult::ok);
+    EXPECT_EQ(numbers.tryPop(), 5U);
+    typename TypeParam::template Ring<int*, 1> pointers;
+    EXPECT_EQ(pointers.tryPush(0), SendResult::ok);
+    EXPECT_EQ(pointers.tryPop(), nullptr);
+}
+
 TYPED_TEST(RingTest, TakesNoAddressWithTheOperatorOfAMessage) {
     typename TypeParam::template Ring<Disguised, 4> ring;
     auto reservation = ring.tryReserve();
@@ -287,35 +342,27 @@ TYPED_TEST(RingDeathTest, MisusedReservation) {
 }
 #endif
 
-// ---- the front, which rings of one consumer have
+// ---- the ends, of rings of one consumer
 
 template <class Kind>
 class RingFrontTest : public testing::Test {};
 using FrontKinds = testing::Types<Spsc, Mpsc>;
 TYPED_TEST_SUITE(RingFrontTest, FrontKinds);
 
-TYPED_TEST(RingFrontTest, IsTheOldestUntilItIsPopped) {
-    typename TypeParam::template Ring<Tracked, 2> ring;
+TEST(SpscFrontTest, IsTheOldestUntilItIsPopped) {
+    SpscRing<Tracked, 2> ring;
     EXPECT_EQ(ring.front(), nullptr);
     ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
     ASSERT_EQ(ring.tryEmplace(2), SendResult::ok);
     EXPECT_EQ(ring.front()->value, 1);
-    EXPECT_EQ(ring.front(), ring.front());
     EXPECT_EQ(ring.tryEmplace(3), SendResult::full);
     ring.popFront();
     EXPECT_EQ(Tracked::alive, 1);
-    EXPECT_EQ(ring.tryEmplace(3), SendResult::ok);
     EXPECT_EQ(ring.consume([](Tracked&) {}, 1), 1U);
-    EXPECT_EQ(ring.front()->value, 3);
-    ring.popFront();
     EXPECT_EQ(ring.front(), nullptr);
-    EXPECT_EQ(Tracked::alive, 0);
-}
-
-TYPED_TEST(RingFrontTest, TakesNoAddressWithTheOperatorOfAMessage) {
-    typename TypeParam::template Ring<Disguised, 4> ring;
-    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
-    EXPECT_EQ(ring.front()->value, 1);
+    SpscRing<Disguised, 4> disguised;
+    ASSERT_EQ(disguised.tryEmplace(1), SendResult::ok);
+    EXPECT_EQ(disguised.front()->value, 1);
 }
 
 TYPED_TEST(RingFrontTest, ASecondMessageIsOneBehindTheOldest) {
@@ -330,8 +377,7 @@ TYPED_TEST(RingFrontTest, ASecondMessageIsOneBehindTheOldest) {
         EXPECT_TRUE(ring.hasSecond());
         ring.consume([&](int) { EXPECT_TRUE(ring.hasSecond()) << "its slot is still in use"; }, 1);
         EXPECT_FALSE(ring.hasSecond());
-        ASSERT_NE(ring.front(), nullptr);
-        ring.popFront();
+        ASSERT_EQ(ring.tryPop(), 2);
     }
 }
 
@@ -345,7 +391,6 @@ TYPED_TEST(RingFrontTest, TheSidesWriteDifferentLines) {
     EXPECT_EQ(ring.consume([](int) {}, 15), 15U);
     EXPECT_EQ(ring.tryPop(), 15);
     EXPECT_EQ(ring.tryPop(), std::nullopt);
-    EXPECT_EQ(ring.front(), nullptr);
     const WriteTrace::Lines consumers = WriteTrace::take();
     EXPECT_EQ(consumers.size(), 1U);
     EXPECT_FALSE(producers.empty());
@@ -363,13 +408,18 @@ TYPED_TEST(RingFrontDeathTest, HandlerThatConsumesFromItsOwnQueue) {
     const char* const advice = "let one thread at a time consume";
     EXPECT_DEATH(ring.consume([&](int) { ring.consume([](int) {}); }), advice);
     EXPECT_DEATH(ring.consume([&](int) { (void)ring.tryPop(); }), advice);
-    EXPECT_DEATH(ring.consume([&](int) { (void)ring.front(); }), advice);
-    EXPECT_DEATH(ring.consume([&](int) { ring.popFront(); }), advice);
 }
 
-TYPED_TEST(RingFrontDeathTest, PopFrontOfAnEmptyRing) {
-    typename TypeParam::template Ring<int, 4> ring;
+TEST(SpscRingDeathTest, PopFrontOfAnEmptyRing) {
+    SpscRing<int, 4> ring;
     EXPECT_DEATH(ring.popFront(), "only after front\\(\\) returned one");
+}
+#else
+TEST(SpscRingTest, PopFrontOfAnEmptyRingDoesNothingInReleaseBuilds) {
+    SpscRing<int, 4> ring;
+    ring.popFront();
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    EXPECT_EQ(ring.tryPop(), 1);
 }
 #endif
 
@@ -491,7 +541,9 @@ TYPED_TEST(ManyProducersTest, SlotsOfAReservationAreCommittedOneByOne) {
 
 TYPED_TEST(ManyProducersTest, ReservationOfNothingHoldsNothing) {
     typename TypeParam::template Ring<int, 2> ring;
-    EXPECT_FALSE(ring.tryReserve(0));
+    const auto nothing = ring.tryReserve(0);
+    EXPECT_FALSE(nothing);
+    EXPECT_EQ(nothing.result(), SendResult::ok);
     EXPECT_EQ(ring.tryReserve(unlimited).size(), 2U);
     EXPECT_EQ(ring.consume([](int) {}), 0U) << "both are skipped";
     ring.close();

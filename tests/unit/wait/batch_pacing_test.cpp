@@ -1,6 +1,6 @@
 #include "unit/wait/scripted_platform.hpp"
 
-#include <sluice/wait/batch_pacing.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,18 +1,19 @@
-#include "unit/wait/idle_thread.hpp"
 #include "unit/wait/scripted_platform.hpp"
 
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
+#include <limits>
 #include <stdexcept>
-#include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+// Single-threaded: the script's hooks do the work of other threads. Lost wake-ups are found by
+// tests/model/park_model_test.cpp.
 
 namespace sluice {
 namespace {
@@ -20,37 +21,42 @@ namespace {
 using namespace std::chrono_literals;
 using test::at;
 using test::Script;
-using Strategy = BasicPark<test::ScriptedPlatform, test::ScriptedParker>;
+using ScriptedPark = BasicPark<test::ScriptedPlatform, test::ScriptedParker>;
 
 static_assert(std::is_nothrow_default_constructible_v<Park>);
-static_assert(!std::is_copy_constructible_v<Park>);
+static_assert(!std::is_copy_constructible_v<Park> && !std::is_copy_assignable_v<Park>);
+static_assert(!std::is_default_constructible_v<Park::Key>);
 static_assert(std::is_same_v<Park::Clock, StdPlatform::Clock>);
 static_assert(noexcept(std::declval<Park&>().notifyAll()));
+static_assert(detail::canNotifyOne<Park> && detail::canNotifyOne<BusySpin> &&
+              detail::canNotifyOne<SpinThenYield>);
 
 class ParkTest : public testing::Test {
 protected:
     auto readyAtPoll(int number) {
         return [this, number] { return ++polls == number; };
     }
-
-    bool nobodyIsAnnounced() {
+    int unparksOfOneNotification() {
         const int before = script.unparks;
-        strategy.notifyAll();
-        return script.unparks == before;
+        park.notifyAll();
+        return script.unparks - before;
     }
+    bool nobodyIsAnnounced() { return unparksOfOneNotification() == 0; }
 
     Script script;
-    Strategy strategy{Strategy::Options{5, 3}};
+    ScriptedPark park{ScriptedPark::Options{5, 3}};
     int polls = 0;
 };
+
+// ---- the three stages of a wait
 
 TEST_F(ParkTest, SpinsThenYieldsThenSleeps) {
     bool isReady = false;
     script.onPark = [&] {
         isReady = true;
-        strategy.notifyAll();
+        park.notifyAll();
     };
-    strategy.wait([&] {
+    park.wait([&] {
         ++polls;
         return isReady;
     });
@@ -60,26 +66,20 @@ TEST_F(ParkTest, SpinsThenYieldsThenSleeps) {
     EXPECT_EQ(polls, 5 + 3 + 1 + 1) << "spin, yield, once announced, once awake again";
 }
 
-TEST_F(ParkTest, ShortWaitCallsNoKernel) {
-    strategy.wait(readyAtPoll(5));
-    EXPECT_EQ(script.pauses, 4);
-    EXPECT_EQ(script.yields, 0);
-    EXPECT_EQ(script.heavyFences, 0);
-    EXPECT_EQ(script.clockReadings, 0);
-}
-
-TEST_F(ParkTest, NotifyingWhileNobodySleepsCallsNoKernel) {
+TEST_F(ParkTest, WaitEndsWhenReadyInAnyStage) {
     for (const int poll : {1, 5, 8, 9}) {
         polls = 0;
-        strategy.wait(readyAtPoll(poll));
+        park.wait(readyAtPoll(poll));
+        polls = 0;
+        EXPECT_TRUE(park.waitUntil(readyAtPoll(poll), at(100))) << poll;
         EXPECT_TRUE(nobodyIsAnnounced()) << poll;
     }
-    EXPECT_EQ(script.parks, 0);
-    EXPECT_EQ(script.unparks, 0);
+    EXPECT_EQ(script.parks + script.unparks, 0);
+    EXPECT_TRUE(script.timedParks.empty());
 }
 
 TEST_F(ParkTest, DefaultsAre64PausesAnd8Yields) {
-    Strategy subject;
+    ScriptedPark subject;
     subject.wait(readyAtPoll(64 + 8 + 1));
     EXPECT_EQ(script.pauses, 64);
     EXPECT_EQ(script.yields, 8);
@@ -87,128 +87,270 @@ TEST_F(ParkTest, DefaultsAre64PausesAnd8Yields) {
 }
 
 TEST_F(ParkTest, PollsSeldomWherePollsAreInVain) {
-    script.onPark = [this] { strategy.notifyAll(); };
+    script.onPark = [this] { park.notifyAll(); };
     const auto pausesOfAWait = [this](int poll) {
         const int before = script.pauses;
         polls = 0;
-        strategy.wait(readyAtPoll(poll));
+        park.wait(readyAtPoll(poll));
         return script.pauses - before;
     };
     constexpr int asleep = 5 + 3 + 1 + 1;
     for (int i = 0; i < 8; ++i) {
         EXPECT_EQ(pausesOfAWait(asleep), 5) << i;
     }
-    constexpr int asleepAtOnce = 1 + 1 + 1;
+    constexpr int asleepImmediately = 1 + 1 + 1;
     for (int i = 0; i < 8; ++i) {
-        EXPECT_EQ(pausesOfAWait(asleepAtOnce), 0) << i;
+        EXPECT_EQ(pausesOfAWait(asleepImmediately), 0) << i;
         EXPECT_EQ(pausesOfAWait(1), 0) << "no wait at all, so it does not count";
     }
     EXPECT_EQ(pausesOfAWait(asleep), 5) << "once in a while";
     for (int i = 0; i < 15; ++i) {
-        EXPECT_EQ(pausesOfAWait(asleepAtOnce), 0) << i;
+        EXPECT_EQ(pausesOfAWait(asleepImmediately), 0) << i;
     }
     EXPECT_EQ(pausesOfAWait(3), 2) << "they succeed again";
     EXPECT_EQ(pausesOfAWait(asleep), 5);
 }
 
-TEST_F(ParkTest, MaySleepAtOnce) {
-    Strategy subject{Strategy::Options{0, 0}};
-    script.onPark = [&] { subject.notifyAll(); };
-    subject.wait(readyAtPoll(2));
-    EXPECT_EQ(script.pauses + script.yields, 0);
-    EXPECT_EQ(script.parks, 1);
-}
-
 TEST_F(ParkTest, TimedWaitSleepsUntilTheDeadlineAtMost) {
-    script.onPark = [this] { script.now += 100ns; };
-    EXPECT_FALSE(strategy.waitUntil(readyAtPoll(-1), at(100)));
-    EXPECT_EQ(script.pauses, 5);
-    EXPECT_EQ(script.yields, 3);
-    EXPECT_EQ(script.timedParks, (std::vector<Script::Time>{100ns}));
+    script.onPark = [this] { script.now += 60ns; };
+    EXPECT_FALSE(park.waitUntil(readyAtPoll(-1), at(100)));
+    EXPECT_EQ(script.timedParks, (std::vector<Script::Time>{100ns, 40ns}));
     EXPECT_TRUE(nobodyIsAnnounced());
 }
 
-TEST_F(ParkTest, TimedWaitEndsWhenReadyInAnyStage) {
-    for (const int poll : {1, 5, 8, 9}) {
-        polls = 0;
-        EXPECT_TRUE(strategy.waitUntil(readyAtPoll(poll), at(100))) << poll;
-    }
-    EXPECT_TRUE(script.timedParks.empty());
-}
-
-TEST_F(ParkTest, TimedWaitWithoutTimeLooksOnceAndAnnouncesNothing) {
+TEST_F(ParkTest, TimedWaitWithoutTimePollsOnceAndAnnouncesNothing) {
     script.now = 100ns;
-    EXPECT_FALSE(strategy.waitUntil(readyAtPoll(-1), at(100)));
+    EXPECT_FALSE(park.waitUntil(readyAtPoll(-1), at(100)));
     EXPECT_EQ(polls, 1);
     EXPECT_EQ(script.pauses + script.yields + script.heavyFences, 0);
 }
 
+TEST_F(ParkTest, TimedWaitPollsOnceMoreAtTheDeadline) {
+    bool isReady = false;
+    script.onPark = [&] {
+        script.now = 100ns;
+        isReady = true;
+    };
+    EXPECT_TRUE(park.waitUntil([&] { return isReady; }, at(100)));
+}
+
+// ---- the single steps: fences, kernel calls, deadlines
+
+TEST_F(ParkTest, AThreadThatJoinsOthersMakesNoHeavyFence) {
+    const auto first = park.prepareWait();
+    const auto second = park.prepareWait();
+    EXPECT_EQ(script.heavyFences, 1);
+    (void)park.cancelWait(first);
+    (void)park.cancelWait(park.prepareWait());
+    EXPECT_EQ(script.heavyFences, 1) << "the second one is still there";
+    (void)park.cancelWait(second);
+    (void)park.cancelWait(park.prepareWait());
+    EXPECT_EQ(script.heavyFences, 2) << "nobody was there";
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(ParkTest, TheFirstThreadAfterANotificationOfAllMakesAFence) {
+    (void)park.prepareWait();
+    park.notifyAll();
+    (void)park.prepareWait();
+    EXPECT_EQ(script.heavyFences, 2);
+}
+
+TEST_F(ParkTest, NotificationsUntilTheWaiterRunsCallNoKernel) {
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    const auto key = park.prepareWait();
+    EXPECT_EQ(unparksOfOneNotification(), 1);
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    park.wait(key);
+    EXPECT_EQ(unparksOfOneNotification(), 0);
+    EXPECT_EQ(script.heavyFences, 1);
+    EXPECT_EQ(script.lightFences, 4) << "one for each notification";
+}
+
+TEST_F(ParkTest, AThreadThatWasWokenPollsBeforeItAnnouncesItselfAgain) {
+    for (const bool isTimed : {false, true}) {
+        ScriptedPark subject{ScriptedPark::Options{0, 0}};
+        bool isAwake = false;
+        script.heavyFences = 0;
+        script.onPark = [&] {
+            isAwake = true;
+            subject.notifyAll();
+        };
+        const auto ready = [&isAwake] { return isAwake; };
+        if (isTimed) {
+            EXPECT_TRUE(subject.waitUntil(ready, ScriptedPark::Clock::time_point::max()));
+        } else {
+            subject.wait(ready);
+        }
+        EXPECT_EQ(script.heavyFences, 1);
+    }
+    EXPECT_EQ(script.pauses + script.yields, 0) << "no polls were asked for";
+}
+
+TEST_F(ParkTest, SleepsOnThroughSpuriousReturns) {
+    script.onPark = [this] {
+        if (script.parks == 5) {
+            park.notifyAll();
+        }
+    };
+    park.notifyAll();  // too early to count
+    park.wait(park.prepareWait());
+    EXPECT_EQ(script.parks, 5);
+}
+
+TEST_F(ParkTest, CancelAfterTheNotificationLeavesLaterWaitersAlone) {
+    const auto notified = park.prepareWait();
+    park.notifyAll();
+    const auto later = park.prepareWait();
+    (void)park.cancelWait(notified);
+    EXPECT_EQ(unparksOfOneNotification(), 1) << "the later waiter's announcement was taken back";
+    park.wait(later);
+    EXPECT_EQ(script.parks, 0);
+}
+
+TEST_F(ParkTest, TimedWaiterThatGaveUpIsNotWokenUp) {
+    script.onPark = [this] { script.now += 30ns; };
+    EXPECT_FALSE(park.waitUntil(park.prepareWait(), at(100)));
+    EXPECT_EQ(script.timedParks, (std::vector<Script::Time>{100ns, 70ns, 40ns, 10ns}));
+    for (const auto deadline : {at(100), at(-1000), ScriptedPark::Clock::time_point::min()}) {
+        EXPECT_FALSE(park.waitUntil(park.prepareWait(), deadline));
+    }
+    EXPECT_EQ(script.timedParks.size(), 4U);
+    EXPECT_TRUE(nobodyIsAnnounced());
+}
+
+TEST_F(ParkTest, NotificationJustBeforeGivingUpCounts) {
+    script.onClockReading = [this] {
+        script.now = 100ns;
+        park.notifyAll();
+    };
+    EXPECT_TRUE(park.waitUntil(park.prepareWait(), at(100)));
+    EXPECT_TRUE(script.timedParks.empty());
+}
+
 #if defined(__cpp_exceptions)
 TEST_F(ParkTest, ThrowingConditionCallsTheWaitOffInAnyStage) {
-    for (const int poll : {1, 5, 8, 9}) {
+    script.onPark = [this] { park.notifyAll(); };
+    for (const int poll : {1, 5, 8, 9, 10}) {
         const auto throwing = [&]() -> bool {
             return ++polls == poll ? throw std::runtime_error("from ready") : false;
         };
         polls = 0;
-        EXPECT_THROW(strategy.wait(throwing), std::runtime_error);
+        EXPECT_THROW(park.wait(throwing), std::runtime_error);
         polls = 0;
-        EXPECT_THROW((void)strategy.waitUntil(throwing, at(100)), std::runtime_error);
+        EXPECT_THROW((void)park.waitUntil(throwing, at(100)), std::runtime_error);
         EXPECT_TRUE(nobodyIsAnnounced()) << poll;
     }
-    EXPECT_EQ(script.parks, 0);
 }
 #endif
 
-// ---- on the real machine
+// ---- notifyOne
 
-template <class Strategy>
-class ParkedThreadTest : public testing::Test {
+class NotifyOneTest : public ParkTest {
 protected:
-    // Long enough for one percent of it to be much more than falling asleep and waking up takes.
-    static constexpr std::chrono::milliseconds period{200};
-};
-
-struct PortablePlatform : StdPlatform {
-    using Fence = PortableFence;
-};
-struct ParkedNames {
-    template <class Strategy>
-    static std::string GetName(int) {
-        return std::is_same_v<Strategy, BasicPark<StdPlatform, detail::CondVarParker>> ? "CondVar"
-               : std::is_same_v<Strategy, Park>                                        ? "Default"
-                                                                                       : "Portable";
+    int unparksOfOne() {
+        const int before = script.unparks;
+        park.notifyOne();
+        return script.unparks - before;
     }
+    /// The time of the script is later.
+    bool isNotified(ScriptedPark::Key key) { return park.waitUntil(key, at(0)); }
 };
-using Parked = testing::Types<Park, BasicPark<StdPlatform, detail::CondVarParker>,
-                              BasicPark<PortablePlatform>>;
-TYPED_TEST_SUITE(ParkedThreadTest, Parked, ParkedNames);
 
-TYPED_TEST(ParkedThreadTest, UsesLessThanOnePercentOfAProcessor) {
-    EXPECT_TRUE(test::sleeps([&] {
-        TypeParam strategy;
-        std::atomic<bool> isReady{false};
-        test::Usage usage;
-        std::thread sleeper([&] {
-            usage = test::usageOf(
-                [&] { strategy.wait([&] { return isReady.load(std::memory_order_acquire); }); });
-        });
-        std::this_thread::sleep_for(this->period);
-        isReady.store(true, std::memory_order_release);
-        strategy.notifyAll();
-        sleeper.join();
-        return usage;
-    }));
+TEST_F(NotifyOneTest, WakesOneWaiterForEachNotification) {
+    EXPECT_EQ(unparksOfOne(), 0);
+    const auto first = park.prepareWait();
+    const auto second = park.prepareWait();
+    const auto third = park.prepareWait();
+    EXPECT_EQ(unparksOfOne(), 1);
+    EXPECT_EQ(unparksOfOne(), 1);
+    EXPECT_TRUE(isNotified(first));
+    EXPECT_TRUE(isNotified(second));
+    EXPECT_FALSE(isNotified(third));
 }
 
-TYPED_TEST(ParkedThreadTest, UsesLessThanOnePercentOfAProcessorUnderALimit) {
-    TypeParam strategy;
-    EXPECT_TRUE(test::sleeps([&] {
-        return test::usageOf([&] {
-            const auto deadline = TypeParam::Clock::now() + this->period;
-            EXPECT_FALSE(strategy.waitUntil([] { return false; }, deadline));
-            EXPECT_GE(TypeParam::Clock::now(), deadline);
-        });
-    }));
+TEST_F(NotifyOneTest, NotificationDoesNotLastUntilTheNextAnnouncement) {
+    park.notifyOne();
+    EXPECT_FALSE(isNotified(park.prepareWait()));
+    const auto key = park.prepareWait();
+    park.notifyOne();
+    park.notifyOne();
+    EXPECT_TRUE(isNotified(key));
+    EXPECT_FALSE(isNotified(park.prepareWait()));
+}
+
+TEST_F(NotifyOneTest, NotifyAllReachesThoseThatNotifyOneLeft) {
+    const auto first = park.prepareWait();
+    const auto second = park.prepareWait();
+    park.notifyOne();
+    park.notifyAll();
+    EXPECT_TRUE(isNotified(first));
+    EXPECT_TRUE(isNotified(second));
+    EXPECT_FALSE(isNotified(park.prepareWait()));
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(NotifyOneTest, ConditionThatThrowsAfterASleepWakesAnother) {
+    ScriptedPark subject{ScriptedPark::Options{0, 0}};
+    const auto other = subject.prepareWait();
+    script.onPark = [&] { subject.notifyOne(); };
+    const auto throwingLater = [&]() -> bool {
+        return ++polls == 2 ? throw std::runtime_error("from ready") : false;
+    };
+    EXPECT_THROW(subject.wait(throwingLater), std::runtime_error);
+    EXPECT_EQ(script.unparks, 2);
+    EXPECT_TRUE(subject.waitUntil(other, at(0)));
+}
+#endif
+
+// ---- deadlineAfter
+
+struct StoppedClock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<StoppedClock>;
+    [[maybe_unused]] static constexpr bool is_steady = true;
+    static time_point now() noexcept { return time_point(1000ns); }
+};
+
+constexpr auto now = StoppedClock::time_point(1000ns);
+constexpr auto never = StoppedClock::time_point::max();
+
+TEST(DeadlineTest, LiesAheadByTheDuration) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(5us), now + 5us);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::duration<double, std::nano>(0.25)),
+              now + 1ns)
+        << "rounded up, so that nobody waits too short";
+}
+
+TEST(DeadlineTest, NothingAndLessIsNow) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(0s), now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(-1h), now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::hours::min()), now);
+}
+
+TEST(DeadlineTest, LongestDurationsDoNotOverflow) {
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::hours::max()), never);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(std::chrono::nanoseconds::max()), never);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(
+                  std::chrono::duration<double>(std::numeric_limits<double>::infinity())),
+              never);
+}
+
+TEST(DeadlineTest, AFloatThatIsRoundedBeyondTheEndDoesNotOverflow) {
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point(), std::chrono::duration<float>(9223371776.F)),
+              never);
+    const std::chrono::duration<float> rest(never - now);
+    EXPECT_EQ(deadlineAfter<StoppedClock>(rest), never);
+}
+
+TEST(DeadlineTest, BeginsBeforeTheEpochToo) {
+    constexpr auto early = StoppedClock::time_point(-1s);
+    EXPECT_EQ(deadlineAfter(early, 5s), StoppedClock::time_point(4s));
+    EXPECT_EQ(deadlineAfter(StoppedClock::time_point::min(), 5s),
+              StoppedClock::time_point::min() + 5s);
+    EXPECT_EQ(deadlineAfter(early, std::chrono::hours::max()), never);
 }
 
 }  // namespace

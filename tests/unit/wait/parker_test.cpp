@@ -1,6 +1,6 @@
 #include "unit/wait/idle_thread.hpp"
 
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <chrono>
 #include <cstdio>

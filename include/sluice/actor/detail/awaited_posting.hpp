@@ -5,7 +5,7 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/bus/message_header.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <atomic>
 #include <chrono>

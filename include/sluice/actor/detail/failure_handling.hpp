@@ -3,7 +3,7 @@
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <chrono>
 #include <cstdint>

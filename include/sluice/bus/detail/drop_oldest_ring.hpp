@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/mpmc_ring.hpp>

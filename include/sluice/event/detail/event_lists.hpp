@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cell.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/cell.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>

@@ -2,8 +2,7 @@
 
 #include <sluice/event/detail/event_store.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
-#include <sluice/wait/batch_pacing.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
 
 #include <cstddef>
@@ -69,7 +69,7 @@ using One = std::integral_constant<std::size_t, 1>;
 /// Claims up to `max` consecutive positions. freeSlots(tail) is the number of free slots from
 /// `tail` on, at most `max`; it may be 0 if `tail` is outdated.
 template <class Index, class Tail, class Storage, class Max, class FreeSlots>
-[[gnu::always_inline]] inline SlotClaim<Index> claimSlots(Tail& tailWord, Storage& slots, Max,
+[[gnu::always_inline]] inline SlotClaim<Index> claimSlots(Tail& tailWord, Storage& slots, Max max,
                                                           FreeSlots freeSlots) noexcept {
     using Positions = RingPositions<Index>;
     // A compare-exchange waits for all earlier stores, so each push prefetches the slot that will
@@ -82,7 +82,7 @@ template <class Index, class Tail, class Storage, class Max, class FreeSlots>
         }
         const std::size_t available = freeSlots(tail);
         const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
-        if (available == 0) {
+        if (available == 0 && max != 0) {
             // `tail` may be outdated: the ring is full only if no push has changed it.
             const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
             if (newest == tail) {
@@ -96,6 +96,14 @@ template <class Index, class Tail, class Storage, class Max, class FreeSlots>
             return {SendResult::ok, tail, count};
         }
     }
+}
+
+/// Ends the program, also in release builds: the slot belongs to another push.
+[[noreturn, gnu::cold, gnu::noinline]] inline void misusedEmplace() noexcept {
+    failAssertion({"emplace",
+                   "emplace needs a reservation that succeeded, is not committed and "
+                   "holds no message yet",
+                   __FILE__, __LINE__});
 }
 
 /// Consecutive slots owned by a producer, which fills and commits them one by one. When it is
@@ -139,9 +147,9 @@ public:
     /// Constructs the message of the current slot. Call it once per slot.
     template <class... Args>
     T& emplace(Args&&... args) {
-        SLUICE_ASSERT(remaining_ != 0 && message_ == nullptr,
-                      "emplace needs a reservation that succeeded, is not committed and holds no "
-                      "message yet");
+        if (remaining_ == 0 || message_ != nullptr) {
+            misusedEmplace();
+        }
         message_ = std::addressof(slot().cell.construct(std::forward<Args>(args)...));
         return *message_;
     }

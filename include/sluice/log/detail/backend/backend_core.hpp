@@ -5,7 +5,7 @@
 #include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/batch_writer.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -2,11 +2,11 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/counter.hpp>
-#include <sluice/base/ring_positions.hpp>
+#include <sluice/base/ring_storage.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 #include <sluice/log/statistics.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -322,12 +322,12 @@ public:
             }
             backoff.wait();
         }
-        room_.await(ready);
+        room_.wait(ready);
     }
 
     /// Sleeps until half of the lane is free, or until `closed`. For the shared lane.
     void awaitHalfFree(const Atomic<bool>& closed) noexcept {
-        room_.await([&]() noexcept {
+        room_.wait([&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||  // relaxed: see awaitRoom()
                    isHalfFree(releasedCount(), releasedBytes());
         });
@@ -551,7 +551,7 @@ private:
     alignas(cacheLineSize) SingleWriterCounter<Platform> rejected_;
     SingleWriterCounter<Platform> dropped_;
     std::uint64_t used_ = 0;  ///< the highest ring offset in use so far
-    BasicEventCount<Platform, typename Traits::Parker> room_;  ///< the owner waits here for room
+    BasicPark<Platform, typename Traits::Parker> room_{{0, 0}};  ///< the owner waits here for room
 };
 
 }  // namespace sluice::log::detail

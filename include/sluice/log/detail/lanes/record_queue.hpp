@@ -13,7 +13,7 @@
 #include <sluice/log/detail/lanes/order.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 #include <sluice/log/statistics.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -591,7 +591,7 @@ private:
     const RoomMaker roomMaker_;
     Atomic<bool> closed_{false};                                      ///< written by close()
     Atomic<bool> postsWake_{false};                                   ///< written by the back end
-    BasicEventCount<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
+    BasicPark<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
     const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/asymmetric_fence.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <atomic>
 #include <cerrno>

@@ -12,7 +12,7 @@
 #include <sluice/bridge/nats/route.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 
@@ -57,7 +57,7 @@ public:
     OutletResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
                          Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, detail::wallClock(),
-                              deadlineAfter<EventCount::Clock>(timeout));
+                              deadlineAfter<Park::Clock>(timeout));
     }
 
 private:

@@ -67,7 +67,7 @@ public:
         }
     }
 
-    using Deadline = EventCount::Clock::time_point;
+    using Deadline = Park::Clock::time_point;
 
     /// Sends a message and counts the result. `time` is in nanoseconds since 1970-01-01 UTC. In the
     /// durable profile it waits for room until the deadline; without a deadline it does not wait.

@@ -5,7 +5,7 @@
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/memory/buffer_pool.hpp>
-#include <sluice/wait/event_count.hpp>
+#include <sluice/wait/park.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> undeliverable{0};
     std::atomic<std::uint64_t> resent{0};
     std::atomic<std::uint64_t> replayed{0};
-    EventCount freed;  ///< notified when `held` falls to a multiple of `step`
+    Park freed;  ///< notified when `held` falls to a multiple of `step`
 };
 
 /// Keeps messages until JetStream has stored them. NatsBridge owns one.
@@ -130,7 +130,7 @@ public:
     /// Reserves room for one message. Does not wait. Returns `ok`, `congested` or `closed`.
     OutletResult reserve(Priority priority, Reservation& reservation) noexcept;
     /// The same, but it waits for room until the deadline, or until close().
-    OutletResult reserveUntil(EventCount::Clock::time_point deadline, Priority priority,
+    OutletResult reserveUntil(Park::Clock::time_point deadline, Priority priority,
                               Reservation& reservation) noexcept;
     /// Whether the server answers that it knows no importer of this subject. Waits for the answer
     /// for at most two seconds, or not at all if there is no connection.

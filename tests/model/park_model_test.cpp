@@ -1,7 +1,6 @@
 #include "support/model/expectations.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/wait/event_count.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <gtest/gtest.h>
@@ -10,14 +9,14 @@
 #include <chrono>
 #include <cstdint>
 
-// EventCount and Park as shipped, on the futex of the model. A lost wake-up shows as a schedule in
+// Park as shipped, on the futex of the model. A lost wake-up shows as a schedule in
 // which nobody can go on. The sleeper relies on edge E1. A waiter that goes by the notification
 // alone relies on edge E2.
 
 namespace sluice::model {
 namespace {
 
-using Events = BasicEventCount<ModelPlatform, ModelParker>;
+using Events = BasicPark<ModelPlatform, ModelParker>;
 using ParkInModel = BasicPark<ModelPlatform, ModelParker>;
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -25,10 +24,10 @@ constexpr auto acquire = std::memory_order_acquire;
 constexpr auto release = std::memory_order_release;
 
 void oneWaiterOneNotifier() {
-    Events events;
+    Events events{{0, 0}};
     Plain<int> data;
     Atomic<int> isReady{0};
-    parallel([&] { events.await([&] { return isReady.load(acquire) == 1; }), (void)data.get(); },
+    parallel([&] { events.wait([&] { return isReady.load(acquire) == 1; }), (void)data.get(); },
              [&] {
                  data.set(1);
                  isReady.store(1, release);
@@ -37,32 +36,32 @@ void oneWaiterOneNotifier() {
 }
 
 void twoWaiters() {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> isReady{0};
-    const auto await = [&] { events.await([&] { return isReady.load(acquire) == 1; }); };
+    const auto await = [&] { events.wait([&] { return isReady.load(acquire) == 1; }); };
     parallel(await, await, [&] { isReady.store(1, release), events.notifyAll(); });
 }
 
 /// The waiter needs both, and may be woken by either.
 void twoNotifiers() {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> count{0};
     const auto add = [&] { (void)count.fetch_add(1, release), events.notifyAll(); };
-    parallel([&] { events.await([&] { return count.load(acquire) == 2; }); }, add, add);
+    parallel([&] { events.wait([&] { return count.load(acquire) == 2; }); }, add, add);
 }
 
 /// Each waits for the other in turn, on one event count.
 void takingTurns() {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> turn{0};
     parallel(
         [&] {
             turn.store(1, release);
             events.notifyAll();
-            events.await([&] { return turn.load(acquire) == 2; });
+            events.wait([&] { return turn.load(acquire) == 2; });
         },
         [&] {
-            events.await([&] { return turn.load(acquire) == 1; });
+            events.wait([&] { return turn.load(acquire) == 1; });
             turn.store(2, release);
             events.notifyAll();
         });
@@ -70,9 +69,9 @@ void takingTurns() {
 
 /// A waiter that goes away again does not take the place of one that stays.
 void oneCancels() {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> isReady{0};
-    parallel([&] { events.await([&] { return isReady.load(acquire) == 1; }); },
+    parallel([&] { events.wait([&] { return isReady.load(acquire) == 1; }); },
              [&] { events.cancelWait(events.prepareWait()); },
              [&] { isReady.store(1, release), events.notifyAll(); });
 }
@@ -109,13 +108,13 @@ private:
 /// The second notifier comes while the first one is stopped, and wakes the waiter all the same.
 template <class Notify>
 void firstNotifierIsStopped(Notify notify) {
-    BasicEventCount<ModelPlatform, HoldingParker> events;
+    BasicPark<ModelPlatform, HoldingParker> events{{0, 0}};
     Hold here;
     hold = &here;
     Atomic<int> count{0};
     parallel(
         [&] {
-            events.await([&] { return count.load(acquire) == 2; });
+            events.wait([&] { return count.load(acquire) == 2; });
             here.isOver.store(1, release);
         },
         [&] {
@@ -137,7 +136,7 @@ constexpr auto notifyAll = [](auto& events) { events.notifyAll(); };
 
 /// Work for threads that wait on one event count, each piece for one of them.
 struct Work {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> pieces{0};
 
     void add() {
@@ -154,7 +153,7 @@ struct Work {
         return false;
     }
     void take() {
-        events.await([this] { return tryTake(); });
+        events.wait([this] { return tryTake(); });
     }
 };
 
@@ -166,13 +165,13 @@ void eachPieceOfWorkWakesOne() {
 /// The same with a slot for each piece. A waiter that comes when each other one has a permit sees
 /// the second piece, or is notified of it.
 void eachSlotWakesOne() {
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> first{0};
     Atomic<int> second{0};
     const auto isTaken = [](Atomic<int>& slot) {
         return slot.load(acquire) == 1 && slot.exchange(0, acquire) == 1;
     };
-    const auto take = [&] { events.await([&] { return isTaken(first) || isTaken(second); }); };
+    const auto take = [&] { events.wait([&] { return isTaken(first) || isTaken(second); }); };
     parallel(take, take, [&] {
         first.store(1, release), events.notifyOne();
         second.store(1, release), events.notifyOne();
@@ -190,8 +189,8 @@ void oneGivesUp() {
     Work work;
     parallel([&] { work.take(); },
              [&] {
-                 if (work.events.awaitUntil([&] { return work.tryTake(); },
-                                            ModelPlatform::Clock::now() + 5ms)) {
+                 if (work.events.waitUntil([&] { return work.tryTake(); },
+                                           ModelPlatform::Clock::now() + 5ms)) {
                      work.add();
                  }
              },
@@ -215,7 +214,7 @@ void theEndReachesAll() {
     Work work;
     Atomic<int> isOver{0};
     const auto takeToTheEnd = [&] {
-        work.events.await([&] {
+        work.events.wait([&] {
             const bool wasOver = isOver.load(acquire) == 1;
             (void)work.tryTake();
             return wasOver;
@@ -232,7 +231,7 @@ void theEndReachesAll() {
 /// A write before the notification is visible after the wait that the notification ended.
 template <class Notify>
 void waitTellsWhatWasNotified(Notify notify) {
-    Events events;
+    Events events{{0, 0}};
     Plain<int> data;
     Atomic<int> isReady{0};
     parallel(
@@ -261,13 +260,13 @@ void waitTellsWhatOneWasTold() {
 
 void limitedWait() {
     using namespace std::chrono_literals;
-    Events events;
+    Events events{{0, 0}};
     Atomic<int> isReady{0};
     parallel(
         [&] {
             const auto deadline = ModelPlatform::Clock::now() + 5ms;
             const bool inTime =
-                events.awaitUntil([&] { return isReady.load(acquire) == 1; }, deadline);
+                events.waitUntil([&] { return isReady.load(acquire) == 1; }, deadline);
             check(inTime || ModelPlatform::Clock::now() >= deadline, "not before the deadline");
         },
         [&] { isReady.store(1, release), events.notifyAll(); });
@@ -275,15 +274,15 @@ void limitedWait() {
 
 void limitedWaitForNothing() {
     using namespace std::chrono_literals;
-    Events events;
+    Events events{{0, 0}};
     parallel([&] {
         const auto deadline = ModelPlatform::Clock::now() + 5ms;
-        check(!events.awaitUntil([] { return false; }, deadline), "nothing ever happens");
+        check(!events.waitUntil([] { return false; }, deadline), "nothing ever happens");
         check(ModelPlatform::Clock::now() >= deadline, "not before the deadline");
     });
 }
 
-TEST(EventCountModelTest, NoWakeUpIsLost) {
+TEST(ParkModelTest, NoWakeUpIsLost) {
     EXPECT_TRUE(holds(oneWaiterOneNotifier));
     EXPECT_TRUE(holds(twoWaiters));
     EXPECT_TRUE(holds(twoNotifiers));
@@ -291,12 +290,12 @@ TEST(EventCountModelTest, NoWakeUpIsLost) {
     EXPECT_TRUE(holds(oneCancels));
 }
 
-TEST(EventCountModelTest, AStoppedNotifierDelaysNoWaiterThatALaterOneNotifies) {
+TEST(ParkModelTest, AStoppedNotifierDelaysNoWaiterThatALaterOneNotifies) {
     EXPECT_TRUE(holds([] { firstNotifierIsStopped(notifyAll); }));
     EXPECT_TRUE(holds([] { firstNotifierIsStopped(notifyOne); }));
 }
 
-TEST(EventCountModelTest, AWakeUpOfOneIsNeverLost) {
+TEST(ParkModelTest, AWakeUpOfOneIsNeverLost) {
     EXPECT_TRUE(holds(eachPieceOfWorkWakesOne));
     EXPECT_TRUE(holds(eachSlotWakesOne));
     EXPECT_TRUE(holds(twoNotifiersOfOne));
@@ -307,22 +306,22 @@ TEST(EventCountModelTest, AWakeUpOfOneIsNeverLost) {
     EXPECT_TRUE(holds(theEndReachesAll, many));
 }
 
-TEST(EventCountModelTest, ANotificationCarriesWhatWasWrittenBefore) {
+TEST(ParkModelTest, ANotificationCarriesWhatWasWrittenBefore) {
     EXPECT_TRUE(holds(waitTellsWhatAllWereTold));
     EXPECT_TRUE(holds(waitTellsWhatOneWasTold));
 }
 
-TEST(EventCountModelTest, WaitsWithALimitEnd) {
+TEST(ParkModelTest, WaitsWithALimitEnd) {
     EXPECT_TRUE(holds(limitedWait));
     EXPECT_TRUE(holds(limitedWaitForNothing));
 }
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-TEST(EventCountModelTest, EveryOrderIsNeededButTwo) {
+TEST(ParkModelTest, EveryOrderIsNeededButTwo) {
     // Both matter only when several waiters take the permits of several notifiers.
     EXPECT_TRUE(survive({"leave: compare acquire -> relaxed", "leave: update acquire -> relaxed"},
-                        surveyOrders("event_count.hpp", {},
+                        surveyOrders("park.hpp", {},
                                      {waitTellsWhatAllWereTold, waitTellsWhatOneWasTold,
                                       oneWaiterOneNotifier, oneCancels, oneGoesAway})));
 }

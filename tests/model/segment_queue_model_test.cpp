@@ -164,8 +164,8 @@ TEST(SegmentQueueModelTest, EveryOrderIsNeededButAFew) {
     // sizeApprox() may read head instead of tail. The link of a segment (E4) is visible by way of
     // tail, which is stored after it.
     const std::vector<std::string> expected{"linkFreeSegment: store release -> relaxed",
-                                            "sizeApprox: load acquire -> relaxed",
-                                            "oldest: load acquire -> relaxed"};
+                                            "oldest: load acquire -> relaxed",
+                                            "sizeApprox: load acquire -> relaxed"};
     const Scenarios scenarios{closedTellsWhy, sizeTellsThatAHandlerIsDone, closeWhilePushing,
                               reuse};
     EXPECT_TRUE(survive(expected, surveyOrders("segment_queue.hpp", options({1, 1}), scenarios)));

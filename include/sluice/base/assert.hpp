@@ -49,15 +49,6 @@ failAssertion(const AssertionFailure& failure) noexcept {
     std::abort();
 }
 
-namespace detail {
-
-[[noreturn, gnu::cold, gnu::noinline]] inline void
-assertionFailed(const char* expression, const char* message, const char* file, int line) noexcept {
-    failAssertion(AssertionFailure{expression, message, file, line});
-}
-
-}  // namespace detail
-
 }  // namespace sluice
 
 namespace sluice::detail {
@@ -81,5 +72,5 @@ static constexpr bool assertionsAreActive = true;
 #define SLUICE_ASSERT(condition, message)                                                          \
     (static_cast<bool>(condition)                                                                  \
          ? static_cast<void>(0)                                                                    \
-         : ::sluice::detail::assertionFailed(#condition, message, __FILE__, __LINE__))
+         : ::sluice::failAssertion({#condition, message, __FILE__, __LINE__}))
 #endif

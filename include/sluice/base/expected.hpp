@@ -39,17 +39,39 @@ inline constexpr bool isExpectedOrUnexpected<Expected<T, E>> = true;
 template <class E>
 inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 
-/// The part that both forms of Expected share: a value of type Stored, or an error.
-template <class Stored, class E>
-class ExpectedState {
-public:
-    template <class... Args>
-    constexpr explicit ExpectedState(std::in_place_index_t<0> which, Args&&... args)
-        : state_(which, std::forward<Args>(args)...) {}
+}  // namespace detail
 
-    template <class G>
-    constexpr explicit ExpectedState(std::in_place_index_t<1> which, G&& error)
-        : state_(which, E(std::forward<G>(error))) {}
+/// The result of a function that may fail: a T, or an E that says why there is none.
+///
+///     sluice::Expected<int, ParseError> parse(const char* text);
+///     const auto number = parse("42");
+///     use(number ? *number : 0);  // otherwise number.error()
+///
+/// Use it if a failure is an ordinary result, or if a set-up must fail without exceptions. It is
+/// trivially copyable and trivially destructible if T and E are. T may be E.
+///
+/// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
+/// in a release build. If an assignment throws while it replaces a value by an error or the
+/// reverse, there may be neither; hasValue() is then false.
+template <class T, class E>
+class [[nodiscard]] Expected {
+    static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                  "Expected<T, E>: T must be a plain object type");
+
+public:
+    /// A success, made from a value that converts to T implicitly.
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
+                                                !detail::isExpectedOrUnexpected<std::decay_t<U>>,
+                                            int> = 0>
+    constexpr Expected(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+
+    template <class... Args, std::enable_if_t<std::is_constructible_v<T, Args&&...>, int> = 0>
+    constexpr explicit Expected(std::in_place_t, Args&&... args)
+        : state_(std::in_place_index<0>, std::forward<Args>(args)...) {}
+
+    template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
+    constexpr Expected(Unexpected<G> failure)
+        : state_(std::in_place_index<1>, E(std::move(failure).error())) {}
 
     [[nodiscard]] constexpr bool hasValue() const noexcept { return state_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return hasValue(); }
@@ -64,91 +86,24 @@ public:
     }
     [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error()); }
 
-protected:
-    constexpr const Stored& stored() const noexcept {
+    /// The value. value(), `*` and `->` assert that there is one.
+    [[nodiscard]] constexpr const T& value() const& noexcept {
         SLUICE_ASSERT(state_.index() == 0, "Expected holds an error; ask hasValue() first");
         return std::get<0>(state_);
     }
-    constexpr Stored& stored() noexcept {
-        return const_cast<Stored&>(std::as_const(*this).stored());
+    [[nodiscard]] constexpr T& value() & noexcept {
+        return const_cast<T&>(std::as_const(*this).value());
     }
+    [[nodiscard]] constexpr T&& value() && noexcept { return std::move(value()); }
+
+    constexpr T& operator*() & noexcept { return value(); }
+    constexpr const T& operator*() const& noexcept { return value(); }
+    constexpr T&& operator*() && noexcept { return std::move(value()); }
+    constexpr T* operator->() noexcept { return std::addressof(value()); }
+    constexpr const T* operator->() const noexcept { return std::addressof(value()); }
 
 private:
-    std::variant<Stored, Unexpected<E>> state_;
-};
-
-}  // namespace detail
-
-/// The result of a function that may fail: a T, or an E that says why there is none.
-///
-///     sluice::Expected<int, ParseError> parse(const char* text);
-///     const auto number = parse("42");
-///     use(number ? *number : 0);  // otherwise number.error()
-///
-/// Use it if a failure is an ordinary result, or if a set-up must fail without exceptions. It is
-/// trivially copyable and trivially destructible if T and E are. T may be E or void.
-///
-/// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
-/// in a release build. If an assignment throws while it replaces a value by an error or the
-/// reverse, there may be neither; hasValue() is then false.
-template <class T, class E>
-class [[nodiscard]] Expected : public detail::ExpectedState<T, E> {
-    static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
-                  "Expected<T, E>: T must be a plain object type or void");
-    using State = detail::ExpectedState<T, E>;
-
-public:
-    /// A success, made from a value that converts to T implicitly.
-    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
-                                                !detail::isExpectedOrUnexpected<std::decay_t<U>>,
-                                            int> = 0>
-    constexpr Expected(U&& value) : State(std::in_place_index<0>, std::forward<U>(value)) {}
-
-    template <class... Args, std::enable_if_t<std::is_constructible_v<T, Args&&...>, int> = 0>
-    constexpr explicit Expected(std::in_place_t, Args&&... args)
-        : State(std::in_place_index<0>, std::forward<Args>(args)...) {}
-
-    template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
-    constexpr Expected(Unexpected<G> failure)
-        : State(std::in_place_index<1>, std::move(failure).error()) {}
-
-    /// The value. value(), `*` and `->` assert that there is one.
-    [[nodiscard]] constexpr T& value() & noexcept { return this->stored(); }
-    [[nodiscard]] constexpr const T& value() const& noexcept { return this->stored(); }
-    [[nodiscard]] constexpr T&& value() && noexcept { return std::move(this->stored()); }
-
-    constexpr T& operator*() & noexcept { return this->stored(); }
-    constexpr const T& operator*() const& noexcept { return this->stored(); }
-    constexpr T&& operator*() && noexcept { return std::move(this->stored()); }
-    constexpr T* operator->() noexcept { return std::addressof(this->stored()); }
-    constexpr const T* operator->() const noexcept { return std::addressof(this->stored()); }
-
-    /// The value, or `other` if this is a failure.
-    template <class U>
-    [[nodiscard]] constexpr T valueOr(U&& other) const& {
-        return this->hasValue() ? this->stored() : static_cast<T>(std::forward<U>(other));
-    }
-    template <class U>
-    [[nodiscard]] constexpr T valueOr(U&& other) && {
-        return this->hasValue() ? std::move(this->stored())
-                                : static_cast<T>(std::forward<U>(other));
-    }
-};
-
-/// A success without a value, or an error.
-template <class E>
-class [[nodiscard]] Expected<void, E> : public detail::ExpectedState<std::monostate, E> {
-    using State = detail::ExpectedState<std::monostate, E>;
-
-public:
-    constexpr Expected() noexcept : State(std::in_place_index<0>) {}
-
-    template <class G, std::enable_if_t<std::is_convertible_v<G&&, E>, int> = 0>
-    constexpr Expected(Unexpected<G> failure)
-        : State(std::in_place_index<1>, std::move(failure).error()) {}
-
-    /// Asserts that this is a success.
-    constexpr void value() const noexcept { static_cast<void>(this->stored()); }
+    std::variant<T, Unexpected<E>> state_;
 };
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #include <sluice/base/setup_error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -54,6 +55,22 @@ struct RingPositions {
     /// The number of messages from `head` up to `tail`.
     static constexpr std::size_t distance(Index head, Index tail) noexcept {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
+    }
+
+    /// The distance at one moment. Retries if `head` moved in between.
+    ///
+    /// Acquire, both: a thread that counts a message as removed sees its handler's writes. The
+    /// second load of `head` is no older than the head that the producers had read before they
+    /// wrote this tail. Relaxed: the first load has acquired the value.
+    template <class Atomic>
+    static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
+        for (;;) {
+            const Index first = head.load(std::memory_order_acquire);
+            const Index last = unmarked(tail.load(std::memory_order_acquire));
+            if (head.load(std::memory_order_relaxed) == first) {
+                return distance(first, last);
+            }
+        }
     }
 
     /// The mask for at(). `slots` is a power of two.

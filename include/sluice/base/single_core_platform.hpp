@@ -33,37 +33,36 @@ public:
         value_.store(value, std::memory_order_relaxed);
     }
     T exchange(T value, std::memory_order) noexcept {
-        const Barriers around;
-        return value_.exchange(value, std::memory_order_relaxed);
+        return alone([&] { return value_.exchange(value, std::memory_order_relaxed); });
     }
     T fetch_add(T value, std::memory_order) noexcept {
-        const Barriers around;
-        return value_.fetch_add(value, std::memory_order_relaxed);
+        return alone([&] { return value_.fetch_add(value, std::memory_order_relaxed); });
     }
     T fetch_sub(T value, std::memory_order) noexcept {
-        const Barriers around;
-        return value_.fetch_sub(value, std::memory_order_relaxed);
+        return alone([&] { return value_.fetch_sub(value, std::memory_order_relaxed); });
     }
     T fetch_or(T value, std::memory_order) noexcept {
-        const Barriers around;
-        return value_.fetch_or(value, std::memory_order_relaxed);
+        return alone([&] { return value_.fetch_or(value, std::memory_order_relaxed); });
     }
-    bool compare_exchange_weak(T& expected, T desired, std::memory_order,
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order order,
                                std::memory_order = std::memory_order_relaxed) noexcept {
-        const Barriers around;
-        return value_.compare_exchange_weak(expected, desired, std::memory_order_relaxed);
+        return compare_exchange_strong(expected, desired, order);
     }
     bool compare_exchange_strong(T& expected, T desired, std::memory_order,
                                  std::memory_order = std::memory_order_relaxed) noexcept {
-        const Barriers around;
-        return value_.compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+        return alone([&] {
+            return value_.compare_exchange_strong(expected, desired, std::memory_order_relaxed);
+        });
     }
 
 private:
-    struct Barriers {
-        Barriers() noexcept { compilerBarrier(); }
-        ~Barriers() { compilerBarrier(); }
-    };
+    template <class Change>
+    static auto alone(Change change) noexcept {
+        compilerBarrier();
+        const auto result = change();
+        compilerBarrier();
+        return result;
+    }
 
     std::atomic<T> value_{};
 };
@@ -90,7 +89,6 @@ struct SingleCorePlatform : StdPlatform {
         static void light() noexcept { detail::compilerBarrier(); }
         static bool tryLight() noexcept { return light(), true; }
         static void heavy() noexcept { detail::compilerBarrier(); }
-        static bool isAsymmetric() noexcept { return true; }
     };
 
     static constexpr bool hasThreads = false;

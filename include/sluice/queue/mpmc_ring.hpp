@@ -38,23 +38,23 @@ namespace sluice {
 ///
 /// Performance: a push and a message consumed each take one compare-exchange, and a message one
 /// more read-modify-write, unless other threads interfere. Capacity and memory as in MpscRing.
+//
+// Two slots at least: with one, skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class MpmcRing {
-    using Platform = typename Traits::Platform;
+class MpmcRing
+    : public detail::SequencePushes<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
+    using Pushes = detail::SequencePushes<MpmcRing, T, Capacity, 2, Traits>;
+    friend Pushes;
+    using typename Pushes::Index;
+    using typename Pushes::Positions;
+    using typename Pushes::Slot;
+    using typename Pushes::Storage;
     template <class U>
-    using Atomic = typename Platform::template Atomic<U>;
-    using Index = typename Traits::Index;
-    using Positions = RingPositions<Index>;
-    using Slot = detail::SequenceSlot<T, Platform, Index>;
-    using Claim = detail::SlotClaim<Index>;
-
-    /// With a single slot, skipped(p) would equal freed(p).
-    static constexpr std::size_t minSlots = 2;
-    using Storage = detail::RingStorage<Slot, Capacity, Index, minSlots>;
+    using Atomic = typename Pushes::template Atomic<U>;
+    using Pushes::firstPosition;
+    using Pushes::line;
 
 public:
-    using value_type = T;
-    using Reservation = detail::SlotReservation<T, Storage, Traits>;
     static constexpr bool manyConsumers = true;
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
@@ -74,51 +74,11 @@ public:
     MpmcRing& operator=(const MpmcRing&) = delete;
 
     ~MpmcRing() {
-        close();  // so that the destructor of a message cannot push another one
+        this->close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers
-
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
-    template <class U, detail::IfConverts<U, T> = 0>
-    SendResult tryPush(U&& value) {
-        return tryEmplace(std::forward<U>(value));
-    }
-
-    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
-    template <class... Args>
-    SendResult tryEmplace(Args&&... args) {
-        const Claim claimed = claim(detail::One());
-        if (claimed.result == SendResult::ok) {
-            slots_.at(claimed.position).fill(claimed.position, std::forward<Args>(args)...);
-        }
-        return claimed.result;
-    }
-
-    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
-    /// message between them. Returns their number. Needs forward iterators.
-    template <class Iterator>
-    std::size_t tryPushAll(Iterator begin, Iterator end) {
-        std::size_t count = 0;
-        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
-        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
-            slots.emplace(*begin);
-            slots.commit();
-        }
-        return count;
-    }
-
-    /// Reserves the next slot, to build a message in several steps. Later messages are not
-    /// delivered until the reservation is committed or destroyed.
-    [[nodiscard]] Reservation tryReserve() { return Reservation(slots_, claim(detail::One())); }
-
-    /// Reserves up to `max` slots with one compare-exchange.
-    [[nodiscard]] Reservation tryReserve(std::size_t max) {
-        return Reservation(slots_, claim(std::min(max, capacity())));
-    }
+    // ---- Producers: the functions of SequencePushes
 
     // ---- Consumers
 
@@ -156,13 +116,6 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes. A concurrent push is either refused, or accepted and delivered.
-    void close() noexcept { tail_.fetch_or(Positions::mark, std::memory_order_release); }  // E3
-
-    [[nodiscard]] bool isClosed() const noexcept {
-        return Positions::isMarked(tail_.load(std::memory_order_acquire));
-    }
-
     /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = tail_.load(std::memory_order_acquire);
@@ -180,21 +133,7 @@ public:
 
     /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
-        for (;;) {
-            const Index passed = passed_.load(std::memory_order_acquire);
-            // E4 order: the next load of passed_ sees at least what these claims saw.
-            const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
-            // Relaxed: the first load has acquired this value.
-            if (passed_.load(std::memory_order_relaxed) == passed) {
-                return std::min(Positions::distance(passed, tail), capacity());
-            }
-        }
-    }
-
-    /// The number of slots that pushes have claimed so far, modulo half the range of Index.
-    [[nodiscard]] Index pushCount() const noexcept {
-        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
-        return static_cast<Index>(static_cast<Index>(tail - firstPosition) / Positions::one);
+        return std::min(Positions::exactDistance(passed_, tail_), capacity());
     }
 
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
@@ -264,10 +203,6 @@ private:
     // tests/model/mpmc_ring_model_test.cpp weakens each order in turn. docs/algorithms/mpmc-ring.md
     // has the proof.
 
-    static constexpr std::size_t line = Traits::cacheLineSize;
-    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
-    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
-
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
         MpmcRing& ring;
@@ -286,12 +221,6 @@ private:
     /// The sequence after the slot of `p` was freed: the slot's next position.
     [[nodiscard]] Index freed(Index p) const noexcept {
         return Positions::advance(p, slots_.count());
-    }
-
-    template <class Max>
-    Claim claim(Max max) noexcept {
-        return detail::claimSlots<Index>(tail_, slots_, max,
-                                         [&](Index tail) noexcept { return freeSlots(tail, max); });
     }
 
     /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.

@@ -225,16 +225,7 @@ public:
 
     /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
-        for (;;) {
-            const Index head = head_.load(std::memory_order_acquire);
-            // Acquire: the next load of head_ is no older than the head that the producer had read
-            // before it wrote this tail.
-            const Index tail = tail_.load(std::memory_order_acquire);
-            // Relaxed: the first load has acquired this value.
-            if (head_.load(std::memory_order_relaxed) == head) {
-                return Positions::distance(head, tail);
-            }
-        }
+        return std::min(Positions::exactDistance(head_, tail_), capacity());
     }
 
     /// The number of messages pushed so far, modulo half the range of Index.

@@ -4,8 +4,11 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/queue/queue_traits.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -65,38 +68,6 @@ struct SlotClaim {
 
 /// A count of one as a type, so that a claim of one slot is compiled separately.
 using One = std::integral_constant<std::size_t, 1>;
-
-/// Claims up to `max` consecutive positions. freeSlots(tail) is the number of free slots from
-/// `tail` on, at most `max`; it may be 0 if `tail` is outdated.
-template <class Index, class Tail, class Storage, class Max, class FreeSlots>
-[[gnu::always_inline]] inline SlotClaim<Index> claimSlots(Tail& tailWord, Storage& slots, Max max,
-                                                          FreeSlots freeSlots) noexcept {
-    using Positions = RingPositions<Index>;
-    // A compare-exchange waits for all earlier stores, so each push prefetches the slot that will
-    // be written this many pushes later.
-    constexpr std::size_t prefetchDistance = 8;
-    Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
-    for (;;) {
-        if (Positions::isMarked(tail)) {
-            return {SendResult::closed, 0, 0};
-        }
-        const std::size_t available = freeSlots(tail);
-        const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
-        if (available == 0 && max != 0) {
-            // `tail` may be outdated: the ring is full only if no push has changed it.
-            const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
-            if (newest == tail) {
-                return {SendResult::full, 0, 0};
-            }
-            tail = newest;
-        } else if (tailWord.compare_exchange_weak(tail, Positions::advance(tail, count),
-                                                  std::memory_order_release,
-                                                  std::memory_order_acquire)) {  // E4 order
-            prefetchEndsForWrite(slots.at(Positions::advance(tail, count - 1 + prefetchDistance)));
-            return {SendResult::ok, tail, count};
-        }
-    }
-}
 
 /// Ends the program, also in release builds: the slot belongs to another push.
 [[noreturn, gnu::cold, gnu::noinline]] inline void misusedEmplace() noexcept {
@@ -178,6 +149,119 @@ private:
     std::size_t remaining_;
     SendResult result_;
     T* message_ = nullptr;
+};
+
+/// The functions of producers of MpscRing and MpmcRing. `Ring` has tail_, slots_, and
+/// freeSlots(tail, max): the number of free slots from `tail` on, at most `max`. It may be 0 if
+/// `tail` is outdated.
+template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
+class SequencePushes {
+protected:
+    using Platform = typename Traits::Platform;
+    using Index = typename Traits::Index;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+    using Positions = RingPositions<Index>;
+    using Slot = SequenceSlot<T, Platform, Index>;
+    using Storage = RingStorage<Slot, Capacity, Index, MinSlots>;
+
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
+
+public:
+    using value_type = T;
+    using Reservation = SlotReservation<T, Storage, Traits>;
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+
+    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        const SlotClaim<Index> claimed = claim(One());
+        if (claimed.result == SendResult::ok) {
+            ring().slots_.at(claimed.position).fill(claimed.position, std::forward<Args>(args)...);
+        }
+        return claimed.result;
+    }
+
+    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
+    /// message between them. Returns their number. Needs forward iterators.
+    template <class Iterator>
+    std::size_t tryPushAll(Iterator begin, Iterator end) {
+        std::size_t count = 0;
+        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
+        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
+            slots.emplace(*begin);
+            slots.commit();
+        }
+        return count;
+    }
+
+    /// Reserves the next slot, to build a message in several steps. Later messages are not
+    /// delivered until the reservation is committed or destroyed.
+    [[nodiscard]] Reservation tryReserve() { return Reservation(ring().slots_, claim(One())); }
+
+    /// Reserves up to `max` slots with one compare-exchange.
+    [[nodiscard]] Reservation tryReserve(std::size_t max) {
+        return Reservation(ring().slots_, claim(std::min(max, ring().capacity())));
+    }
+
+    /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
+    void close() noexcept {
+        ring().tail_.fetch_or(Positions::mark, std::memory_order_release);  // E3 close
+    }
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return Positions::isMarked(ring().tail_.load(std::memory_order_acquire));
+    }
+
+    /// The number of slots that pushes have claimed so far, modulo half the range of Index.
+    [[nodiscard]] Index pushCount() const noexcept {
+        const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
+        return static_cast<Index>(static_cast<Index>(tail - firstPosition) / Positions::one);
+    }
+
+private:
+    Ring& ring() noexcept { return static_cast<Ring&>(*this); }
+    const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
+
+    /// Claims up to `max` consecutive positions.
+    template <class Max>
+    [[gnu::always_inline]] SlotClaim<Index> claim(Max max) noexcept {
+        auto& tailWord = ring().tail_;
+        // A compare-exchange waits for all earlier stores, so each push prefetches the slot that
+        // will be written this many pushes later.
+        constexpr std::size_t prefetchDistance = 8;
+        Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
+        for (;;) {
+            if (Positions::isMarked(tail)) {
+                return {SendResult::closed, 0, 0};
+            }
+            const std::size_t available = ring().freeSlots(tail, max);
+            const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
+            if (available == 0 && max != 0) {
+                // `tail` may be outdated: the ring is full only if no push has changed it.
+                const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
+                if (newest == tail) {
+                    return {SendResult::full, 0, 0};
+                }
+                tail = newest;
+            } else if (tailWord.compare_exchange_weak(tail, Positions::advance(tail, count),
+                                                      std::memory_order_release,
+                                                      std::memory_order_acquire)) {  // E4 order
+                prefetchEndsForWrite(
+                    ring().slots_.at(Positions::advance(tail, count - 1 + prefetchDistance)));
+                return {SendResult::ok, tail, count};
+            }
+        }
+    }
 };
 
 }  // namespace sluice::detail

@@ -48,7 +48,7 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 ///     use(number ? *number : 0);  // otherwise number.error()
 ///
 /// Use it if a failure is an ordinary result, or if a set-up must fail without exceptions. It is
-/// trivially copyable and trivially destructible if T and E are. T may be E.
+/// trivially copyable and trivially destructible if T and E are. T may be E or void.
 ///
 /// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
 /// in a release build. If an assignment throws while it replaces a value by an error or the
@@ -56,7 +56,7 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
-                  "Expected<T, E>: T must be a plain object type");
+                  "Expected<T, E>: T must be a plain object type or void");
 
 public:
     /// A success, made from a value that converts to T implicitly.
@@ -104,6 +104,14 @@ public:
 
 private:
     std::variant<T, Unexpected<E>> state_;
+};
+
+/// A success without a value, or an error.
+template <class E>
+class [[nodiscard]] Expected<void, E> : public Expected<std::monostate, E> {
+public:
+    using Expected<std::monostate, E>::Expected;
+    constexpr Expected() noexcept : Expected<std::monostate, E>(std::in_place) {}
 };
 
 }  // namespace sluice

@@ -22,17 +22,18 @@ struct Point {
 
 using Number = Expected<int, Fault>;
 using Text = Expected<std::string, std::string>;
+using Done = Expected<void, Fault>;
 
 template <class T>
 inline constexpr bool trivial =
     std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>;
-static_assert(trivial<Number>);
+static_assert(trivial<Number> && trivial<Done>);
 static_assert(!trivial<Text> && !trivial<Expected<int, std::string>>);
 static_assert(!std::is_copy_constructible_v<Expected<std::unique_ptr<int>, Fault>>);
 static_assert(std::is_nothrow_move_constructible_v<Expected<std::unique_ptr<int>, Fault>>);
 static_assert(!std::is_convertible_v<Number, bool>, "its bool has to be asked for");
 static_assert(!std::is_constructible_v<Number, std::string>);
-static_assert(!std::is_default_constructible_v<Number>);
+static_assert(!std::is_default_constructible_v<Number> && std::is_default_constructible_v<Done>);
 
 constexpr Number checked(int number) {
     if (number < 0) {
@@ -94,6 +95,17 @@ TEST(ExpectedTest, BuildsInPlaceAndReachesMembers) {
     EXPECT_EQ(point->y, 2);
 }
 
+TEST(ExpectedTest, VoidIsASuccessOrAnError) {
+    const Done done;
+    EXPECT_TRUE(done.hasValue());
+    done.value();
+    Done failed = Unexpected(Fault::missing);
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(failed.error(), Fault::missing);
+    failed = Done();
+    EXPECT_TRUE(failed);
+}
+
 #if defined(__cpp_exceptions)
 TEST(ExpectedTest, HoldsNeitherAfterAThrowingChange) {
     struct ThrowsOnMove {
@@ -121,10 +133,13 @@ TEST(ExpectedDeathTest, ReadingTheValueOfAFailureEnds) {
 
 TEST(ExpectedDeathTest, ReadingTheErrorOfASuccessEnds) {
     const Number good = 1;
+    const Done done;
 #if defined(NDEBUG)
     EXPECT_DEATH(static_cast<void>(good.error()), "");
+    EXPECT_DEATH(static_cast<void>(done.error()), "");
 #else
     EXPECT_DEATH(static_cast<void>(good.error()), "holds no error");
+    EXPECT_DEATH(static_cast<void>(done.error()), "holds no error");
 #endif
 }
 

@@ -130,4 +130,51 @@ struct Waiting : sluice::PooledObject<Waiting, Types, NoBatch> {
 bool use(Waiting& object, sluice::Executor& executor) {
     return object.start(executor);
 }
+#elif CASE == 11
+// EXPECT ONLY: the traits of a PooledObject derive from PooledTraits
+struct Owned : sluice::PooledObject<Owned, Types, sluice::ActorTraits> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Owned& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
+#elif CASE == 12
+// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
+struct Drops : sluice::PooledTraits {
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::reject, sluice::Overflow::dropOldest, sluice::Overflow::reject};
+};
+struct Dropping : sluice::PooledObject<Dropping, Types, Drops> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Dropping& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
+#elif CASE == 13
+// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
+struct Numbers : sluice::PooledTraits {
+    static constexpr bool ids = true;
+};
+struct Numbered : sluice::PooledObject<Numbered, Types, Numbers> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Numbered& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
+#elif CASE == 14
+// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
+struct Watcher : sluice::BusObserver {};
+struct Watches : sluice::PooledTraits {
+    using Observer = Watcher;
+};
+struct Watched : sluice::PooledObject<Watched, Types, Watches> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Watched& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
 #endif

@@ -20,17 +20,17 @@ using namespace std::chrono_literals;
 struct Parcel {};
 struct Order {};
 
-/// Keeps the news of its room, as a thread does that is stopped in RoomWaiters.
+/// Notifies no waiter of its room, as an object whose thread is preempted.
 class Silent {
 public:
     SendResult tryPost(Parcel&& /*parcel*/, const PublishOptions& /*options*/) {
         return hasRoom ? SendResult::ok : SendResult::full;
     }
-    Future<void> room() { return waiters_.add(); }
+    auto& roomWaiters() { return waiters_; }
     bool hasRoom = false;
 
 private:
-    detail::RoomWaiters<RequestTraits> waiters_;
+    detail::RoomWaiters<StdPlatform> waiters_;
 };
 
 struct Awaits : PooledTraits {

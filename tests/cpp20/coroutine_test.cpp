@@ -63,9 +63,12 @@ struct Mark {
 };
 struct Fail {};
 
-class Asking : public PooledObject<Asking, Messages<Ask, Mark, Fail>, Awaits> {
+/// Asks 11 s before it awaits the reply.
+struct AskEarlier {};
+
+class Asking : public PooledObject<Asking, Messages<Ask, Mark, Fail, AskEarlier>, Awaits> {
 public:
-    explicit Asking(Keeper& keeper) : keeper_(keeper) {}
+    Asking(ManualExecutor& executor, Keeper& keeper) : executor_(executor), keeper_(keeper) {}
 
     void handle(const Ask& ask) {
         if (!run(askFor(ask.number))) {
@@ -74,6 +77,7 @@ public:
     }
     void handle(const Mark& mark) { log.push_back(mark.text); }
     void handle(const Fail& /*fail*/) { (void)run(fail()); }
+    void handle(const AskEarlier& /*ask*/) { EXPECT_TRUE(run(askEarlier())); }
     void ended() noexcept { log.push_back("ended"); }
 
     Log log;
@@ -88,11 +92,19 @@ private:
         log.push_back(reply ? std::to_string(*reply)
                             : "error " + std::to_string(static_cast<int>(reply.error())));
     }
+    Coroutine askEarlier() {
+        auto future = keeper_.request<int>(1, 10s);
+        const auto isOver = [] { return false; };
+        (void)executor_.runUntil(Executor::Condition(isOver), executor_.now() + 11s);
+        const auto reply = co_await std::move(future);
+        log.push_back("error " + std::to_string(static_cast<int>(reply.error())));
+    }
     Coroutine fail() {
         (void)co_await keeper_.request<int>(0, 10s);
         throw std::runtime_error("failure of a coroutine");
     }
 
+    ManualExecutor& executor_;
     Keeper& keeper_;
 };
 
@@ -101,7 +113,7 @@ protected:
     const test::Watchdog watchdog_{[](std::FILE*) {}};
     ManualExecutor executor_;
     Running<Keeper> keeper_{executor_};
-    std::optional<Running<Asking>> asking_{std::in_place, executor_, keeper_};
+    std::optional<Running<Asking>> asking_{std::in_place, executor_, executor_, keeper_};
 
     void ask(int number) {
         ASSERT_EQ(asking_->post(Ask{number}), SendResult::ok);
@@ -150,6 +162,13 @@ TEST_F(AwaitedReplyTest, TheTimeoutRunsOnTheObjectsClock) {
     (void)keeper_.post(Release{});
     executor_.runAll();
     EXPECT_EQ(asking_->log, (Log{"ask 1", "ask 2", "error 4", "4"})) << "the late reply is dropped";
+}
+
+TEST_F(AwaitedReplyTest, TheTimeoutRunsFromTheRequest) {
+    ASSERT_EQ(asking_->post(AskEarlier{}), SendResult::ok);
+    executor_.runAll();
+    EXPECT_EQ(asking_->log, (Log{"error 4"})) << "10 s have passed before co_await";
+    EXPECT_EQ(executor_.now().time_since_epoch(), 11s);
 }
 
 TEST_F(AwaitedReplyTest, ACancelledRequestGoesOn) {
@@ -368,6 +387,33 @@ TEST(AwaitedReplyThreadTest, TwoObjectsAskEachOther) {
     while (first.replies < rounds || second.replies < rounds) {
         std::this_thread::yield();
     }
+}
+
+/// Awaits a reply that nobody gives.
+class ByHand : public ActiveObject<ByHand, Messages<Begin, Twice>, OwnAwaits> {
+public:
+    explicit ByHand(ByHand* other) : other_(other) {}
+    void handle(const Begin&) { EXPECT_TRUE(run(ask())); }
+    void handle(const Twice&) {}
+    using ActiveObject::handleQueued;
+
+private:
+    Coroutine ask() { (void)co_await other_->request<int>(0, 1h); }
+    ByHand* other_;
+};
+
+TEST(AwaitedReplyDeathTest, AnObjectThatIsRunByHandIsStoppedBeforeItIsDestroyed) {
+    const auto run = [](bool isStopped) {
+        ByHand silent(nullptr);
+        ByHand object(&silent);
+        (void)object.post(Begin{1});
+        (void)object.handleQueued();
+        if (isStopped) {
+            object.stop();
+        }
+    };
+    run(true);
+    EXPECT_DEATH(run(false), "call stop\\(\\) before, which destroys them");
 }
 
 /// Ends while replies come.

@@ -65,9 +65,9 @@ public:
         this->clearEvents();
     }
 
-    /// Refuses later events and waits until the queued ones have been dispatched. After the timeout
-    /// it calls stop() and returns false. In a listener it returns false without waiting; the
-    /// thread ends when all events have been dispatched.
+    /// Refuses later events and waits until the queued ones have been dispatched. After the
+    /// timeout, or if the queue was never started, it calls stop() and returns false. In a listener
+    /// it returns false without waiting; the thread ends when all events have been dispatched.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();
@@ -75,8 +75,12 @@ public:
             return false;
         }
         detail::HandlerWait::beforeWaitInHandler();
-        if (!this->drainFor(timeout)) {
+        const bool isUnstarted = lifecycle_.takeUnstarted();
+        if (isUnstarted || !this->drainFor(timeout)) {
             stop();
+        }
+        if (isUnstarted) {
+            lifecycle_.endedWithoutThread();
         }
         // Relaxed: drainFor() has acquired the step that emptied the queue.
         return !isDiscarding_.load(std::memory_order_relaxed);

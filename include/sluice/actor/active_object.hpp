@@ -83,6 +83,8 @@ public:
         return MailboxBus::capacity();
     }
     [[nodiscard]] Statistics statistics() const { return mailbox_.statistics(); }
+    /// For Requesting.
+    [[nodiscard]] static HandlerWait* manualExecutor() noexcept { return nullptr; }
 
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
@@ -154,8 +156,8 @@ namespace sluice {
 /// short handlers, ActiveEventQueue if handlers are added at run time, Bus if several parts share a
 /// thread.
 ///
-/// Order: that of Bus. The thread checks timers after each batch of the mailbox, so a timer may
-/// wait for as many handlers as the mailbox has room for, and for earlier timers.
+/// Order: that of Bus. A due timer of high priority fires before the next message. The thread
+/// checks other timers when it has handled the queued messages or fires one of high priority.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
 /// destroys the object, after join() or before start(); a handler must not: see Running.
@@ -292,11 +294,17 @@ protected:
                            "and join() before, outside of its handlers, or hold it in a Running",
                            __FILE__, __LINE__});
         }
+        if (this->hasCoroutines()) {
+            failAssertion({"no coroutine waits",
+                           "an active object that was run by handleQueued() is destroyed while "
+                           "its coroutines wait: call stop() before, which destroys them",
+                           __FILE__, __LINE__});
+        }
     }
 
-    /// Handles queued messages and then due timers on the calling thread, for tests of an object
-    /// that is never started. Returns the number of handled messages. A handler that throws ends
-    /// the batch, which then counts as 1.
+    /// Handles queued messages and due timers on the calling thread, for tests of an object that is
+    /// never started. Returns their number. A handler that throws ends the batch, which then counts
+    /// as 1. Call stop() before the object is destroyed if coroutines may wait.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -316,6 +324,9 @@ private:
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
+            if constexpr (IsPosted) {
+                object.notifyOneOfRoom();  // of the message before, whose slot is free
+            }
             struct Release {  // also when the handler throws
                 ActiveObject& object;
                 ~Release() {
@@ -394,8 +405,14 @@ private:
     /// Handles queued messages, and then due timers. Returns their number.
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
+        // One message between two batches of timers, so that no fast timer starves the messages.
+        bool mayInterrupt = false;
+        const auto isInterrupted = [&] {
+            return isDiscarding() ||
+                   (std::exchange(mayInterrupt, true) && this->isHighTimerDue());
+        };
         std::size_t count =
-            catching([&] { return mailbox_.processUntil(isOver, Receiver<true>{*this}); });
+            catching([&] { return mailbox_.processUntil(isInterrupted, Receiver<true>{*this}); });
         if (isDiscarding()) {
             count += mailbox_.discard();
         }

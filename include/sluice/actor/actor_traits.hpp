@@ -20,10 +20,11 @@ enum class OnFailure : unsigned char {
 struct FailureTraits {
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
-    // With OnFailure::restart: after restartLimit restarts in restartPeriod, a failure stops it.
+    // With OnFailure::restart: a failure stops the object if there have been restartLimit restarts
+    // in the last restartPeriod.
     static constexpr unsigned restartLimit = 3;
     static constexpr std::chrono::nanoseconds restartPeriod = std::chrono::seconds(5);
-    /// The wait before a period's first restart; it doubles with each further one.
+    /// The wait before a restart; it doubles with each earlier restart in the period.
     static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 };

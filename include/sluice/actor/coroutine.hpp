@@ -10,9 +10,8 @@
 #if defined(__cpp_impl_coroutine)
 
 #include <coroutine>
+#include <cstdint>
 #include <exception>
-#include <new>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -74,23 +73,21 @@ public:
           deadline_(deadlineAfter(now, post_.timeout)) {}
     AwaitedPost(const AwaitedPost&) = delete;
     AwaitedPost& operator=(const AwaitedPost&) = delete;
-    ~AwaitedPost() { detach(); }
+    ~AwaitedPost() { giveUp(); }
 
     // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)
     bool await_ready() { return isPosted(); }
     bool await_suspend(std::coroutine_handle<> /*coroutine*/) {
-        if (!waitsForRoom()) {
+        if (isDone()) {
             return false;
         }
         this->begin(deadline_);
         return true;
     }
     SendResult await_resume() {
-        detach();
         if (isWithoutRoom(result_)) {
-            // Retry: a thread preempted in room() may have consumed the wake-up.
-            (void)isPosted();
+            (void)isPosted();  // at the deadline
         }
         return result_;
     }
@@ -102,38 +99,25 @@ private:
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
     }
-    /// Attaches to room(). Returns false if the post has succeeded or failed.
-    bool waitsForRoom() {
-        do {
-            room_.emplace(post_.object.room());
+    /// Posts the message, or waits for room.
+    bool isDone() override {
+        for (;;) {
+            const std::uint32_t seen = post_.object.roomWaiters().notifications();
             if (isPosted()) {
+                return true;
+            }
+            if (post_.object.roomWaiters().add(wait_, seen)) {
                 return false;
             }
-            isAttached_ = room_->attach(*this);
-        } while (!isAttached_);  // there has been room
-        return true;
-    }
-    bool isDone() override {
-        detach();
-#if defined(__cpp_exceptions)
-        try {
-            return isPosted() || !waitsForRoom();
-        } catch (const std::bad_alloc&) {
-            return true;  // no memory for another wait; await_resume() retries
         }
-#else
-        return isPosted() || !waitsForRoom();
-#endif
     }
-    bool giveUp() override { return detach(); }
     /// Returns false if another thread has woken the coroutine.
-    bool detach() { return !std::exchange(isAttached_, false) || room_->detach(*this); }
+    bool giveUp() override { return post_.object.roomWaiters().remove(wait_); }
 
     PostToAwait<Target, T> post_;
     const typename Scheduler::TimePoint deadline_;
     SendResult result_ = SendResult::full;
-    std::optional<Future<void>> room_;
-    bool isAttached_ = false;
+    RoomWaiters<StdPlatform>::Wait wait_{*this};
 };
 
 }  // namespace detail
@@ -167,8 +151,7 @@ private:
 /// the expression of co_await, if it is an aggregate that owns memory: give it a name or a
 /// constructor.
 ///
-/// Performance: allocates a frame for each coroutine, a block for each request, two for each wait
-/// for room.
+/// Performance: allocates a frame for each coroutine, and a block for each request.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept

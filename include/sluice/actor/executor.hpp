@@ -72,15 +72,11 @@ private:
 /// before all its objects have ended terminates the program with a message.
 class Executor : public detail::HandlerWait {
 public:
-    using TimePoint = StdPlatform::Clock::time_point;
-
     /// Schedules a task with its first message. Any thread may call it.
     virtual void schedule(ExecutorTask& task) = 0;
     /// Schedules a task behind the others, called by the thread that has run it.
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
-    /// The time of the clock of the objects' timers.
-    [[nodiscard]] virtual TimePoint now() const = 0;
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
     /// Sets the time at which the executor wakes the task once; TimePoint::max() means never.
@@ -93,13 +89,18 @@ public:
     /// Waits until hasEnded(task), which becomes true before notifyEnd(). Returns false at the
     /// deadline.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
+        const auto isOver = [&] { return hasEnded(task); };
+        if (isManual()) {
+            return runUntil(Condition(isOver), deadline);
+        }
         beforeWait();
-        return ends_.waitUntil([&] { return hasEnded(task); }, deadline);
+        return ends_.waitUntil(isOver, deadline);
     }
     // ---- Called by an object at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
-    void notifyEnd() noexcept { ends_.notifyAll(); }
+    /// The task may have been destroyed already.
+    virtual void notifyEnd(const ExecutorTask* /*ended*/) noexcept { ends_.notifyAll(); }
 
     /// Memory for messages of this size; null if there is none.
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }

@@ -2,6 +2,7 @@
 
 #include <sluice/actor/detail/alarms.hpp>
 #include <sluice/actor/executor.hpp>
+#include <sluice/base/assert.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>
@@ -26,9 +27,10 @@ namespace sluice {
 /// Order: each step chooses one of the objects with messages by the seed. The same seed and posts
 /// give the same run. A step handles at most Traits::batch messages of its object.
 ///
+/// Waits: join(), stopAfterDrain() and postFor() of an object, and get() of a request to it, run
+/// the objects and move the clock until they are done, or until their deadline on this clock.
+///
 /// Thread safety: one thread calls all functions, also posts to the objects and their stop().
-/// join() and stopAfterDrain() of an object call runAll() before they wait, and so does
-/// Future::get() in a handler. Outside of handlers call runAll() first.
 class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
@@ -37,9 +39,31 @@ public:
 
     void schedule(ExecutorTask& task) override { ready_.push_back(&task); }
     void scheduleLast(ExecutorTask& task) override { ready_.push_back(&task); }
-    void beforeWait() override { (void)runAll(); }
+    void beforeWait() override {
+        const detail::NestedWait nested;
+        (void)runAll();
+    }
 
-    /// The clock begins at zero and stops after 146 years. Only runFor() moves it.
+    [[nodiscard]] bool isManual() const noexcept override { return true; }
+    bool runUntil(const Condition& isOver, TimePoint deadline) override {
+        const detail::NestedWait nested;
+        while (!isOver()) {
+            if (step() || wakeDue(deadline)) {
+                continue;
+            }
+            if (deadline == TimePoint::max()) {
+                failAssertion({"something to wait for",
+                               "a call waits for objects of a ManualExecutor, but none of them has "
+                               "a message or a timer",
+                               __FILE__, __LINE__});
+            }
+            now_ = std::max(now_, std::min(deadline, lastTime));
+            return false;
+        }
+        return true;
+    }
+
+    /// The clock begins at zero and stops after 146 years. Only runFor() and waits move it.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -76,18 +100,28 @@ public:
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);
-        (void)runAll();
-        while (alarms_.earliest() <= end) {
-            now_ = std::max(now_, alarms_.earliest());
-            alarms_.wakeDue(now_, [this](ExecutorTask& task) { schedule(task); });
+        do {
             (void)runAll();
-        }
-        now_ = end;
+        } while (wakeDue(end));
+        now_ = std::max(now_, end);
     }
 
 private:
     /// Half of the range, so that the difference from a time in the past does not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
+
+    /// Moves the clock to the earliest alarm, and wakes its tasks. Returns false if it is later
+    /// than `end`.
+    bool wakeDue(TimePoint end) {
+        const TimePoint earliest = alarms_.earliest();
+        if (earliest > std::min(end, lastTime)) {
+            return false;
+        }
+        now_ = std::max(now_, earliest);
+        while (alarms_.wakeNext(now_, [this](ExecutorTask& task) { schedule(task); })) {
+        }
+        return true;
+    }
 
     std::mt19937_64 random_;
     std::vector<ExecutorTask*> ready_;

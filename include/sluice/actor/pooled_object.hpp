@@ -67,6 +67,29 @@ private:
     SingleWriterCounter<typename Traits::Platform> restarts_;
 };
 
+/// Rejects traits that an object on an executor cannot honour. A function, because a class that
+/// fails an assertion causes further errors.
+template <class Base, class Traits>
+constexpr bool arePooledTraits() noexcept {
+    constexpr bool areDerived = std::is_base_of_v<Base, Traits>;
+    static_assert(areDerived, "the traits of a PooledObject derive from PooledTraits; ActorTraits "
+                              "are those of an ActiveObject");
+    if constexpr (areDerived) {
+        constexpr bool areHonoured =
+            Traits::priorities && !Traits::ids && !hasPolicy<Traits>(Overflow::block) &&
+            !hasPolicy<Traits>(Overflow::dropOldest) && Traits::service == Base::service &&
+            Traits::rooms[0] + Traits::rooms[1] + Traits::rooms[2] == 0 &&
+            Traits::producers == Base::producers && Traits::maxHandlers == Base::maxHandlers &&
+            std::is_same_v<typename Traits::Observer, typename Base::Observer> &&
+            std::is_same_v<typename Traits::Wait, typename Base::Wait> &&
+            std::is_same_v<typename Traits::Pacing, typename Base::Pacing>;
+        static_assert(areHonoured,
+                      "a PooledObject has no ids, rooms, overflow policies, order of service, "
+                      "Observer, handler tables, Wait or Pacing: its traits must not set them");
+    }
+    return areDerived;
+}
+
 /// Whether an object on an executor needs its alarm.
 template <class Traits>
 inline constexpr bool hasAlarm =
@@ -144,9 +167,10 @@ public:
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
-        return refusals_.counted(this->tryFor(timeout, [&] {
+        const auto tryNow = [&] {
             return tryOnce<std::decay_t<T>>(optionsOf<Traits>(options), std::forward<T>(message));
-        }));
+        };
+        return refusals_.counted(this->tryFor(timeout, tryNow, manualExecutor()));
     }
 
     /// Constructs a T from the arguments. A refused post leaves them untouched, unless the object
@@ -184,6 +208,11 @@ public:
         return queued_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
+    /// For Requesting: the executor, if it is manual.
+    [[nodiscard]] HandlerWait* manualExecutor() const noexcept {
+        Executor* const executor = this->executor();
+        return executor != nullptr && executor->isManual() ? executor : nullptr;
+    }
 
 protected:
     using Platform = typename Traits::Platform;
@@ -236,7 +265,7 @@ protected:
         }
         executor.removeObject();
         mailbox_.cancelBegin();
-        executor.notifyEnd();  // a thread may have seen the mailbox begun
+        executor.notifyEnd(this);  // a thread may have seen the mailbox begun
         return false;
     }
 
@@ -284,6 +313,7 @@ protected:
         message.~MailboxMessage();
         executor()->deallocate(&message);
         queued_.fetch_sub(1, std::memory_order_relaxed);
+        this->notifyOneOfRoom();
     }
 
     /// Signals that takeNew() has found besides messages.
@@ -381,6 +411,7 @@ private:
                 if (memory != nullptr) {
                     object.executor()->deallocate(memory);
                     (void)object.giveUp(SendResult::closed);
+                    object.notifyOneOfRoom();
                 }
             }
         } guard{*this, memory};
@@ -416,7 +447,8 @@ private:
 
 namespace sluice {
 
-/// The traits of an object on an executor.
+/// The traits of an object on an executor. Derive from them and redeclare some. The other traits of
+/// a bus do not compile.
 struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
@@ -450,7 +482,8 @@ struct PooledTraits : BareBusTraits, FailureTraits {
 /// computes for long in a handler.
 ///
 /// Order: high priority first; then messages of one poster and one priority in order. The object
-/// handles at most Traits::batch messages before other objects run.
+/// handles at most Traits::batch messages before other objects run. A due timer of high priority
+/// fires before the next message, others before the next batch.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
 /// calls start() and the destructor, which needs an ended or never started object; a handler must
@@ -468,6 +501,7 @@ class PooledObject
     : public detail::Coroutines<
           detail::Timing<detail::PooledPosting<MessageList, Traits>, MessageList, Traits>, Traits>,
       private detail::RestartPlan<Traits> {
+    static constexpr bool areTraits = detail::arePooledTraits<PooledTraits, Traits>();
     using Posting = detail::PooledPosting<MessageList, Traits>;
     using Waiting = detail::Coroutines<detail::Timing<Posting, MessageList, Traits>, Traits>;
     using typename Posting::Closing;
@@ -508,7 +542,7 @@ public:
                       "const Header&)` for each type of its Messages: one is missing");
         static_assert(Traits::onFailure != OnFailure::restart || detail::hasRestart<Derived>,
                       "with OnFailure::restart the class has a public `restart()`");
-        static_assert(Traits::batch != 0, "a batch is at least one message");
+        static_assert(batch() != 0, "a batch is at least one message");
         if (sizeof(MailboxMessage) > executor.messageSize()) {
             setupError("size of an object's message with 32 bytes for the mailbox",
                        sizeof(MailboxMessage), executor.messageSize());
@@ -601,15 +635,27 @@ private:
         object.enter();
         object.takeNew();
         object.fireDue();
-        for (std::size_t i = 0; i < Traits::batch; ++i) {
+        for (std::size_t i = 0; i < batch(); ++i) {
             if (!object.serveOne()) {
                 return;
+            }
+            if (object.isHighTimerDue()) {
+                object.fireDue();
             }
         }
         object.scheduleAgain();
     }
     static bool wakeTask(TimedExecutorTask& task) noexcept {
         return static_cast<PooledObject&>(task).wake();
+    }
+
+    /// Without PooledTraits the object does not compile, and this avoids a second error.
+    static constexpr std::size_t batch() noexcept {
+        if constexpr (areTraits) {
+            return Traits::batch;
+        } else {
+            return 1;
+        }
     }
 
     void scheduleAgain() {
@@ -666,10 +712,11 @@ private:
             this->leave();
             executor.removeObject();
         };
+        const ExecutorTask* const task = this;
         if (!this->endThen(notifyEnd)) {
             return false;
         }
-        executor.notifyEnd();
+        executor.notifyEnd(task);
         return true;
     }
 

@@ -18,6 +18,17 @@
 
 namespace sluice::detail {
 
+/// The time of a manual executor's clock; without such an executor, of Clock.
+template <class Clock>
+typename Clock::time_point timeOf(const HandlerWait* executor) {
+    if constexpr (std::is_same_v<typename Clock::time_point, HandlerWait::TimePoint>) {
+        if (executor != nullptr) {
+            return executor->now();
+        }
+    }
+    return Clock::now();
+}
+
 /// A callback that ends a wait, called once.
 class Waker {
 public:
@@ -210,21 +221,19 @@ class [[nodiscard]] BasicFuture {
     using TimePoint = typename Traits::Wait::Clock::time_point;
 
 public:
-    using Timeout = std::optional<std::chrono::nanoseconds>;
-
     /// A future that has failed already.
     explicit BasicFuture(RequestError error) noexcept : error_(error) {}
 
     BasicFuture(BasicFuture&& other) noexcept
         : cell_(std::exchange(other.cell_, nullptr)),
           deadline_(other.deadline_),
-          timeout_(other.timeout_),
+          executor_(other.executor_),
           error_(other.error_) {}
     BasicFuture& operator=(BasicFuture&& other) noexcept {
         BasicFuture taken(std::move(other));  // abandons the former reply
         std::swap(cell_, taken.cell_);
         std::swap(deadline_, taken.deadline_);
-        std::swap(timeout_, taken.timeout_);
+        std::swap(executor_, taken.executor_);
         std::swap(error_, taken.error_);
         return *this;
     }
@@ -249,13 +258,10 @@ public:
     /// The deadline on another clock, whose time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
-        if (timeout_) {
-            return deadlineAfter(now, *timeout_);
-        }
         if (deadline_ == TimePoint::max()) {
             return OtherTimePoint::max();
         }
-        const TimePoint here = Traits::Wait::Clock::now();
+        const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
         return deadlineAfter(now, std::max(deadline_, here) - here);
     }
 
@@ -263,8 +269,13 @@ public:
     /// reply may still arrive. It returns the reply only once.
     Expected<Reply, RequestError> get() {
         if (!isReady()) {
-            detail::HandlerWait::beforeWaitInHandler();
-            cell_->awaitUntil(deadline_);
+            if (executor_ != nullptr) {
+                const auto isOver = [this] { return isReady(); };
+                (void)executor_->runUntil(detail::HandlerWait::Condition(isOver), deadline_);
+            } else {
+                detail::HandlerWait::beforeWaitInHandler();
+                cell_->awaitUntil(deadline_);
+            }
         }
         return poll();
     }
@@ -298,13 +309,13 @@ private:
 
     static constexpr auto noError = static_cast<RequestError>(255);
 
-    BasicFuture(Cell& cell, TimePoint deadline, Timeout timeout) noexcept
-        : cell_(&cell), deadline_(deadline), timeout_(timeout) {}
+    BasicFuture(Cell& cell, TimePoint deadline, detail::HandlerWait* executor) noexcept
+        : cell_(&cell), deadline_(deadline), executor_(executor) {}
 
     Cell* cell_ = nullptr;
     TimePoint deadline_{};
-    Timeout timeout_;               ///< the duration behind the deadline, if there was one
-    RequestError error_ = noError;  ///< why there is no cell
+    detail::HandlerWait* executor_ = nullptr;  ///< whose clock has the deadline; null: the system
+    RequestError error_ = noError;             ///< why there is no cell
 };
 
 /// A question to an active object, as its handler receives it. It is a message like any other.
@@ -325,13 +336,14 @@ public:
         }
     }
 
-    /// Posts a request by post(BasicRequest&&), which returns a SendResult.
+    /// Posts a request by post(BasicRequest&&), which returns a SendResult. The executor of the
+    /// object counts only if it is manual.
     template <class Post>
     static Future make(Question&& question, TimePoint deadline, Post post,
-                       typename Future::Timeout timeout = {}) {
+                       detail::HandlerWait* executor = nullptr) {
         BasicRequest request(std::move(question));
         request.cell_ = new Cell;
-        Future future(*request.cell_, deadline, timeout);
+        Future future(*request.cell_, deadline, executor);
         switch (post(std::move(request))) {
         case SendResult::ok:
             return future;
@@ -384,29 +396,16 @@ using Future = BasicFuture<RequestTraits, Reply>;
 
 namespace sluice::detail {
 
-/// Adds request() to an object, which has `tryPost` and `isHere`.
+/// Adds request() to an object, which has `tryPost`, `isHere` and `manualExecutor`.
 template <class Object>
 class Requesting {
 public:
     /// Posts a Request<Question, Reply>, which must be one of the object's Messages, and returns
-    /// the reply's future. It never waits for room.
+    /// the reply's future. It never waits for room. Deadlines are on the clock of a manual
+    /// executor, if the object has one.
     template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const Options& options = {}) {
-        return send<Reply>(std::move(question), deadline, {}, options);
-    }
-    template <class Reply, class Question, class Rep, class Period, class Options = PublishOptions>
-    Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
-                          const Options& options = {}) {
-        using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
-        return send<Reply>(std::move(question), deadlineAfter<StdPlatform::Clock>(timeout),
-                           deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), options);
-    }
-
-private:
-    template <class Reply, class Question, class Options>
-    Future<Reply> send(Question question, StdPlatform::Clock::time_point deadline,
-                       typename Future<Reply>::Timeout timeout, const Options& options) {
         using Message = Request<Question, Reply>;
         auto& object = static_cast<Object&>(*this);
         if (object.isHere()) {
@@ -415,7 +414,13 @@ private:
         return Message::make(
             std::move(question), deadline,
             [&](Message&& message) { return object.tryPost(std::move(message), options); },
-            timeout);
+            object.manualExecutor());
+    }
+    template <class Reply, class Question, class Rep, class Period, class Options = PublishOptions>
+    Future<Reply> request(Question question, std::chrono::duration<Rep, Period> timeout,
+                          const Options& options = {}) {
+        const auto now = timeOf<StdPlatform::Clock>(static_cast<Object&>(*this).manualExecutor());
+        return request<Reply>(std::move(question), deadlineAfter(now, timeout), options);
     }
 };
 

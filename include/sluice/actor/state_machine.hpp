@@ -130,7 +130,7 @@ struct MachineTraits {
 ///     struct Slow {                                 // a state is a type; all members are optional
 ///         using Parent = Moving;                    // it lies in this state
 ///         using Initial = Crawling;                 // the inner state that it begins with
-///         static constexpr bool hasHistory = true;  // later it begins with the one left last
+///         static constexpr bool hasHistory = true;  // from outside: with the one left last
 ///         static void enter(Motor& motor);          // or enter(); likewise exit()
 ///     };
 ///     using Table = sluice::Transitions<
@@ -147,7 +147,8 @@ struct MachineTraits {
 /// same state leaves and enters it. Deferred messages return in order after each change.
 ///
 /// Thread safety: one thread at a time. Guards, actions, enter() and exit() must not call start(),
-/// stop() or handle() of their own machine; they post a message instead.
+/// stop() or handle() of their own machine, which ends the program with a message; they post a
+/// message instead.
 ///
 /// Errors: if a user's function throws, the machine stays in the innermost state that it has
 /// entered and not left, or stops if there is none; a deferred message whose function throws is
@@ -232,10 +233,12 @@ private:
     /// One call of start(), stop() or handle().
     struct Calling {
         explicit Calling(StateMachine& called) noexcept : machine(called) {
-            SLUICE_ASSERT(!machine.isCalled_,
-                          "a state machine is called by one of its own functions: let the function "
-                          "post a message");
-            machine.isCalled_ = true;
+            if (std::exchange(machine.isCalled_, true)) {
+                failAssertion({"no call is running",
+                               "a state machine is called by one of its own functions: let the "
+                               "function post a message",
+                               __FILE__, __LINE__});
+            }
         }
         ~Calling() { machine.isCalled_ = false; }
         Calling(const Calling&) = delete;
@@ -318,6 +321,9 @@ private:
         constexpr std::size_t common = Table::commonOf(indexOf<Source>, indexOf<Target>);
         deferred_.stateChanged();
         leave<common, Current>();
+        if constexpr (Table::contains(indexOf<Target>, indexOf<Source>)) {
+            last_[indexOf<Target>] = none;  // history is for changes from outside
+        }
         act(typename RowOf<Row>::OptionList{}, message);
         enter<common, Target>();
         begin<Target>();

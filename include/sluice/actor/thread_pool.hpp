@@ -4,11 +4,15 @@
 #include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
+#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <utility>
@@ -16,13 +20,27 @@
 
 namespace sluice::detail {
 
-/// The sleeping threads of a pool. One of them, the timekeeper, sleeps until the earliest alarm, so
-/// an alarm wakes one thread only. Functions with a guard parameter need the pool's lock.
+/// The sleeping threads of a pool, workers and handlers that wait for the end of an object. One of
+/// them, the timekeeper, sleeps until the earliest alarm, so an alarm wakes one thread only.
+/// Functions with a guard parameter need the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
 public:
     using Guard = std::lock_guard<SpinLock>;
+
+    /// A handler that waits for the end of a task.
+    class Waiter {
+    public:
+        explicit Waiter(const ExecutorTask& task) noexcept : task_(&task) {}
+
+    private:
+        friend IdleThreads;
+        const ExecutorTask* task_;
+        Park own_;
+        Park* park_ = nullptr;  ///< where it sleeps; guarded by the lock
+        Waiter* next_ = nullptr;
+    };
 
     /// The earliest alarm. TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
@@ -36,9 +54,17 @@ public:
     /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Where to wake a thread for a task: the timekeeper only if no other thread sleeps.
+    /// Where to wake a worker for a task: the timekeeper only if no other one sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
+    }
+    /// Wakes the handlers that wait for this task.
+    void wakeWaiters(const Guard& /*guard*/, const ExecutorTask* task) noexcept {
+        for (Waiter* waiter = waiters_; waiter != nullptr; waiter = waiter->next_) {
+            if (waiter->task_ == task) {
+                waiter->park_->notifyOne();
+            }
+        }
     }
     void wakeAll() noexcept {
         work_.notifyAll();
@@ -46,33 +72,39 @@ public:
     }
 
     /// Called before a thread runs a task. If the timekeeper is missing, wakes another thread.
-    void replaceTimekeeper() noexcept {
+    void replaceTimekeeper(SpinLock& lock) noexcept {
         // Relaxed, both: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
-            work_.notifyOne();
+            const Guard guard(lock);
+            (sleepers_ == 0 && waiters_ != nullptr ? *waiters_->park_ : work_).notifyOne();
         }
     }
 
-    /// Sleeps until isOver(), the earliest alarm, or a timekeeper is needed; then calls
-    /// leave(guard).
+    /// Sleeps until isOver(), the earliest alarm, the deadline, or a timekeeper is needed; then
+    /// calls leave(guard). A worker has no waiter.
     template <class IsOver, class Leave>
-    void sleep(SpinLock& lock, IsOver isOver, Leave leave) {
+    void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
         TimePoint alarm{};
+        Park& own = waiter != nullptr ? waiter->own_ : work_;
         {
             const Guard guard(lock);
             isTimekeeper = needsTimekeeper();
             alarm = earliest();
-            count(guard, isTimekeeper, true);
+            if (waiter != nullptr) {
+                waiter->park_ = isTimekeeper ? &nextAlarm_ : &own;
+            }
+            count(guard, waiter, isTimekeeper, true);
         }
         if (isTimekeeper) {
-            (void)nextAlarm_.waitUntil([&] { return isOver() || earliest() < alarm; }, alarm);
+            (void)nextAlarm_.waitUntil([&] { return isOver() || earliest() < alarm; },
+                                       std::min(alarm, deadline));
         } else {
-            work_.wait([&] { return isOver() || needsTimekeeper(); });
+            (void)own.waitUntil([&] { return isOver() || needsTimekeeper(); }, deadline);
         }
         const Guard guard(lock);
-        count(guard, isTimekeeper, false);
+        count(guard, waiter, isTimekeeper, false);
         leave(guard);
     }
 
@@ -88,20 +120,33 @@ private:
         return !hasTimekeeper() && earliest() != TimePoint::max();
     }
     void update(const Guard& /*guard*/) noexcept {
-        isTimekeeperMissing_.store(sleepers_ != 0 && needsTimekeeper(), std::memory_order_relaxed);
+        const bool isAnyAsleep = sleepers_ != 0 || waiters_ != nullptr;
+        isTimekeeperMissing_.store(isAnyAsleep && needsTimekeeper(), std::memory_order_relaxed);
     }
-    void count(const Guard& guard, bool isTimekeeper, bool isAsleep) noexcept {
+    void count(const Guard& guard, Waiter* waiter, bool isTimekeeper, bool isAsleep) noexcept {
         if (isTimekeeper) {
             hasTimekeeper_.store(isAsleep, std::memory_order_relaxed);
-        } else {
+        } else if (waiter == nullptr) {
             sleepers_ = isAsleep ? sleepers_ + 1 : sleepers_ - 1;
+        }
+        if (waiter != nullptr) {
+            Waiter** place = &waiters_;
+            if (isAsleep) {
+                waiter->next_ = std::exchange(waiters_, waiter);
+            } else {
+                while (*place != waiter) {
+                    place = &(*place)->next_;
+                }
+                *place = waiter->next_;
+            }
         }
         update(guard);
     }
 
-    Park work_;                 ///< the threads except the timekeeper sleep here
-    Park nextAlarm_;            ///< the timekeeper sleeps here
-    std::size_t sleepers_ = 0;  ///< number of threads that sleep at work_; guarded by the lock
+    Park work_;                   ///< the workers except the timekeeper sleep here
+    Park nextAlarm_;              ///< the timekeeper sleeps here
+    std::size_t sleepers_ = 0;    ///< workers that sleep at work_; guarded by the lock
+    Waiter* waiters_ = nullptr;   ///< handlers that sleep, the last one first; guarded by the lock
     std::atomic<bool> hasTimekeeper_{false};             ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
     /// Whether a sleeper must become timekeeper. Set with the lock, cleared by the waking thread.
@@ -157,13 +202,14 @@ namespace sluice {
 ///     sluice::Running<Session> session(pool);
 ///
 /// Order: if a handler posts the first message to an object, this object runs next on the same
-/// thread, at most 32 times in a row; all other objects wait in one queue. Timers fire when a
-/// thread is free.
+/// thread, at most 32 times in a row; all other objects wait in one queue. If the handler takes
+/// longer than a millisecond, an idle thread runs that object. A free thread takes a due timer and
+/// an object of the queue in turns.
 ///
 /// Thread safety: any thread may call any member, except that one thread constructs and destroys
-/// the pool. All objects must have ended before it is destroyed. A long handler delays the object
-/// that it posted to first; one that waits calls Executor::beforeWaitInHandler(). A handler that
-/// waits for the end of another object of the pool may run that object.
+/// the pool. All objects must have ended before it is destroyed. A handler that waits calls
+/// Executor::beforeWaitInHandler(). One that waits for the end of another object of the pool may
+/// run that object.
 ///
 /// Errors: those of ActiveObject::start() and BlockPool.
 ///
@@ -175,10 +221,11 @@ public:
     /// threads, or if the system refuses the options; then no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
-        : Executor(options), threads_(threads) {
+        : Executor(options), workers_(threads), threads_(threads) {
         if (threads == 0) {
             setupError("number of threads of a pool", threads, 1);
         }
+        isWatching_.store(threads == 1, std::memory_order_relaxed);  // then no thread is idle
         struct EndUnlessStarted {
             ThreadPool& pool;
             bool isStarted = false;
@@ -188,10 +235,15 @@ public:
                 }
             }
         } attempt{*this};
-        for (detail::OwnThread& thread : threads_) {
-            thread.start(
-                threadOptions, [](void* self) noexcept { static_cast<ThreadPool*>(self)->work(); },
-                this);
+        for (std::size_t i = 0; i != threads; ++i) {
+            workers_[i].pool = this;
+            threads_[i].start(
+                threadOptions,
+                [](void* worker) noexcept {
+                    current_ = static_cast<Worker*>(worker);
+                    current_->pool->work(*current_);
+                },
+                &workers_[i]);
             ++started_;
         }
         attempt.isStarted = true;
@@ -204,23 +256,27 @@ public:
 
     void schedule(ExecutorTask& task) override {
         Worker* const worker = current_;
-        if (worker != nullptr && worker->pool == this && worker->next == nullptr) {
-            worker->next = &task;
+        if (worker == nullptr || worker->pool != this || worker->hasNext()) {
+            enqueue(task);
             return;
         }
-        scheduleLast(task);
+        worker->next.store(&task, std::memory_order_release);  // E2
+        Fence::light();  // E3
+        if (!isWatching_.load(std::memory_order_relaxed)) {
+            watch();
+        }
     }
 
     void scheduleLast(ExecutorTask& task) override {
         Worker* const worker = current_;
         // Relaxed: a task that another thread adds now runs after the next batch.
-        if (worker != nullptr && worker->pool == this && worker->next == nullptr &&
-            !hasTasks_.load(std::memory_order_relaxed)) {
-            worker->next = &task;
-            worker->inARow = mostInARow;
+        if (worker == nullptr || worker->pool != this || worker->hasNext() ||
+            hasTasks_.load(std::memory_order_relaxed)) {
+            enqueue(task);
             return;
         }
-        enqueue(task);
+        worker->next.store(&task, std::memory_order_release);  // E2
+        worker->inARow = mostInARow;
     }
 
     [[nodiscard]] TimePoint now() const override { return StdPlatform::Clock::now(); }
@@ -234,9 +290,8 @@ public:
         bool isEarlier = false;
         {
             const Guard guard(lock_);
-            isEarlier = time < alarms_.earliest();
             alarms_.set(task, time);
-            idle_.setEarliest(guard, alarms_.earliest());
+            isEarlier = updateEarliest(guard);
         }
         if (isEarlier) {
             idle_.wakeTimekeeper();
@@ -246,65 +301,78 @@ public:
     void removeAlarm(TimedExecutorTask& task) override {
         const Guard guard(lock_);
         alarms_.remove(task);
-        idle_.setEarliest(guard, alarms_.earliest());
+        (void)updateEarliest(guard);
     }
 
     void beforeWait() override {
-        if (current_ != nullptr && current_->pool == this && current_->next != nullptr) {
-            enqueue(*std::exchange(current_->next, nullptr));
+        if (current_ != nullptr && current_->pool == this) {
+            if (ExecutorTask* const next = current_->takeNext()) {
+                enqueue(*next);
+            }
         }
-        idle_.replaceTimekeeper();
+        idle_.replaceTimekeeper(lock_);
     }
 
     bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) override {
         if (current_ == nullptr || current_->pool != this) {
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
-        // All threads may wait in handlers, so this one runs the task itself if it is queued.
-        const Waiting waiting(*this);
-        bool isOver = false;
-        for (bool isTaken = true; isTaken;) {
+        // All threads may wait in handlers, so this one runs the task itself if it is queued, and
+        // wakes the tasks whose alarms are due.
+        const detail::NestedWait nested;
+        detail::IdleThreads::Waiter waiter(task);
+        for (;;) {
             beforeWait();
-            isTaken = false;
-            isOver = ends_.waitUntil([&] { return hasEnded(task) || (isTaken = tryTake(task)); },
-                                     deadline);
-            if (isTaken) {
+            if (hasEnded(task)) {
+                return true;
+            }
+            if (tryTake(task)) {
                 task.run();
+            } else if (now() >= deadline) {
+                return false;
+            } else if (!wakeDue(false)) {
+                idle_.sleep(
+                    lock_, &waiter, deadline, [&] { return hasEnded(task) || isQueued(task); },
+                    [](const Guard& /*guard*/) {});
             }
         }
-        return isOver;
+    }
+
+    void notifyEnd(const ExecutorTask* ended) noexcept override {
+        {
+            const Guard guard(lock_);
+            idle_.wakeWaiters(guard, ended);
+        }
+        Executor::notifyEnd(ended);
     }
 
 private:
-    // Edge E1: the writes of the scheduling thread -> lock_ -> the thread that runs the task.
+    // Edges. E1: the writes of the scheduling thread -> lock_ -> the thread that runs the task. E2:
+    // the same writes -> `next` released -> acquired by the thread that takes it. E3: a worker
+    // writes `next` and then reads isWatching_; the watching thread writes isWatching_ and then
+    // reads `next`, with fences in between: one of them finds the other's write.
 
     using Guard = detail::IdleThreads::Guard;
+    using Fence = AsymmetricFence;
 
     /// The most tasks that a thread runs for its own handlers before one of the queue.
     static constexpr unsigned mostInARow = 32;
+    /// An idle thread takes `next` of a worker whose handler has run for one to two of these.
+    static constexpr std::chrono::milliseconds watchInterval{1};
 
-    struct Worker {
-        ThreadPool* pool;
-        ExecutorTask* next = nullptr;
+    struct alignas(cacheLineSize) Worker {
+        /// Relaxed, both: only the worker's thread sets `next`.
+        [[nodiscard]] bool hasNext() const noexcept {
+            return next.load(std::memory_order_relaxed) != nullptr;
+        }
+        ExecutorTask* takeNext() noexcept {
+            return hasNext() ? next.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
+        }
+
+        ThreadPool* pool = nullptr;
+        std::atomic<ExecutorTask*> next{nullptr};  ///< posted to by the running handler
         unsigned inARow = 0;
-    };
-
-    /// While it exists, a handler of this pool waits for the end of an object of this pool.
-    class Waiting {
-    public:
-        explicit Waiting(ThreadPool& pool) : pool_(pool) {
-            const Guard guard(pool_.lock_);
-            ++pool_.waiting_;
-        }
-        ~Waiting() {
-            const Guard guard(pool_.lock_);
-            --pool_.waiting_;
-        }
-        Waiting(const Waiting&) = delete;
-        Waiting& operator=(const Waiting&) = delete;
-
-    private:
-        ThreadPool& pool_;
+        ExecutorTask* seen = nullptr;  ///< `next` at the last check; guarded by lock_
     };
 
     void end() noexcept {
@@ -325,6 +393,10 @@ private:
         park->notifyOne();
     }
 
+    [[nodiscard]] bool isQueued(const ExecutorTask& task) {
+        const Guard guard(lock_);
+        return queue_.contains(task);
+    }
     bool tryTake(ExecutorTask& task) {
         const Guard guard(lock_);  // E1
         if (!queue_.contains(task)) {
@@ -335,18 +407,14 @@ private:
         return true;
     }
 
-    void append(const Guard& /*guard*/, ExecutorTask& task) noexcept {
+    void append(const Guard& guard, ExecutorTask& task) noexcept {
         queue_.append(task);
-        if (waiting_ != 0) {
-            ends_.notifyAll();
-        }
+        idle_.wakeWaiters(guard, &task);
         // Relaxed: a thread that reads it without lock_ reads it again before it sleeps.
         hasTasks_.store(true, std::memory_order_relaxed);
     }
 
-    void work() {
-        Worker worker{this};
-        current_ = &worker;
+    void work(Worker& worker) {
         while (ExecutorTask* const task = await(worker)) {
             task->run();
         }
@@ -356,7 +424,7 @@ private:
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
-                idle_.replaceTimekeeper();
+                idle_.replaceTimekeeper(lock_);
                 return task;
             }
             if (isEnding_.load(std::memory_order_relaxed)) {
@@ -369,7 +437,7 @@ private:
     void sleep() {
         Park* park = nullptr;
         idle_.sleep(
-            lock_,
+            lock_, nullptr, TimePoint::max(),
             [this] {
                 return hasTasks_.load(std::memory_order_relaxed) ||
                        isEnding_.load(std::memory_order_relaxed);
@@ -384,44 +452,100 @@ private:
     }
 
     ExecutorTask* nextOf(Worker& worker) {
-        if (worker.next != nullptr && worker.inARow < mostInARow) {
-            ++worker.inARow;
-            return std::exchange(worker.next, nullptr);
+        if (worker.inARow < mostInARow) {
+            if (ExecutorTask* const next = worker.takeNext()) {
+                ++worker.inARow;
+                return next;
+            }
         }
         worker.inARow = 0;
-        wakeDue();
+        (void)wakeDue(true);
         if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
-            return std::exchange(worker.next, nullptr);
+            return worker.takeNext();
         }
         // No other thread is woken, because the queue has not grown.
         const Guard guard(lock_);  // E1
-        if (worker.next != nullptr) {
-            append(guard, *std::exchange(worker.next, nullptr));
+        if (ExecutorTask* const next = worker.takeNext()) {
+            append(guard, *next);
         }
         ExecutorTask* const task = queue_.pop();
         hasTasks_.store(!queue_.isEmpty(), std::memory_order_relaxed);
         return task;
     }
 
-    void wakeDue() {
+    /// Appends the task of one due alarm to the queue, so that no post waits behind many alarms.
+    /// Returns false if no alarm is due. After true, a worker takes a task from the queue.
+    bool wakeDue(bool isWorker) {
         const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {
-            return;
+            return false;
         }
         Park* park = nullptr;
-        std::size_t tasks = 0;
         {
             const Guard guard(lock_);
-            alarms_.wakeDue(now(), [&](ExecutorTask& task) {
-                append(guard, task);
-                ++tasks;
-            });
-            idle_.setEarliest(guard, alarms_.earliest());
-            park = &idle_.parkToNotify(guard);
+            const TimePoint present = now();
+            const bool hadTasks = !queue_.isEmpty();
+            (void)alarms_.wakeNext(present, [&](ExecutorTask& task) { append(guard, task); });
+            if (watchTime_ <= present) {
+                takeFromLongHandlers(guard, present);
+            }
+            (void)updateEarliest(guard);
+            const bool isOwn = isWorker && !hadTasks && !queue_.hasSeveral();
+            park = queue_.isEmpty() || isOwn ? nullptr : &idle_.parkToNotify(guard);
         }
-        for (; tasks > 1; --tasks) {  // this thread runs one of them, or an older one
+        if (park != nullptr) {
             park->notifyOne();
         }
+        return true;
+    }
+
+    /// Returns true if the earliest alarm or check is earlier now.
+    bool updateEarliest(const Guard& guard) noexcept {
+        const TimePoint before = idle_.earliest();
+        const TimePoint earliest = std::min(alarms_.earliest(), watchTime_);
+        idle_.setEarliest(guard, earliest);
+        return earliest < before;
+    }
+
+    /// Lets an idle thread check soon whether a handler runs for long.
+    [[gnu::noinline]] void watch() {
+        {
+            const Guard guard(lock_);
+            isWatching_.store(true, std::memory_order_relaxed);
+            watchTime_ = now() + watchInterval;
+            if (!updateEarliest(guard)) {
+                return;
+            }
+        }
+        idle_.wakeTimekeeper();
+        idle_.replaceTimekeeper(lock_);
+    }
+
+    /// Appends each task that a worker has kept as its next one since the last check.
+    void takeFromLongHandlers(const Guard& guard, TimePoint present) noexcept {
+        bool isAnySeen = check(guard);
+        if (!isAnySeen) {
+            isWatching_.store(false, std::memory_order_relaxed);
+            Fence::heavy();  // E3
+            isAnySeen = check(guard);
+            isWatching_.store(isAnySeen, std::memory_order_relaxed);
+        }
+        watchTime_ = isAnySeen ? present + watchInterval : TimePoint::max();
+    }
+    bool check(const Guard& guard) noexcept {
+        bool isAnySeen = false;
+        for (Worker& worker : workers_) {
+            ExecutorTask* next = worker.next.load(std::memory_order_relaxed);
+            if (next != nullptr && next == worker.seen &&
+                worker.next.compare_exchange_strong(next, nullptr, std::memory_order_acquire,
+                                                    std::memory_order_relaxed)) {  // E2
+                append(guard, *next);
+                next = nullptr;
+            }
+            worker.seen = next;
+            isAnySeen = isAnySeen || next != nullptr;
+        }
+        return isAnySeen;
     }
 
     inline static thread_local Worker* current_ = nullptr;
@@ -429,10 +553,13 @@ private:
     SpinLock lock_;
     detail::TaskQueue queue_;            ///< guarded by lock_
     detail::Alarms alarms_;              ///< guarded by lock_
-    std::size_t waiting_ = 0;            ///< handlers in awaitEnd(); guarded by lock_
-    std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_
-    std::atomic<bool> isEnding_{false};  ///< written by end()
+    /// The next check of long handlers; guarded by lock_.
+    TimePoint watchTime_ = TimePoint::max();
+    std::atomic<bool> isWatching_{false};  ///< whether it is set; written with lock_
+    std::atomic<bool> hasTasks_{false};    ///< whether queue_ has a task; written with lock_
+    std::atomic<bool> isEnding_{false};    ///< written by end()
     detail::IdleThreads idle_;
+    std::vector<Worker> workers_;
     std::vector<detail::OwnThread> threads_;
     std::size_t started_ = 0;  ///< running threads; written by the constructor and by end()
 };

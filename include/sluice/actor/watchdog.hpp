@@ -30,6 +30,7 @@ namespace sluice {
 ///
 /// Errors: those of std::thread and setupError(). A handler is reported once, between `limit` and
 /// `limit` plus two intervals after it began, even if the system does not run its thread.
+/// failedReports() counts the reports that threw.
 ///
 /// Performance: free for the objects, because a check compares the numbers of called handlers and
 /// discarded messages. watch() and start() allocate.
@@ -93,6 +94,10 @@ public:
         }
     }
 
+    [[nodiscard]] std::uint64_t failedReports() const noexcept {
+        return failedReports_.load(std::memory_order_relaxed);  // relaxed: no data follows
+    }
+
     /// Starts a thread that checks once in each interval. Call it once. Fails as setupError()
     /// describes if the interval is 0.
     void start(std::chrono::nanoseconds interval) {
@@ -127,7 +132,7 @@ private:
         TimePoint since{};  ///< the first check that found this state
     };
 
-    void check(const Guard& /*guard*/, Entry& entry, TimePoint now) const {
+    void check(const Guard& /*guard*/, Entry& entry, TimePoint now) {
         const Activity activity = entry.activityOf(entry.object);
         if (!activity.isAwake || !entry.wasAwake || activity.progress != entry.progress) {
             entry.progress = activity.progress;
@@ -136,8 +141,19 @@ private:
             entry.isReported = false;
         } else if (now - entry.since >= limit_ && !entry.isReported) {
             entry.isReported = true;
-            report_(entry.name, now - entry.since);
+            report(entry.name, now - entry.since);
         }
+    }
+    void report(const char* name, std::chrono::nanoseconds atLeast) {
+#if defined(__cpp_exceptions)
+        try {
+            report_(name, atLeast);
+        } catch (...) {
+            failedReports_.fetch_add(1, std::memory_order_relaxed);
+        }
+#else
+        report_(name, atLeast);
+#endif
     }
 
     void forget(const Entry& entry) noexcept {
@@ -149,6 +165,7 @@ private:
     const Report report_;
     std::mutex mutex_;
     std::list<Entry> entries_;  ///< guarded by mutex_
+    std::atomic<std::uint64_t> failedReports_{0};  ///< written with mutex_
     std::atomic<bool> isEnding_{false};
     Park changed_;
     std::thread thread_;

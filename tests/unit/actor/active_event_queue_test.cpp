@@ -53,6 +53,14 @@ TEST_F(ActiveEventQueueTest, ItsThreadCallsListenersThatComeAndGo) {
     EXPECT_FALSE(queue_.start());
 }
 
+TEST_F(ActiveEventQueueTest, DrainingAQueueThatWasNeverStartedDoesNotWait) {
+    queue_.enqueue("one", 1);
+    EXPECT_FALSE(queue_.stopAfterDrain(std::chrono::hours::max()));
+    EXPECT_TRUE(queue_.emptyQueue());
+    EXPECT_FALSE(queue_.start());
+    EXPECT_TRUE(queue_.join());
+}
+
 TEST_F(ActiveEventQueueTest, StopDestroysWhatIsQueued) {
     std::atomic<bool> isHeld{false};
     std::atomic<bool> isOpen{false};

@@ -331,7 +331,10 @@ TEST(ActorTraitsTest, BackOffDoublesUpToItsLimitAndRestartsAreLimited) {
     EXPECT_EQ(budget.take(start + 1s), 4s);
     EXPECT_EQ(budget.take(start + 2s), 5s);
     EXPECT_EQ(budget.take(start + 10s - 1ns), std::nullopt);
-    EXPECT_EQ(budget.take(start + 10s), 2s);  // a new period
+    EXPECT_EQ(budget.take(start + 10s), 5s) << "two in the last ten seconds";
+    EXPECT_EQ(budget.take(start + 11s - 1ns), std::nullopt);
+    EXPECT_EQ(budget.take(start + 11s), 5s);
+    EXPECT_EQ(budget.take(start + 30s), 2s);
 }
 
 struct NeverRestarts : ThreeInTen {

@@ -6,6 +6,8 @@
 #include <sluice/actor/manual_traits.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
+#include <sluice/actor/request.hpp>
+#include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
@@ -22,6 +24,7 @@ namespace sluice {
 namespace {
 namespace executors {
 
+using namespace std::chrono_literals;
 using Visits = std::vector<std::size_t>;
 
 struct Token {
@@ -104,6 +107,52 @@ TEST(ManualExecutorTest, AHandlerMayWaitForAnotherObject) {
     EXPECT_EQ(asker.answer, 7);
 }
 
+/// Replies after 300 ms, or never.
+struct Delays : PooledTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+class Delaying : public PooledObject<Delaying, Messages<Answer, Token>, Delays> {
+public:
+    void handle(const Answer& request) {
+        kept.emplace_back(request.take());
+        EXPECT_TRUE(repliesNever || postAfter(300ms, Token{0}));
+    }
+    void handle(const Token& /*token*/) { kept.back().reply(7); }
+    std::vector<Answer> kept;
+    bool repliesNever = false;
+};
+class AskingThere : public PooledObject<AskingThere, Messages<Token>> {
+public:
+    explicit AskingThere(Delaying& source) : source_(source) {}
+    void handle(const Token&) {
+        answer = source_.request<int>(Ask{}, 500ms).get();
+    }
+    Expected<int, RequestError> answer = Unexpected(RequestError::full);
+
+private:
+    Delaying& source_;
+};
+
+TEST(ManualExecutorTest, TheVirtualClockDecidesOnRepliesAndDeadlines) {
+    ManualExecutor executor;
+    Running<Delaying> source(executor);
+    const auto start = executor.now();
+    EXPECT_EQ(source.request<int>(Ask{}, 500ms).get().value(), 7);
+    EXPECT_EQ(executor.now() - start, 300ms);
+    Running<AskingThere> asker(executor, source);
+    (void)asker.post(Token{0});
+    executor.runFor(1ms);
+    EXPECT_EQ(asker.answer.value(), 7) << "in a handler";
+    EXPECT_EQ(executor.now() - start, 600ms);
+    source.repliesNever = true;
+    EXPECT_EQ(source.request<int>(Ask{}, 500ms).get().error(), RequestError::timedOut);
+    EXPECT_EQ(executor.now() - start, 1100ms);
+    auto future = source.request<int>(Ask{}, 500ms);
+    executor.runFor(1h);
+    EXPECT_EQ(future.get().error(), RequestError::timedOut);
+    EXPECT_EQ(executor.now() - start, 1100ms + 1h);
+}
+
 struct Timed : PooledTraits {
     static constexpr TimeStamp timeStamp = TimeStamp::exact;
     static constexpr std::size_t maxTimers = 2;
@@ -111,8 +160,20 @@ struct Timed : PooledTraits {
 };
 class Clockwork : public PooledObject<Clockwork, Messages<Token>, Timed> {
 public:
-    void handle(const Token& /*token*/) {}
+    void handle(const Token& token) {
+        if (token.hops == 1) {
+            stop();
+        }
+    }
 };
+
+TEST(ManualExecutorTest, TheVirtualClockDecidesOnEnds) {
+    ManualExecutor executor;
+    Running<Clockwork> object(executor);
+    EXPECT_TRUE(object.postAfter(10ms, Token{1}));
+    EXPECT_TRUE(object.join()) << "its timer stops it";
+    EXPECT_EQ(executor.now().time_since_epoch(), 10ms);
+}
 
 TEST(ManualExecutorTest, TheClockStopsBeforeTimesOverflow) {
     ManualExecutor executor;

@@ -205,6 +205,19 @@ TEST_F(WatchdogTest, AnObjectThatIsNoLongerWatchedIsNotReported) {
     object.isOpen = true;
 }
 
+#if defined(__cpp_exceptions)
+TEST(WatchdogThreadTest, AReportMayThrow) {
+    const test::Watchdog patience([](std::FILE*) {});
+    Watchdog watchdog(0ns, [](const char*, std::chrono::nanoseconds) { throw 1; });
+    Running<Keeper<>> object;
+    const auto watch = watchdog.watch(object, "keeper");
+    (void)object.post(Hold{});
+    watchdog.start(1ms);
+    test::awaitThat([&] { return watchdog.failedReports() != 0; });
+    object.open();
+}
+#endif
+
 TEST(WatchdogThreadTest, ARareLookIsRare) {
     const test::Watchdog patience([](std::FILE*) {});
     std::atomic<int> reports{0};

@@ -304,6 +304,9 @@ private:
             ++shared;
         }
         leaveUpTo(row.source == row.target ? shared - 1 : shared);
+        if (std::find(source.begin(), source.end(), row.target) != source.end()) {
+            last_[static_cast<std::size_t>(row.target)] = nothing;  // a change from inside
+        }
         noteAction(log, number, value);
         enterPath(target);
         begin(row.target);

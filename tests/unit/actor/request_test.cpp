@@ -343,25 +343,6 @@ TEST(CoroutineTest, ObjectsThatMayHaveThemHandleMessages) {
     own.stop();
 }
 
-TEST(CoroutineTest, RoomIsToldWhenMessagesHaveBeenHandled) {
-    ManualExecutor executor;
-    Running<Shared> shared(executor);
-    ASSERT_EQ(shared.post(Add{1}), SendResult::ok);
-    auto room = shared.room();
-    EXPECT_FALSE(room.isReady());
-    executor.runAll();
-    EXPECT_TRUE(room.isReady());
-    EXPECT_TRUE(room.get());
-}
-
-TEST(CoroutineTest, RoomThatNobodyTellsIsCancelled) {
-    ManualExecutor executor;
-    Own own;
-    auto room = own.room();
-    own.stop();
-    EXPECT_TRUE(room.isReady());
-}
-
 }  // namespace coroutines
 
 namespace schedulers {

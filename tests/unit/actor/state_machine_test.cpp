@@ -209,7 +209,6 @@ TEST(StateMachineGraphTest, BracketsInNamesEndNoName) {
         << text;
 }
 
-#if !defined(NDEBUG)
 struct Caller {
     void* machine = nullptr;
 };
@@ -227,7 +226,6 @@ TEST(StateMachineDeathTest, AFunctionOfAMachineDoesNotCallIt) {
     caller.machine = &machine;
     EXPECT_DEATH(machine.start(), "let the function post a message");
 }
-#endif
 
 TEST_F(StateMachineTest, DiscardedMessagesAreCounted) {
     machine_.start();

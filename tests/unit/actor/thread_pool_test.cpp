@@ -2,6 +2,7 @@
 #include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
+#include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
@@ -436,14 +437,18 @@ TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
     }
 }
 
-class Joining : public PooledObject<Joining, Messages<Beat>> {
+template <class Awaited>
+class Joining : public PooledObject<Joining<Awaited>, Messages<Beat>> {
 public:
+    explicit Joining(Awaited& awaited) : awaited_(awaited) {}
     void handle(const Beat& /*beat*/) {
         isInside = true;
-        EXPECT_TRUE(other->join());
+        EXPECT_TRUE(awaited_.join());
     }
-    Member* other = nullptr;
     std::atomic<bool> isInside{false};
+
+private:
+    Awaited& awaited_;
 };
 
 TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
@@ -451,14 +456,174 @@ TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
     ThreadPool pool(1);
     for (int i = 0; i < 20; ++i) {
         Running<Member> member(pool);
-        Running<Joining> joining(pool);
-        joining.other = &member;
+        Running<Joining<Member>> joining(pool, member);
         ASSERT_EQ(joining.post(Beat{}), SendResult::ok);
         test::awaitThat([&]() -> bool { return joining.isInside; });
         member.stop();
         EXPECT_TRUE(joining.stopAfterDrain(late()));
     }
 }
+
+struct EndsItself : PooledTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+class Ending : public PooledObject<Ending, Messages<Beat>, EndsItself> {
+public:
+    void handle(const Beat& /*beat*/) { stop(); }
+};
+
+TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndByATimer) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    Running<Ending> ending[2] = {Running<Ending>(pool), Running<Ending>(pool)};
+    Running<Joining<Ending>> joining[2] = {Running<Joining<Ending>>(pool, ending[0]),
+                                           Running<Joining<Ending>>(pool, ending[1])};
+    for (auto& each : joining) {
+        ASSERT_EQ(each.post(Beat{}), SendResult::ok);
+        awaitThat([&]() -> bool { return each.isInside; });
+    }
+    for (auto& each : ending) {
+        ASSERT_TRUE(each.postAfter(20ms, Beat{}));
+    }
+    for (auto& each : joining) {
+        EXPECT_TRUE(each.stopAfterDrain(late()));
+    }
+}
+
+/// Waits for the object after it.
+class Link : public PooledObject<Link, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) {
+        if (next != nullptr) {
+            EXPECT_EQ(next->post(Beat{}), SendResult::ok);
+            EXPECT_TRUE(next->stopAfterDrain(late()));
+        }
+    }
+    Link* next = nullptr;
+};
+
+void endChain(Executor& executor, std::size_t length) {
+    std::vector<std::unique_ptr<Running<Link>>> links;
+    for (std::size_t i = 0; i < length; ++i) {
+        links.push_back(std::make_unique<Running<Link>>(executor));
+        if (i != 0) {
+            links[i]->next = links[i - 1].get();
+        }
+    }
+    EXPECT_EQ(links.back()->post(Beat{}), SendResult::ok);
+    EXPECT_TRUE(links.back()->stopAfterDrain(late()));
+}
+
+TEST(ThreadPoolWaitDeathTest, NestedWaitsHaveALimit) {
+    ManualExecutor executor;
+    endChain(executor, 100);
+    EXPECT_DEATH(endChain(executor, 2000), "1,000 handlers of one thread wait");
+    const auto onAPool = [] {
+        ThreadPool pool(1);
+        endChain(pool, 2000);
+    };
+    EXPECT_DEATH(onAPool(), "1,000 handlers of one thread wait");
+}
+
+/// Posts and then waits until the other object has handled the message.
+class Long : public PooledObject<Long, Messages<Beat>> {
+public:
+    explicit Long(Long* other = nullptr) : other_(other) {}
+    void handle(const Beat& /*beat*/) {
+        isHandled = true;
+        if (other_ != nullptr) {
+            EXPECT_EQ(other_->post(Beat{}), SendResult::ok);
+            awaitThat([&]() -> bool { return other_->isHandled; });
+        }
+    }
+    std::atomic<bool> isHandled{false};
+
+private:
+    Long* other_;
+};
+
+TEST(ThreadPoolTest, AnIdleThreadTakesTheMessageOfALongHandler) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(3);
+    for (int i = 0; i < 20; ++i) {
+        Running<Long> second(pool);
+        Running<Long> first(pool, &second);
+        ASSERT_EQ(first.post(Beat{}), SendResult::ok);
+        EXPECT_TRUE(first.stopAfterDrain(late()));
+    }
+}
+
+/// At its timer: counts, and the first one lets the test post to another object.
+struct Due {
+    std::atomic<int> fired{0};
+    std::atomic<bool> isPosted{false};
+};
+class Aligned : public PooledObject<Aligned, Messages<Beat>, EndsItself> {
+public:
+    explicit Aligned(Due& due) : due_(due) {}
+    void handle(const Beat& /*beat*/) {
+        if (++due_.fired == 1) {
+            awaitThat([&]() -> bool { return due_.isPosted; });
+        }
+    }
+
+private:
+    Due& due_;
+};
+class Unrelated : public PooledObject<Unrelated, Messages<Beat>> {
+public:
+    explicit Unrelated(Due& due) : due_(due) {}
+    void handle(const Beat& /*beat*/) { firedBefore = due_.fired.load(); }
+    std::atomic<int> firedBefore{-1};
+
+private:
+    Due& due_;
+};
+
+TEST(ThreadPoolTest, APostDoesNotWaitBehindManyAlarms) {
+    const Watchdog watchdog([](std::FILE*) {});
+    constexpr int count = 500;
+    Due due;
+    ThreadPool pool(1);
+    Running<Unrelated> unrelated(pool, due);
+    std::vector<std::unique_ptr<Running<Aligned>>> objects;
+    const auto deadline = std::chrono::steady_clock::now() + 50ms;
+    for (int i = 0; i < count; ++i) {
+        objects.push_back(std::make_unique<Running<Aligned>>(pool, due));
+        ASSERT_TRUE(objects.back()->postAt(deadline, Beat{}));
+    }
+    awaitThat([&]() -> bool { return due.fired == 1; });
+    ASSERT_EQ(unrelated.post(Beat{}), SendResult::ok);
+    due.isPosted = true;
+    awaitThat([&]() -> bool { return due.fired == count && unrelated.firedBefore >= 0; });
+    EXPECT_LE(unrelated.firedBefore, 10);
+}
+
+#if defined(__linux__)
+TEST(ThreadPoolWaitTest, ATaskWakesTheHandlerThatAwaitsIt) {
+    const Watchdog watchdog([](std::FILE*) {});
+    constexpr std::size_t threads = 16;
+    constexpr int messages = 300;
+    ThreadPool pool(threads);
+    std::vector<std::unique_ptr<Running<pools::Answering>>> awaited;
+    std::vector<std::unique_ptr<Running<Joining<pools::Answering>>>> joining;
+    for (std::size_t i = 0; i < threads; ++i) {
+        awaited.push_back(std::make_unique<Running<pools::Answering>>(pool));
+        joining.push_back(std::make_unique<Running<Joining<pools::Answering>>>(pool, *awaited[i]));
+        ASSERT_EQ(joining[i]->post(Beat{}), SendResult::ok);
+        awaitThat([&]() -> bool { return joining[i]->isInside; });
+    }
+    const long before = pools::voluntarySwitches();
+    for (int i = 1; i <= messages; ++i) {
+        ASSERT_EQ(awaited[0]->post(pools::Ping{}), SendResult::ok);
+        awaited[0]->isHandled.wait([&] { return awaited[0]->handled == i; });
+    }
+    EXPECT_LT(pools::voluntarySwitches() - before, 6L * messages + 10L * long{threads});
+    for (const auto& each : awaited) {
+        each->stop();
+    }
+}
+#endif
 
 }  // namespace waits
 }  // namespace

@@ -79,10 +79,31 @@ TEST(TimerTest, FireInTheOrderOfTheirTimesAndThenOfTheirStart) {
     EXPECT_TRUE(object.postAfter(30ms, Add{3}));
     EXPECT_TRUE(object.postAfter(10ms, Add{1}));
     EXPECT_TRUE(object.postAt(Clock::now() + 20ms, Add{2}));
-    EXPECT_TRUE(object.postAfter(20ms, Note{"after 2"}, {Priority::high}));
-    EXPECT_TRUE(object.postAfter(20ms, Note{"then"}));
+    EXPECT_TRUE(object.postAfter(20ms, Note{"after 2"}));
+    EXPECT_TRUE(object.postAfter(20ms, Note{"high"}, {Priority::high}));
     object.advance(30ms);
-    EXPECT_EQ(object.log, (Log{"1", "2", "after 2 high", "then medium", "3"}));
+    EXPECT_EQ(object.log, (Log{"high high", "1", "2", "after 2 medium", "3"}));
+}
+
+TEST(TimerTest, AHighBeatComesBetweenTwoMessages) {
+    class Beating : public ActiveObject<Beating, Messages<Add>, ByHand<1>> {
+    public:
+        void handle(const Add& add) {
+            Clock::advance(add.value == 0 ? 0ms : 5ms);
+            log.push_back(add.value);
+        }
+        using ActiveObject::handleQueued;
+        std::vector<int> log;
+    };
+    Clock::reset();
+    Beating object;
+    ASSERT_TRUE(object.postEvery(20ms, Add{0}, {Priority::high}));
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_EQ(object.post(Add{1}), SendResult::ok);
+    }
+    while (object.handleQueued() != 0) {
+    }
+    EXPECT_EQ(object.log, (std::vector<int>{1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
 }
 
 TEST(TimerTest, TimesInThePastMeanAtOnce) {
@@ -408,6 +429,33 @@ private:
 };
 using Ticks = std::vector<long long>;
 
+/// Each message takes 5 ms.
+class Slow : public PooledObject<Slow, Messages<int>, WithTimers> {
+public:
+    explicit Slow(ManualExecutor& executor) : executor_(executor) {}
+    void handle(const int& value) {
+        const auto isOver = [] { return false; };
+        const auto time = value == 0 ? 0ms : 5ms;
+        (void)executor_.runUntil(Executor::Condition(isOver), executor_.now() + time);
+        log.push_back(value);
+    }
+    std::vector<int> log;
+
+private:
+    ManualExecutor& executor_;
+};
+
+TEST(PooledTimerLifeTest, AHighBeatComesBetweenTwoMessages) {
+    ManualExecutor executor;
+    Running<Slow> object(executor, executor);
+    ASSERT_TRUE(object.postEvery(20ms, 0, {Priority::high}));
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_EQ(object.post(1), SendResult::ok);
+    }
+    executor.runAll();
+    EXPECT_EQ(object.log, (std::vector<int>{1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1}));
+}
+
 class Plain : public PooledObject<Plain, Messages<Tick>> {
 public:
     void handle(const Tick&) {}
@@ -529,7 +577,7 @@ TEST_F(PooledTimerTest, HandlerThatThrowsKeepsTheOthers) {
 
 namespace heaps {
 
-using Heap = detail::DeadlineHeap<int, 64>;
+using Heap = detail::DeadlineHeap<std::chrono::nanoseconds, 64>;
 
 TEST(DeadlineHeapTest, AgreesWithASortedMapWhateverIsInsertedAndRemoved) {
     Heap heap;
@@ -543,13 +591,13 @@ TEST(DeadlineHeapTest, AgreesWithASortedMapWhateverIsInsertedAndRemoved) {
             model.erase(keyOf[index]);
         } else {
             keyOf[index] = {static_cast<int>(dice() % 20), step};
-            heap.insert(index, keyOf[index].first);
+            heap.insert(index, std::chrono::nanoseconds(keyOf[index].first));
             model.emplace(keyOf[index], index);
         }
         ASSERT_EQ(heap.isEmpty(), model.empty());
         if (!model.empty()) {
             ASSERT_EQ(heap.first(), model.begin()->second);
-            ASSERT_EQ(heap.earliest(), model.begin()->first.first);
+            ASSERT_EQ(heap.earliest().count(), model.begin()->first.first);
         }
     }
 }

@@ -32,16 +32,19 @@ public:
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
-    /// Wakes each task whose alarm is due, and schedules it if necessary.
+    /// Wakes the task with the earliest alarm, and schedules it if necessary. Returns false if
+    /// that alarm is not due.
     template <class Schedule>
-    void wakeDue(TimePoint now, Schedule schedule) {
-        while (earliest() != TimePoint::max() && earliest() <= now) {
-            Task& task = *tasks_.begin()->second;
-            set(task, TimePoint::max());
-            if (task.wake()) {
-                schedule(task);
-            }
+    bool wakeNext(TimePoint now, Schedule schedule) {
+        if (earliest() == TimePoint::max() || earliest() > now) {
+            return false;
         }
+        Task& task = *tasks_.begin()->second;
+        set(task, TimePoint::max());
+        if (task.wake()) {
+            schedule(task);
+        }
+        return true;
     }
 
 private:

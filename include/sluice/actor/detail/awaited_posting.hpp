@@ -4,101 +4,113 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/message_header.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
 namespace sluice::detail {
 
-/// The question of a request that is answered when messages have left a mailbox.
-struct UntilRoom {};
-
-/// The threads and coroutines that wait for room in one object's mailbox. Any thread may add a
-/// wait; the object's thread wakes all of them. Lock-free.
-template <class Traits>
+/// The coroutines that wait for room in one object's mailbox, in the order of their waits. Any
+/// thread may call any member.
+template <class Platform>
 class RoomWaiters {
-    template <class T>
-    using Atomic = typename Traits::Platform::template Atomic<T>;
+    using Guard = std::lock_guard<BasicSpinLock<Platform>>;
 
 public:
-    using Room = BasicRequest<Traits, UntilRoom, void>;
+    /// One wait. It is listed from add() until its waker has been called, or until remove().
+    class Wait {
+    public:
+        explicit Wait(Waker& waker) noexcept : waker_(waker) {}
 
-    RoomWaiters() = default;
-    RoomWaiters(const RoomWaiters&) = delete;
-    RoomWaiters& operator=(const RoomWaiters&) = delete;
-    /// Cancels all waits.
-    ~RoomWaiters() {
-        forAll([](const Room& /*room*/) {});
+    private:
+        friend RoomWaiters;
+        Waker& waker_;
+        Wait* older_ = nullptr;
+        Wait* newer_ = nullptr;
+        typename Platform::template Atomic<bool> isListed_{false};
+    };
+
+    /// The number of notifications. Read it before a post that is tried before add().
+    [[nodiscard]] std::uint32_t notifications() const noexcept {
+        return notifications_.load(std::memory_order_acquire);  // E1
     }
 
-    /// A future that is ready when messages have left the mailbox, or earlier. Before waiting, the
-    /// caller must try to post again.
-    [[nodiscard]] typename Room::Future
-    add(typename Room::TimePoint deadline = Room::TimePoint::max()) {
-        // Relaxed: a count, of which exactly one thread sees 1.
-        if (untilRenewal_.fetch_sub(1, std::memory_order_relaxed) == 1) {
-            renew();
+    /// Returns false if there has been another notification: then the caller tries to post again.
+    [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
+        const Guard guard(lock_);
+        // Relaxed, both: written with the lock.
+        if (notifications_.load(std::memory_order_relaxed) != seen) {
+            return false;
         }
-        return Room::make(UntilRoom{}, deadline, [this](Room&& room) {
-            auto* const node = new Node{std::move(room), nullptr};
-            // Relaxed: only the value is used.
-            node->older = newest_.load(std::memory_order_relaxed);
-            while (!newest_.compare_exchange_weak(node->older, node, std::memory_order_acq_rel,
-                                                  std::memory_order_relaxed)) {  // E1
-            }
-            return SendResult::ok;
-        });
+        wait.isListed_.store(true, std::memory_order_relaxed);
+        wait.older_ = newest_;
+        wait.newer_ = nullptr;
+        (newest_ != nullptr ? newest_->newer_ : oldest_) = &wait;
+        newest_ = &wait;
+        return true;
     }
 
-    /// Called by the object's thread, after messages have left the mailbox.
+    /// Returns false if the wait is not listed. After the return its waker is not called.
+    bool remove(Wait& wait) noexcept {
+        if (!wait.isListed_.load(std::memory_order_acquire)) {  // E2
+            return false;
+        }
+        const Guard guard(lock_);
+        const bool isListed = wait.isListed_.load(std::memory_order_relaxed);  // relaxed: the lock
+        if (isListed) {
+            unlink(guard, wait);
+        }
+        return isListed;
+    }
+
+    /// Called by the object's thread after a message has left the mailbox. Wakes the oldest wait.
+    void notifyOne() noexcept {
+        const Guard guard(lock_);
+        wakeOldest(guard);
+    }
+    /// Wakes all waits, because a woken coroutine may end without trying to post.
     void notifyAll() noexcept {
-        forAll([](const Room& room) { room.reply(); });
+        const Guard guard(lock_);
+        do {
+            wakeOldest(guard);
+        } while (oldest_ != nullptr);
     }
 
 private:
-    // An abandoned wait leaves its node in the list. So that the list stays short while the object
-    // does not run, some calls of add() renew it: they free all nodes and wake the waits that were
-    // not abandoned, which try to post and add themselves again. After a renewal that has woken n
-    // waits, the next one is 2n + 64 calls later, so a call wakes less than one other wait on
-    // average. A thread preempted in a renewal delays the waits of the old list until their
-    // deadlines; no other thread renews the list, which grows by a node for each call.
+    // The lock is held while a waker runs, so that its wait is not destroyed before. A waker marks
+    // the coroutine as woken and schedules its object.
     //
-    // Edge E1: messages have left the mailbox -> notifyAll() releases newest_ -> add() acquires. So
-    // a thread that adds itself too late for notifyAll() finds the room when it tries to post.
+    // Edges. E1: messages have left the mailbox -> notifications_ released -> acquired before the
+    // try to post. A later notification finds the wait in the list, by the lock. E2: the last use
+    // of a wait -> isListed_ released -> acquired by remove(), which does not use the object then,
+    // because a thread may have destroyed it.
 
-    struct Node {
-        Room room;
-        Node* older;
-    };
-
-    template <class Use>
-    void forAll(Use use) noexcept {
-        Node* node = newest_.exchange(nullptr, std::memory_order_acq_rel);  // E1
-        while (node != nullptr) {
-            use(node->room);
-            delete std::exchange(node, node->older);
+    void wakeOldest(const Guard& guard) noexcept {
+        // Relaxed: written with the lock.
+        const std::uint32_t before = notifications_.load(std::memory_order_relaxed);
+        notifications_.store(before + 1, std::memory_order_release);  // E1
+        if (oldest_ != nullptr) {
+            oldest_->waker_.wake();
+            unlink(guard, *oldest_);
         }
     }
-
-    void renew() noexcept {
-        std::uint32_t awaited = 0;
-        forAll([&](const Room& room) {
-            awaited += room.isAwaited() ? 1U : 0U;
-            room.reply();
-        });
-        untilRenewal_.store(2 * awaited + leastCalls, std::memory_order_relaxed);  // see add()
+    void unlink(const Guard& /*guard*/, Wait& wait) noexcept {
+        (wait.older_ != nullptr ? wait.older_->newer_ : oldest_) = wait.newer_;
+        (wait.newer_ != nullptr ? wait.newer_->older_ : newest_) = wait.older_;
+        wait.isListed_.store(false, std::memory_order_release);  // E2
     }
 
-    static constexpr std::uint32_t leastCalls = 64;
-
-    Atomic<Node*> newest_{nullptr};
-    /// Calls of add() until the next renewal; written by any thread.
-    Atomic<std::uint32_t> untilRenewal_{leastCalls};
+    BasicSpinLock<Platform> lock_;
+    Wait* oldest_ = nullptr;  ///< guarded by the lock
+    Wait* newest_ = nullptr;  ///< guarded by the lock
+    typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
 };
 
 /// A post that a coroutine awaits. See Coroutine.
@@ -130,6 +142,7 @@ protected:
         refuse<Args...>();
         return SendResult::full;
     }
+    void notifyOneOfRoom() noexcept {}
     void notifyRoom() noexcept {}
 
 private:
@@ -154,32 +167,45 @@ public:
             static_cast<Object&>(*this), std::forward<T>(message),
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
-    /// Ready when messages have left the mailbox, or earlier.
-    [[nodiscard]] Future<void> room() { return waiters_.add(); }
+    /// For detail::AwaitedPost.
+    [[nodiscard]] auto& roomWaiters() noexcept { return waiters_; }
 
 protected:
     /// Calls tryOnce() until it finds room, for at most `timeout`; only once in a handler. Returns
-    /// the last result.
+    /// the last result. `manual` is the object's executor if it is manual.
     template <class Rep, class Period, class TryOnce>
-    SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce) {
-        const auto deadline = deadlineAfter<StdPlatform::Clock>(timeout);
-        for (;;) {
-            Future<void> room = waiters_.add(deadline);
-            const SendResult result = tryOnce();
-            if (!isWithoutRoom(result) || HandlerThread<StdPlatform>::isHere()) {
-                return result;
-            }
-            if (!room.get()) {
-                // Retry: a thread preempted in add() may have consumed the wake-up.
-                return tryOnce();
-            }
+    SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
+                      HandlerWait* manual) {
+        SendResult result = SendResult::full;
+        const auto isOver = [&] {
+            result = tryOnce();
+            return !isWithoutRoom(result);
+        };
+        if (isOver() || HandlerThread<StdPlatform>::isHere()) {
+            return result;
         }
+        const auto deadline = deadlineAfter(timeOf<StdPlatform::Clock>(manual), timeout);
+        if (manual != nullptr) {
+            (void)manual->runUntil(HandlerWait::Condition(isOver), deadline);
+        } else {
+            (void)roomMade_.waitUntil(isOver, deadline);
+        }
+        return result;
     }
-    /// Called by the object's thread, after it has handled messages.
-    void notifyRoom() noexcept { waiters_.notifyAll(); }
+    /// Called by the object's thread when a message has left the mailbox.
+    void notifyOneOfRoom() noexcept {
+        roomMade_.notifyOne();
+        waiters_.notifyOne();
+    }
+    /// The same at the end of a batch, or of the object.
+    void notifyRoom() noexcept {
+        roomMade_.notifyAll();
+        waiters_.notifyAll();
+    }
 
 private:
-    RoomWaiters<RequestTraits> waiters_;
+    Park roomMade_;  ///< posts of threads wait here
+    RoomWaiters<StdPlatform> waiters_;
 };
 
 }  // namespace sluice::detail

@@ -177,12 +177,19 @@ private:
         return first;
     }
 
-    /// Inserts by deadline. Searches from the end, because most coroutines wait equally long.
+    /// Inserts by deadline. Searches from both ends, because most coroutines wait equally long, or
+    /// for the time that is left of the same limit.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
+        Waiting* after = earliest_;
         while (before != nullptr && deadline < before->deadline_) {
+            if (deadline < after->deadline_) {
+                before = after->earlier_;
+                break;
+            }
             before = before->earlier_;
+            after = after->later_;
         }
         waiting.earlier_ = before;
         waiting.later_ = before != nullptr ? before->later_ : earliest_;
@@ -252,14 +259,14 @@ protected:
     }
 
     /// Resumes coroutines that were woken or are due, then fires timers. Returns their number.
-    template <class IsOver, class Receive, class... Max>
-    std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
+    template <class IsOver, class Receive>
+    std::size_t fireTimers(IsOver isOver, const Receive& receive) {
         std::size_t count = 0;
         while (count < batch && !isOver() && scheduler_.resumeOne([this] { return this->now(); })) {
             resumptions_.add(1);
             ++count;
         }
-        return count + Base::fireTimers(isOver, receive, max...);
+        return count + Base::fireTimers(isOver, receive);
     }
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return std::min(scheduler_.nextDeadline(), Base::nextDeadline());
@@ -270,6 +277,7 @@ protected:
 
     /// Destroys the waiting coroutines at the end of the object.
     void endCoroutines() noexcept { scheduler_.destroyAll(); }
+    [[nodiscard]] bool hasCoroutines() const noexcept { return scheduler_.count() != 0; }
 
 private:
     struct Home : Scheduler {

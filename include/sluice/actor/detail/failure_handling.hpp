@@ -3,8 +3,9 @@
 #include <sluice/actor/actor_traits.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/bus/messages.hpp>
-#include <sluice/wait/park.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -89,33 +90,37 @@ void callHandler(Derived& object, const T& message, const Header& header) {
 /// The restarts that the traits still allow. Only the object's thread uses it.
 template <class Traits>
 class RestartBudget {
-    using Clock = typename Traits::Platform::Clock;
+    using TimePoint = typename Traits::Platform::Clock::time_point;
     static_assert(Traits::restartBackOff >= std::chrono::nanoseconds::zero() &&
                       Traits::maxRestartBackOff >= Traits::restartBackOff,
                   "restartBackOff must be at least 0 and at most maxRestartBackOff");
+    static_assert(Traits::restartLimit <= 1000,
+                  "restartLimit is at most 1,000: the object remembers so many times");
 
 public:
     /// Counts one restart and returns the wait before it; empty at the limit.
-    std::optional<std::chrono::nanoseconds> take(typename Clock::time_point now) {
-        if (used_ == 0 || now - begin_ >= Traits::restartPeriod) {
-            begin_ = now;
-            used_ = 0;
-            backOff_ = Traits::restartBackOff;
+    std::optional<std::chrono::nanoseconds> take(TimePoint now) {
+        unsigned recent = 0;
+        auto wait = Traits::restartBackOff;
+        const auto kept = std::min<std::uint64_t>(taken_, Traits::restartLimit);
+        for (std::size_t i = 0; i < kept; ++i) {
+            if (now - times_[i] < Traits::restartPeriod) {
+                ++recent;
+                // Compares with the half, because doubling a very long duration would overflow.
+                wait = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
+            }
         }
-        if (used_ >= Traits::restartLimit) {
+        if (recent == Traits::restartLimit) {
             return std::nullopt;
         }
-        ++used_;
-        const auto wait = backOff_;
-        // Compares with the half, because doubling a very long duration would overflow.
-        backOff_ = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
+        times_[taken_++ % times_.size()] = now;
         return wait;
     }
 
 private:
-    typename Clock::time_point begin_{};  ///< the period's first restart
-    unsigned used_ = 0;                   ///< restarts in the period
-    std::chrono::nanoseconds backOff_{};  ///< the wait before the next restart
+    /// The times of the last restarts.
+    std::array<TimePoint, std::max(Traits::restartLimit, 1U)> times_{};
+    std::uint64_t taken_ = 0;
 };
 
 }  // namespace sluice::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 
@@ -7,16 +8,62 @@
 
 namespace sluice::detail {
 
+/// A call in a handler that runs other objects while it waits. Ends the program before such calls
+/// are nested so deeply that they overflow the stack.
+class NestedWait {
+public:
+    NestedWait() noexcept {
+        if (++depth_ > most) {
+            failAssertion({"few nested waits",
+                           "1,000 handlers of one thread wait for each other's objects: use "
+                           "messages or coroutines instead of waits in handlers",
+                           __FILE__, __LINE__});
+        }
+    }
+    ~NestedWait() { --depth_; }
+    NestedWait(const NestedWait&) = delete;
+    NestedWait& operator=(const NestedWait&) = delete;
+
+private:
+    static constexpr unsigned most = 1000;
+    inline static thread_local unsigned depth_ = 0;
+};
+
 /// The part of an executor that a waiting call needs. It is apart from Executor, so that an active
 /// object does not include the executor's memory.
 class HandlerWait {
 public:
+    using TimePoint = StdPlatform::Clock::time_point;
+
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
     /// Called by a thread before it waits for an object. Lets other threads run the task that this
     /// thread would run next; without other threads, runs this task itself.
     virtual void beforeWait() = 0;
+    /// The time of the clock of the objects' timers and requests.
+    [[nodiscard]] virtual TimePoint now() const = 0;
+
+    /// A condition that a waiting call waits for.
+    class Condition {
+    public:
+        template <class IsTrue>
+        explicit Condition(const IsTrue& isTrue) noexcept
+            : isTrue_(&isTrue), call_([](const void* f) {
+                  return (*static_cast<const IsTrue*>(f))();
+              }) {}
+        bool operator()() const { return call_(isTrue_); }
+
+    private:
+        const void* isTrue_;
+        bool (*call_)(const void*);
+    };
+    /// Whether the calling thread runs all objects and moves the clock, so that no wait may block.
+    [[nodiscard]] virtual bool isManual() const noexcept { return false; }
+    /// For manual executors: runs objects, and moves the clock from timer to timer, until isOver()
+    /// or the deadline. Returns isOver().
+    virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
+
     /// Calls beforeWait() of the executor whose task the calling thread runs, if there is one. A
     /// handler calls it before it waits for other objects, and so does Future::get().
     static void beforeWaitInHandler() {

@@ -69,8 +69,10 @@ public:
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
     /// The index with the earliest deadline. Requires a non-empty heap.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
-    /// Requires a non-empty heap.
-    [[nodiscard]] TimePoint earliest() const noexcept { return nodes_[0].deadline; }
+    /// TimePoint::max() if the heap is empty.
+    [[nodiscard]] TimePoint earliest() const noexcept {
+        return isEmpty() ? TimePoint::max() : nodes_[0].deadline;
+    }
     [[nodiscard]] bool contains(Index index) const noexcept { return position_[index] != 0; }
 
     /// Inserts an index that is not in the heap.
@@ -170,10 +172,12 @@ class ObjectTimers {
         Entry(TimePoint first, Duration every, const PublishOptions& options, T&& value)
             : deadline(std::max(first, longAgo)),
               period(every),
+              isHigh(options.priority == Priority::high),
               message(std::in_place_type<std::decay_t<T>>, options, std::forward<T>(value)) {}
 
         TimePoint deadline;
         Duration period;  ///< zero: it fires once
+        bool isHigh;
         PostedMessage<MessageList, Traits> message;
     };
     using Slots = TimerSlots<Platform, Entry, Traits::maxTimers>;
@@ -194,33 +198,42 @@ public:
 
     /// Applies starts and cancellations.
     void takeChanges() noexcept {
-        slots_.takeChanges(
-            [this](Index index) { queue_.insert(index, slots_.entry(index).deadline); },
-            [this](Index index) {
-                if (queue_.contains(index)) {
-                    queue_.remove(index);
-                }
-            });
+        slots_.takeChanges([this](Index index) { insert(index); },
+                           [this](Index index) {
+                               for (Queue* queue : {&high_, &others_}) {
+                                   if (queue->contains(index)) {
+                                       queue->remove(index);
+                                   }
+                               }
+                           });
     }
 
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
-        return queue_.isEmpty() ? TimePoint::max() : queue_.earliest();
+        return std::min(high_.earliest(), others_.earliest());
     }
 
-    /// Calls receive(message, header) for at most `max` timers that are due, until isOver(). A
-    /// periodic timer fires at most once in a call. Returns their number.
-    template <class ReadClock, class IsOver, class Receive>
-    std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive,
-                     std::size_t max = batch) {
+    /// Whether a timer of high priority is due.
+    template <class ReadClock>
+    [[nodiscard]] bool isHighDue(ReadClock readClock) {
         takeChanges();
-        if (queue_.isEmpty()) {
+        // Without such a timer it does not read the clock.
+        return high_.earliest() != TimePoint::max() && high_.earliest() <= readClock();
+    }
+
+    /// Calls receive(message, header) for a batch of timers that are due, those of high priority
+    /// first, until isOver(). A periodic timer fires at most once in a call. Returns their number.
+    template <class ReadClock, class IsOver, class Receive>
+    std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
+        takeChanges();
+        if (nextDeadline() == TimePoint::max()) {
             return 0;  // without reading the clock
         }
         const TimePoint now = readClock();
         std::size_t count = 0;
-        while (count < max && !queue_.isEmpty() && queue_.earliest() <= now && !isOver()) {
-            const Index index = queue_.first();
-            queue_.remove(index);
+        while (count < batch && nextDeadline() <= now && !isOver()) {
+            Queue& queue = high_.earliest() <= now ? high_ : others_;
+            const Index index = queue.first();
+            queue.remove(index);
             count += slots_.entry(index).period == Duration::zero()
                          ? fireLast(index, receive)
                          : fireAgain(index, now, receive);
@@ -267,7 +280,7 @@ private:
             ~Rearm() {
                 timers.slots_.entry(index).deadline = next;
                 if (timers.slots_.rearm(index)) {
-                    timers.queue_.insert(index, next);
+                    timers.insert(index);
                 }
             }
         };
@@ -284,8 +297,15 @@ private:
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
     }
 
+    void insert(Index index) noexcept {
+        const Entry& entry = slots_.entry(index);
+        (entry.isHigh ? high_ : others_).insert(index, entry.deadline);
+    }
+
     /// One more than timers, because it is indexed by slots.
-    DeadlineHeap<TimePoint, Traits::maxTimers + 1> queue_;
+    using Queue = DeadlineHeap<TimePoint, Traits::maxTimers + 1>;
+    Queue high_;    ///< the timers of high priority
+    Queue others_;  ///< the other timers
     SingleWriterCounter<Platform> fired_;  ///< written by the object's thread
     Slots slots_;
 };
@@ -329,7 +349,7 @@ protected:
     ~Timing() = default;
 
     template <class IsOver, class Receive>
-    std::size_t fireTimers(IsOver, const Receive&, std::size_t = 0) {
+    std::size_t fireTimers(IsOver, const Receive&) {
         return 0;
     }
     /// The earliest deadline of the timers that takeTimers() has applied.
@@ -337,6 +357,7 @@ protected:
         return Clock::time_point::max();
     }
     [[nodiscard]] static constexpr bool hasTimerChanges() noexcept { return false; }
+    [[nodiscard]] static constexpr bool isHighTimerDue() noexcept { return false; }
     void takeTimers() noexcept {}
 };
 
@@ -408,14 +429,18 @@ protected:
     explicit Timing(Args... args) : Mailbox(args...) {}
     ~Timing() = default;
 
-    template <class IsOver, class Receive, class... Max>
-    std::size_t fireTimers(IsOver isOver, const Receive& receive, Max... max) {
-        return timers_.fire([this] { return this->now(); }, isOver, receive, max...);
+    template <class IsOver, class Receive>
+    std::size_t fireTimers(IsOver isOver, const Receive& receive) {
+        return timers_.fire([this] { return this->now(); }, isOver, receive);
     }
     [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
         return timers_.nextDeadline();
     }
     [[nodiscard]] bool hasTimerChanges() const noexcept { return timers_.hasChanges(); }
+    /// Whether a timer of high priority is due, which then fires before the next message.
+    [[nodiscard]] bool isHighTimerDue() {
+        return timers_.isHighDue([this] { return this->now(); });
+    }
     void takeTimers() noexcept { timers_.takeChanges(); }
 
 private:
@@ -451,6 +476,7 @@ protected:
     ~Coroutines() = default;
 
     void endCoroutines() noexcept {}
+    [[nodiscard]] static constexpr bool hasCoroutines() noexcept { return false; }
 };
 
 }  // namespace sluice::detail

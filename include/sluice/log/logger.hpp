@@ -115,36 +115,35 @@ private:
     template <class Write>
     void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
               Write&& write) {
+        if (flushes(level)) {
+            head.flags |= detail::RecordHead::flushes | detail::RecordHead::hasFields;
+        }
         if (__builtin_expect((head.flags & detail::RecordHead::hasFields) != 0, 0)) {
-            postWithFields(head, level, size, write);
+            postRarely(head, size, write);
         } else {
-            postBytes(head, level, size, std::forward<Write>(write));
+            postBytes(head, size, std::forward<Write>(write));
+        }
+    }
+
+    /// Posts a record with fields, or one that flushes, whose fields may be empty. So the common
+    /// record takes one test for both.
+    template <class Write>
+    [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
+                                                 Write& write) {
+        const detail::FieldWriter fields;
+        postBytes(head, fields.size() + size,
+                  [&](std::byte* to) noexcept { write(fields.write(to)); });
+        if ((head.flags & detail::RecordHead::flushes) != 0 && frontend_ != nullptr) {
+            frontend_->awaitFlush();
         }
     }
 
     template <class Write>
-    [[gnu::cold, gnu::noinline]] void postWithFields(detail::RecordHead& head,
-                                                     spdlog::level::level_enum level,
-                                                     std::size_t size, Write& write) {
-        const detail::FieldWriter fields;
-        postBytes(head, level, fields.size() + size,
-                  [&](std::byte* to) noexcept { write(fields.write(to)); });
-    }
-
-    template <class Write>
-    void postBytes(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
-                   Write&& write) {
+    void postBytes(detail::RecordHead& head, std::size_t size, Write&& write) {
         auto posted = SendResult::closed;
         if (frontend_ != nullptr) {
             head.logger = &handle().state();
-            const bool isFlushed = flushes(level);
-            if (isFlushed) {
-                head.flags |= detail::RecordHead::flushes;
-            }
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
-            if (__builtin_expect(isFlushed, 0)) {
-                frontend_->awaitFlush();
-            }
         }
         if (__builtin_expect(posted == SendResult::closed, 0)) {
             err_handler_("async log: the back end doesn't exist anymore");

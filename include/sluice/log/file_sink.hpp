@@ -99,8 +99,8 @@ public:
             handlers_.after_open(name_, file_);
             std::fflush(file_);  // the handler may have written a header
         }
-        struct ::stat own {};
-        size_ = ::fstat(::fileno(file_), &own) == 0 ? static_cast<std::size_t>(own.st_size) : 0;
+        const struct ::stat own = status();
+        size_ = static_cast<std::size_t>(own.st_size);
         lastWritten_ =
             size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
     }
@@ -125,17 +125,13 @@ public:
     /// Returns true if the name now belongs to another file, or to none.
     bool isMoved() const noexcept {
         struct ::stat named {};
-        struct ::stat own {};
-        return file_ == nullptr || ::stat(name_.c_str(), &named) != 0 ||
-               ::fstat(::fileno(file_), &own) != 0 || named.st_ino != own.st_ino ||
+        const struct ::stat own = status();
+        return ::stat(name_.c_str(), &named) != 0 || named.st_ino != own.st_ino ||
                named.st_dev != own.st_dev;
     }
 
     /// Returns true if the open file was removed, so that its text is lost.
-    bool isRemoved() const noexcept {
-        struct ::stat own {};
-        return file_ != nullptr && ::fstat(::fileno(file_), &own) == 0 && own.st_nlink == 0;
-    }
+    bool isRemoved() const noexcept { return status().st_nlink == 0; }
 
     /// Renames the file, closes it, and returns its new name. The next write opens a new file.
     spdlog::filename_t rotate() {
@@ -149,6 +145,15 @@ public:
     }
 
 private:
+    /// All members are 0 for a closed file.
+    struct ::stat status() const noexcept {
+        struct ::stat own {};
+        if (file_ != nullptr) {
+            static_cast<void>(::fstat(::fileno(file_), &own));
+        }
+        return own;
+    }
+
     void close() {
         if (file_ == nullptr) {
             return;

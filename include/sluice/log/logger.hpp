@@ -198,6 +198,7 @@ private:
 
 #include <sluice/log/pattern_formatter.hpp>
 
+#include <cstring>
 #include <exception>
 #include <string_view>
 #include <vector>
@@ -254,9 +255,25 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
             detail::CallerState::setTracing(text == begin);
         }
     }
-    const detail::TextWriter text(message);
-    detail::RecordHead head = text.head();
-    post(head, message.level, text.size(), [&](std::byte* to) noexcept { text.write(to); });
+    const bool hasSource = message.source.filename != nullptr ||
+                           message.source.funcname != nullptr || !message.source.empty();
+    detail::RecordHead head;
+    head.site = nullptr;
+    head.time = message.time;
+    head.thread = static_cast<std::uint32_t>(message.thread_id);
+    head.level = static_cast<std::uint8_t>(message.level);
+    head.flags = static_cast<std::uint8_t>(detail::CallerState::flags() |
+                                           (hasSource ? detail::RecordHead::hasSource : 0));
+    const std::size_t size = message.payload.size() + (hasSource ? sizeof message.source : 0);
+    post(head, message.level, size, [&](std::byte* to) noexcept {
+        if (hasSource) {
+            std::memcpy(to, &message.source, sizeof message.source);
+            to += sizeof message.source;
+        }
+        if (message.payload.size() != 0) {  // its address may be null
+            std::memcpy(to, message.payload.data(), message.payload.size());
+        }
+    });
 }
 
 SLUICE_LOG_INLINE void async_logger::flush_() {

@@ -44,14 +44,6 @@ enum class PieceKind : unsigned char {
     other,         ///< spdlog writes it again for each line
 };
 
-/// A part of a pattern, which spdlog can write alone.
-struct Piece {
-    PieceKind kind;
-    std::string pattern;
-    bool beginsColor = false;  ///< the coloured range begins in it
-    bool endsColor = false;
-};
-
 /// Returns the kind of a flag, given with its `%` and width.
 inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr std::string_view plainFlags = "efFntv^$";
@@ -78,90 +70,6 @@ inline PieceKind kindOf(std::string_view source) noexcept {
         return PieceKind::second;
     }
     return levelFlags.find(flag) != std::string_view::npos ? PieceKind::level : PieceKind::other;
-}
-
-/// Collects pieces, and joins neighbours whose text changes equally often.
-class PieceList {
-public:
-    void add(PieceKind kind, std::string_view pattern) {
-        if (pieces_.empty() || !areMerged(kind, pieces_.back().kind)) {
-            pieces_.push_back({kind, {}});
-        }
-        Piece& last = pieces_.back();
-        last.kind = last.kind == PieceKind::text ? kind : last.kind;
-        last.pattern += pattern;
-        last.beginsColor = last.beginsColor || pattern == "%^";
-        last.endsColor = last.endsColor || pattern == "%$";
-    }
-
-    /// Adds the pieces of `%+`, spdlog's default pattern.
-    void addFull() {
-        add(PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
-        add(PieceKind::milliseconds, "%e");
-        add(PieceKind::text, "] ");
-        add(PieceKind::namePart, "");
-        add(PieceKind::text, "[");
-        add(PieceKind::level, "%^");
-        add(PieceKind::level, "%l");
-        add(PieceKind::level, "%$");
-        add(PieceKind::text, "] ");
-        add(PieceKind::sourcePart, "[%s:%#] ");
-        add(PieceKind::contextPart, "[%&] ");
-        add(PieceKind::payload, "%v");
-    }
-
-    std::vector<Piece> take() { return std::move(pieces_); }
-
-private:
-    static bool isKept(PieceKind kind) noexcept {
-        return kind == PieceKind::text || kind == PieceKind::second || kind == PieceKind::level;
-    }
-
-    // Fixed text can join any piece.
-    static bool areMerged(PieceKind a, PieceKind b) noexcept {
-        return isKept(a) && isKept(b) && (a == b || a == PieceKind::text || b == PieceKind::text);
-    }
-
-    std::vector<Piece> pieces_;
-};
-
-/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`; the pattern's size
-/// or more if there is none. As in spdlog, `!` needs digits before it.
-inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
-    const auto isAnyOf = [&](std::string_view set) {
-        return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
-    };
-    ++at;
-    at += isAnyOf("-=") ? 1U : 0U;
-    const std::size_t digits = at;
-    while (isAnyOf("0123456789")) {
-        ++at;
-    }
-    return at != digits && isAnyOf("!") ? at + 1 : at;
-}
-
-inline std::vector<Piece> piecesOf(std::string_view pattern) {
-    PieceList pieces;
-    std::size_t at = 0;
-    while (at < pattern.size()) {
-        if (pattern[at] != '%') {
-            pieces.add(PieceKind::text, pattern.substr(at, 1));
-            ++at;
-            continue;
-        }
-        const std::size_t flag = findFlag(pattern, at);
-        if (flag >= pattern.size()) {
-            break;  // a `%` without a flag writes nothing
-        }
-        const std::string_view source = pattern.substr(at, flag + 1 - at);
-        if (source == "%+") {
-            pieces.addFull();
-        } else {
-            pieces.add(kindOf(source), source);
-        }
-        at = flag + 1;
-    }
-    return pieces.take();
 }
 
 // ---- Writing a line into a buffer that has room for it
@@ -247,6 +155,82 @@ char* putDigits(char* to, std::uint32_t value) noexcept {
     return to + Digits;
 }
 
+// ---- The steps that write a line
+
+/// A part of a pattern, which spdlog can write alone.
+struct PatternStep {
+    PieceKind kind = PieceKind::text;
+    std::string pattern;
+    bool beginsColor = false;
+    bool endsColor = false;
+    std::vector<KeptText> texts;                        ///< one, or one for each level
+    std::unique_ptr<spdlog::pattern_formatter> writer;  ///< for texts that spdlog writes
+};
+using PatternSteps = std::vector<PatternStep>;
+
+/// Appends a piece, or joins it with the last one if their texts change equally often. Fixed text
+/// can join any piece that is kept.
+inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
+    const auto isKept = [](PieceKind one) {
+        return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
+    };
+    const PieceKind last = steps.empty() ? PieceKind::other : steps.back().kind;
+    if (!isKept(kind) || !isKept(last) ||
+        (kind != last && kind != PieceKind::text && last != PieceKind::text)) {
+        steps.emplace_back().kind = kind;
+    }
+    PatternStep& step = steps.back();
+    step.kind = step.kind == PieceKind::text ? kind : step.kind;
+    step.pattern += pattern;
+    step.beginsColor = step.beginsColor || pattern == "%^";
+    step.endsColor = step.endsColor || pattern == "%$";
+}
+
+/// Appends the pieces of `%+`, spdlog's default pattern.
+inline void addFullPattern(PatternSteps& steps) {
+    addPiece(steps, PieceKind::second, "[%Y-%m-%d %H:%M:%S.");
+    addPiece(steps, PieceKind::milliseconds, "%e");
+    addPiece(steps, PieceKind::text, "] ");
+    addPiece(steps, PieceKind::namePart, "");
+    addPiece(steps, PieceKind::text, "[");
+    for (const char* const flag : {"%^", "%l", "%$"}) {
+        addPiece(steps, PieceKind::level, flag);
+    }
+    addPiece(steps, PieceKind::text, "] ");
+    addPiece(steps, PieceKind::sourcePart, "[%s:%#] ");
+    addPiece(steps, PieceKind::contextPart, "[%&] ");
+    addPiece(steps, PieceKind::payload, "%v");
+}
+
+/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`; the pattern's size
+/// or more if there is none. As in spdlog, `!` needs digits before it.
+inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
+    const auto isAnyOf = [&](std::string_view set) {
+        return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
+    };
+    ++at;
+    at += isAnyOf("-=") ? 1U : 0U;
+    const std::size_t digits = at;
+    while (isAnyOf("0123456789")) {
+        ++at;
+    }
+    return at != digits && isAnyOf("!") ? at + 1 : at;
+}
+
+inline PatternSteps stepsOf(std::string_view pattern) {
+    PatternSteps steps;
+    for (std::size_t at = 0, next = 0; at < pattern.size(); at = next) {
+        next = (pattern[at] == '%' ? findFlag(pattern, at) : at) + 1;
+        const std::string_view source = pattern.substr(at, next - at);
+        if (source == "%+") {
+            addFullPattern(steps);
+        } else if (next <= pattern.size()) {  // a `%` without a flag writes nothing
+            addPiece(steps, pattern[at] == '%' ? kindOf(source) : PieceKind::text, source);
+        }
+    }
+    return steps;
+}
+
 }  // namespace detail
 
 /// Writes the same lines as spdlog::pattern_formatter, byte for byte, in fewer instructions.
@@ -269,12 +253,14 @@ public:
         std::string pattern = "%+",
         spdlog::pattern_time_type timeType = spdlog::pattern_time_type::local,
         std::string eol = spdlog::details::os::default_eol)
-        : pattern_(std::move(pattern)), timeType_(timeType), eol_(std::move(eol)) {
-        for (const detail::Piece& piece : detail::piecesOf(pattern_)) {
-            steps_.push_back(stepFor(piece));
+        : pattern_(std::move(pattern)),
+          timeType_(timeType),
+          eol_(std::move(eol)),
+          steps_(detail::stepsOf(pattern_)) {
+        for (Step& step : steps_) {
+            prepare(step);
         }
-        // Unchanged: the end of line is no pattern.
-        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);
+        steps_.emplace_back().texts.emplace_back(eol_, 0, 0);  // the end of line is no pattern
         countRoom();
     }
 
@@ -306,17 +292,10 @@ public:
 
 private:
     using Kind = detail::PieceKind;
+    using Step = detail::PatternStep;
     using Nanoseconds = std::int64_t;
     static constexpr std::uint64_t perSecond = 1'000'000'000;
     static constexpr Nanoseconds noSecond = std::numeric_limits<Nanoseconds>::min();
-
-    struct Step {
-        Kind kind = Kind::text;
-        bool beginsColor = false;
-        bool endsColor = false;
-        std::vector<detail::KeptText> texts;                ///< one, or one for each level
-        std::unique_ptr<spdlog::pattern_formatter> writer;  ///< for texts that spdlog writes
-    };
 
     /// The difference; a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
@@ -334,24 +313,19 @@ private:
         to.resize(static_cast<std::size_t>(end - to.data()));
     }
 
-    Step stepFor(const detail::Piece& piece) const {
-        Step step;
-        step.kind = piece.kind;
-        step.beginsColor = piece.beginsColor;
-        step.endsColor = piece.endsColor;
-        step.writer = std::make_unique<spdlog::pattern_formatter>(piece.pattern, timeType_, "");
+    void prepare(Step& step) const {
+        step.writer = std::make_unique<spdlog::pattern_formatter>(step.pattern, timeType_, "");
         spdlog::details::log_msg example;
-        if (piece.kind == Kind::text) {
+        if (step.kind == Kind::text) {
             step.texts.push_back(written(*step.writer, example));
-        } else if (piece.kind == Kind::second) {
+        } else if (step.kind == Kind::second) {
             step.texts.emplace_back();
-        } else if (piece.kind == Kind::level) {
+        } else if (step.kind == Kind::level) {
             for (int level = 0; level < spdlog::level::n_levels; ++level) {
                 example.level = static_cast<spdlog::level::level_enum>(level);
                 step.texts.push_back(written(*step.writer, example));
             }
         }
-        return step;
     }
 
     static detail::KeptText written(spdlog::pattern_formatter& writer,
@@ -452,7 +426,7 @@ private:
     const std::string pattern_;
     const spdlog::pattern_time_type timeType_;
     const std::string eol_;
-    std::vector<Step> steps_;
+    detail::PatternSteps steps_;
     Nanoseconds second_ = noSecond;  ///< the second of the kept texts, since the epoch
     std::size_t room_ = 0;           ///< bytes of a line without its logger names and payloads
     std::size_t names_ = 0;          ///< logger names in the pattern

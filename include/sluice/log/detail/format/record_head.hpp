@@ -21,7 +21,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
@@ -188,45 +187,6 @@ private:
 };
 
 [[gnu::visibility("default")]] inline thread_local CallerState CallerState::state_;
-
-/// Writes a text message into a record. The message must outlive this object.
-class TextWriter {
-public:
-    explicit TextWriter(const spdlog::details::log_msg& message) noexcept
-        : message_(message),
-          hasSource_(message.source.filename != nullptr || message.source.funcname != nullptr ||
-                     !message.source.empty()) {}
-
-    /// Returns the record's head. The caller sets `logger`.
-    RecordHead head() const noexcept {
-        RecordHead head;
-        head.site = nullptr;
-        head.time = message_.time;
-        head.thread = static_cast<std::uint32_t>(message_.thread_id);
-        head.level = static_cast<std::uint8_t>(message_.level);
-        head.flags = static_cast<std::uint8_t>(
-            CallerState::flags() | (hasSource_ ? RecordHead::hasSource : RecordHead::none));
-        return head;
-    }
-
-    std::size_t size() const noexcept {
-        return message_.payload.size() + (hasSource_ ? sizeof(spdlog::source_loc) : 0);
-    }
-
-    void write(std::byte* to) const noexcept {
-        if (hasSource_) {
-            std::memcpy(to, &message_.source, sizeof message_.source);
-            to += sizeof message_.source;
-        }
-        if (message_.payload.size() != 0) {  // its address may be null
-            std::memcpy(to, message_.payload.data(), message_.payload.size());
-        }
-    }
-
-private:
-    const spdlog::details::log_msg& message_;
-    bool hasSource_;
-};
 
 }  // namespace detail
 

@@ -53,9 +53,12 @@ protected:
     }
     ~LogCrashHandlerDeathTest() override { std::remove(file.c_str()); }
 
-    std::ptrdiff_t linesWritten() const {
+    /// Ends a child process by `crash`, and expects all lines in the file.
+    template <class Crash, class Exit>
+    void expectAllLines(Crash crash, Exit exit) {
+        EXPECT_EXIT(crash(), exit, "");
         const std::string content = test::contentOf(file);
-        return std::count(content.begin(), content.end(), '\n');
+        EXPECT_EQ(std::count(content.begin(), content.end(), '\n'), lines);
     }
 
     // The death test's child is another process, which finds the name by the test's.
@@ -68,29 +71,10 @@ TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAFault) {
         forgetHandlers();
         crashAfterLogging(file, [] { raise(SIGSEGV); });
     };
-    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGSEGV), "");
-    EXPECT_EQ(linesWritten(), lines);
+    expectAllLines(crash, testing::KilledBySignal(SIGSEGV));
 }
 
-TEST_F(LogCrashHandlerDeathTest, WritesWhatWasLoggedBeforeAbort) {
-    const auto crash = [this] {
-        forgetHandlers();
-        crashAfterLogging(file, [] { std::abort(); });
-    };
-    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT), "");
-    EXPECT_EQ(linesWritten(), lines);
-}
-
-TEST_F(LogCrashHandlerDeathTest, LeavesTheLastWordToAnEarlierHandler) {
-    const auto crash = [this] {
-        std::signal(SIGFPE, [](int) { std::_Exit(7); });
-        crashAfterLogging(file, [] { raise(SIGFPE); });
-    };
-    EXPECT_EXIT(crash(), testing::ExitedWithCode(7), "");
-    EXPECT_EQ(linesWritten(), lines);
-}
-
-TEST_F(LogCrashHandlerDeathTest, AnEarlierHandlerLearnsTheAddressOfAFault) {
+TEST_F(LogCrashHandlerDeathTest, AnEarlierHandlerHasTheLastWordAndLearnsTheAddressOfAFault) {
     const auto crash = [this] {
         struct sigaction handler {};
         handler.sa_flags = SA_SIGINFO;
@@ -104,8 +88,7 @@ TEST_F(LogCrashHandlerDeathTest, AnEarlierHandlerLearnsTheAddressOfAFault) {
             *reinterpret_cast<volatile int*>(std::uintptr_t{0x1234}) = 1;
         });
     };
-    EXPECT_EXIT(crash(), testing::ExitedWithCode(7), "");
-    EXPECT_EQ(linesWritten(), lines);
+    expectAllLines(crash, testing::ExitedWithCode(7));
 }
 
 TEST_F(LogCrashHandlerDeathTest, ASecondCrashIsOneToo) {
@@ -116,8 +99,7 @@ TEST_F(LogCrashHandlerDeathTest, ASecondCrashIsOneToo) {
         raise(SIGFPE);
         crashAfterLogging(file, [] { std::abort(); });
     };
-    EXPECT_EXIT(crash(), testing::KilledBySignal(SIGABRT), "");
-    EXPECT_EQ(linesWritten(), lines);
+    expectAllLines(crash, testing::KilledBySignal(SIGABRT));
 }
 
 TEST_F(LogCrashHandlerDeathTest, GivesUpInTimeWhenASinkWaitsForTheCrashedThread) {

@@ -191,11 +191,12 @@ TEST_F(LogFields, OfAScopeAreThoseOfEachRecord) {
         logger->info("plain");
         SLUICE_LOG_INFO(logger, "deferred {}", 1);
         SLUICE_LOG_INFO(logger, "fields", kv("a", 1));
+        std::thread([this] { logger->info("of another thread"); }).join();
     }
     logger->info("after");
     EXPECT_EQ(texts(),
               (Texts{"before", "plain request=17 user=ann", "deferred 1 request=17 user=ann",
-                     "fields request=17 user=ann a=1", "after"}));
+                     "fields request=17 user=ann a=1", "of another thread", "after"}));
 }
 
 TEST_F(LogFields, OfAScopeNestAndReturn) {
@@ -218,13 +219,6 @@ TEST_F(LogFields, OfAScopeAreCopiedByEachCall) {
     }
     const scoped_context context(kv("value", std::string(100, 'y')));
     EXPECT_EQ(texts(), Texts(100, "line value=" + first));
-}
-
-TEST_F(LogFields, OfAScopeBelongToItsThread) {
-    const scoped_context context(kv("a", 1));
-    std::thread([this] { logger->info("other"); }).join();
-    logger->info("this");
-    EXPECT_EQ(texts(), (Texts{"other", "this a=1"}));
 }
 
 TEST_F(LogFields, OfAScopeAreNotThoseOfABacktrace) {
@@ -304,14 +298,6 @@ TEST_F(LogMdc, ThePollingThreadKeepsItsOwn) {
     by->poll();
     EXPECT_EQ(spdlog::mdc::get("a"), "1");
     EXPECT_EQ(lines(), (Texts{"[] other", "[a:1] own"}));
-}
-
-TEST_F(LogMdc, LinesOfABacktraceHaveNone) {
-    logger->enable_backtrace(4);
-    logger->info("kept");
-    spdlog::mdc::put("a", "1");
-    logger->dump_backtrace();
-    EXPECT_EQ(lines().at(2), "[] kept");
 }
 
 TEST_F(LogMdc, ADestructorOfTheThreadMayLog) {

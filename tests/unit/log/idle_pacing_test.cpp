@@ -25,16 +25,10 @@ private:
     IdlePacing::TimePoint now_ = IdlePacing::TimePoint(1h);
 };
 
-TEST(LogIdlePacing, TheWorkerSleepsAtOnceWhenNothingCame) {
+TEST(LogIdlePacing, TheWorkerSleepsAfterNothingOrALoneRecord) {
     Batches batches(pacing_policy::park);
-    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::untilWoken);
-    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::untilWoken);
-}
-
-TEST(LogIdlePacing, TheWorkerSleepsAtOnceAfterALoneRecord) {
-    Batches batches(pacing_policy::park);
-    for (int i = 0; i < 1000; ++i) {
-        EXPECT_EQ(batches.after(100us, 1), IdlePacing::untilWoken) << "10,000 a second";
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+        EXPECT_EQ(batches.after(100us, i % 4 != 0 ? 1 : 0), IdlePacing::untilWoken);
     }
 }
 
@@ -50,19 +44,9 @@ TEST(LogIdlePacing, TheWorkerNapsWhileRecordsFlow) {
         EXPECT_EQ(batches.after(20us, 2), IdlePacing::shortestNap) << "100,000 a second";
     }
     EXPECT_EQ(batches.after(20us, 0), IdlePacing::untilWoken) << "the flow has ended";
-}
-
-TEST(LogIdlePacing, AFlowIsForgottenWithinMilliseconds) {
-    Batches batches(pacing_policy::park);
     EXPECT_EQ(batches.after(20us, 100), IdlePacing::shortestNap);
-    EXPECT_EQ(batches.after(2ms, 1), IdlePacing::untilWoken);
-}
-
-TEST(LogIdlePacing, ALargeBatchIsFollowedByTheNextOneImmediately) {
-    for (const pacing_policy policy : {pacing_policy::park, pacing_policy::nap}) {
-        Batches batches(policy);
-        EXPECT_EQ(batches.after(20us, IdlePacing::large), IdlePacing::none);
-    }
+    EXPECT_EQ(batches.after(2ms, 1), IdlePacing::untilWoken) << "it is forgotten";
+    EXPECT_EQ(batches.after(20us, IdlePacing::large), IdlePacing::none);
 }
 
 TEST(LogIdlePacing, ANappingWorkerNeverHasToBeWoken) {
@@ -77,12 +61,8 @@ TEST(LogIdlePacing, ANappingWorkerNeverHasToBeWoken) {
     }
     EXPECT_EQ(last, IdlePacing::longestNap);
     EXPECT_EQ(batches.after(1ms, 1), IdlePacing::shortestNap);
-}
-
-TEST(LogIdlePacing, ASpinningWorkerRestsNever) {
-    Batches batches(pacing_policy::spin);
-    EXPECT_EQ(batches.after(1ms, 0), IdlePacing::none);
-    EXPECT_EQ(batches.after(1ms, 1), IdlePacing::none);
+    EXPECT_EQ(batches.after(20us, IdlePacing::large), IdlePacing::none);
+    EXPECT_EQ(Batches(pacing_policy::spin).after(1ms, 0), IdlePacing::none);
 }
 
 }  // namespace

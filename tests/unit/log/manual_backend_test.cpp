@@ -59,41 +59,12 @@ TEST_F(ManualBackendTest, PollWritesOnTheCallersThread) {
     EXPECT_EQ(sink->texts(), numbers(3));
     EXPECT_EQ(sink->lines()[0].calledBy, std::this_thread::get_id());
     EXPECT_EQ(by->poll(), 0U);
-}
-
-TEST_F(ManualBackendTest, ABackEndWithAThreadIsNotPolled) {
-    backend threaded;
-    EXPECT_EQ(threaded.poll(), 0U);
-    EXPECT_TRUE(threaded.flush_wait());
-}
-
-TEST_F(ManualBackendTest, FlushWaitOfThePollingThreadWrites) {
     logNumbers(3);
-    EXPECT_TRUE(by->flush_wait());
-    EXPECT_EQ(sink->texts(), numbers(3));
+    EXPECT_TRUE(by->flush_wait()) << "it writes, too";
+    EXPECT_EQ(sink->texts().size(), 6U);
     EXPECT_EQ(sink->flushes(), 1U);
-}
-
-TEST_F(ManualBackendTest, FlushWaitOfAnotherThreadWaitsForPoll) {
-    std::atomic<bool> isOver{false};
-    bool isFlushed = false;
-    std::thread other([&] {
-        logNumbers(3);
-        isFlushed = by->flush_wait();
-        isOver = true;
-    });
-    while (!isOver) {
-        by->poll();
-        std::this_thread::yield();
-    }
-    other.join();
-    EXPECT_TRUE(isFlushed);
-    EXPECT_EQ(sink->texts(), numbers(3));
-    EXPECT_EQ(sink->lines()[0].calledBy, std::this_thread::get_id());
-}
-
-TEST_F(ManualBackendTest, FlushWaitOfAnotherThreadGivesUpWithoutPoll) {
     std::thread([&] { EXPECT_FALSE(by->flush_wait(std::chrono::milliseconds(5))); }).join();
+    EXPECT_EQ(backend().poll(), 0U) << "it has a thread";
 }
 
 TEST_F(ManualBackendTest, AFullLaneOfThePollingThreadIsEmptiedByItself) {
@@ -101,10 +72,7 @@ TEST_F(ManualBackendTest, AFullLaneOfThePollingThreadIsEmptiedByItself) {
     by->poll();
     logNumbers(100);
     by->poll();
-    std::vector<std::string> expected = numbers(100);
-    const std::vector<std::string> again = numbers(100);
-    expected.insert(expected.end(), again.begin(), again.end());
-    EXPECT_EQ(sink->texts(), expected);
+    EXPECT_EQ(sink->texts().size(), 200U);
     EXPECT_EQ(by->discard_counter(), 0U);
 }
 
@@ -132,10 +100,11 @@ TEST_F(ManualBackendTest, APollingThreadThatEndsEmptiesTheLaneOfAll) {
     EXPECT_EQ(by->statistics().rejected, 0U);
 }
 
-TEST_F(ManualBackendTest, AFullLaneOfAnotherThreadWaitsForPoll) {
+TEST_F(ManualBackendTest, AFullLaneAndAFlushOfAnotherThreadWaitForPoll) {
     std::atomic<bool> isOver{false};
     std::thread other([&] {
         logNumbers(100);
+        EXPECT_TRUE(by->flush_wait());
         isOver = true;
     });
     while (!isOver) {
@@ -143,7 +112,6 @@ TEST_F(ManualBackendTest, AFullLaneOfAnotherThreadWaitsForPoll) {
         std::this_thread::yield();
     }
     other.join();
-    by->poll();
     EXPECT_EQ(sink->texts(), numbers(100));
     for (const auto& line : sink->lines()) {
         EXPECT_EQ(line.calledBy, std::this_thread::get_id());

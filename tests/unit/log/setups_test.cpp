@@ -52,53 +52,6 @@ protected:
     TemporaryFolder folder_;
 };
 
-// ---- spdlog's documentation
-
-TEST_F(LogSetups, OneAsynchronousFileLogger) {
-    // was: using factory = spdlog::async_factory;
-    using factory = sluice::log::async_factory;
-    auto file = spdlog::basic_logger_mt<factory>("async_file", folder_ / "async.txt");
-    for (int i = 1; i < 101; ++i) {
-        file->info("message {}", i);
-    }
-    file.reset();
-    spdlog::shutdown();
-    EXPECT_EQ(linesOf("async.txt"), 100u);
-    EXPECT_EQ(linesOf("async.txt", "message 100"), 1u);
-}
-
-TEST_F(LogSetups, AnAsynchronousLoggerMadeBySink) {
-    const std::string name = folder_ / "sink.txt";
-    using file_sink = spdlog::sinks::basic_file_sink_mt;
-    // was: auto file = spdlog::create_async<file_sink>("async_file", name);
-    auto file = sluice::log::create_async<file_sink>("async_file", name);
-    file->warn("half of the space is used");
-    file.reset();
-    spdlog::shutdown();
-    EXPECT_EQ(linesOf("sink.txt", "[warning] half of the space"), 1u);
-}
-
-TEST_F(LogSetups, SeveralSinksBehindOneQueue) {
-    std::ostringstream console;
-    const auto first = std::make_shared<spdlog::sinks::ostream_sink_mt>(console);
-    const auto second =
-        std::make_shared<spdlog::sinks::rotating_file_sink_mt>(folder_ / "r.txt", 1 << 20, 3);
-    const std::vector<spdlog::sink_ptr> sinks{first, second};
-    // was: spdlog::init_thread_pool(8192, 1);
-    sluice::log::init(8192, 1);
-    // clang-format off
-    // was: auto both = std::make_shared<spdlog::async_logger>("both", sinks.begin(), sinks.end(), spdlog::thread_pool());
-    auto both = std::make_shared<sluice::log::async_logger>("both", sinks.begin(), sinks.end(), sluice::log::default_backend());
-    // clang-format on
-    spdlog::register_logger(both);
-    both->info("to both");
-    spdlog::get("both")->flush();
-    both.reset();
-    spdlog::shutdown();
-    EXPECT_NE(console.str().find("to both"), std::string::npos);
-    EXPECT_EQ(linesOf("r.txt", "to both"), 1u);
-}
-
 // ---- A game: one manager, a logger for the engine and one for the game, both on two sinks
 
 class GameLog {

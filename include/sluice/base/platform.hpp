@@ -8,6 +8,7 @@
 /// SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local` in all units.
 
 #include <sluice/base/assert.hpp>
+#include <sluice/base/cache_line.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -227,7 +228,8 @@ class BasicAsymmetricFence {
 public:
     [[gnu::always_inline]] static void light() noexcept {
         // Relaxed: the choice publishes no other data, and never changes once made.
-        if (__builtin_expect(choice_.load(std::memory_order_relaxed) == Choice::membarrier, 1)) {
+        if (__builtin_expect(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier,
+                             1)) {
             detail::compilerBarrier();
         } else {
             lightUnlessMembarrier();
@@ -237,7 +239,8 @@ public:
     /// light() if it is known to be a compiler barrier; otherwise does nothing and returns false,
     /// so that the caller needs no stack frame for the full fence.
     [[gnu::always_inline]] static bool tryLight() noexcept {
-        const Choice choice = choice_.load(std::memory_order_relaxed);  // relaxed: see light()
+        const Choice choice =
+            shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
         detail::compilerBarrier();
         return choice == Choice::membarrier;
     }
@@ -276,11 +279,11 @@ private:
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
             (void)&decideAtStart;  // a program that uses the fence has code for this call
         }
-        Choice choice = choice_.load(std::memory_order_relaxed);
+        Choice choice = shared_.choice.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
             // Relaxed: see light(). If another thread was first, `choice` receives its choice.
-            if (choice_.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
+            if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
         }
@@ -305,9 +308,15 @@ private:
         }
     }
 
+    // Each light() reads the choice, so no variable of the program shares its lines. Two lines,
+    // because processors prefetch lines in pairs.
+    struct alignas(2 * cacheLineSize) Shared {
+        std::atomic<Choice> choice{Choice::undecided};
+    };
+
     // Usable before any dynamic initialisation. A forked child inherits it; without the
     // registration, heavy() registers again.
-    inline static std::atomic<Choice> choice_{Choice::undecided};
+    inline static Shared shared_{};
 };
 
 #if defined(__linux__)

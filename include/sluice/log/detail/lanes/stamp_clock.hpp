@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <atomic>
@@ -73,7 +74,7 @@ public:
     /// Whether the clock reads the processor's counter. The first call decides.
     static bool usesCounter() noexcept {
         // Relaxed: the choice never changes.
-        const Source source = source_.load(std::memory_order_relaxed);
+        const Source source = shared_.source.load(std::memory_order_relaxed);
         return __builtin_expect(source == Source::counter, 1) ||
                (source == Source::undecided && decide());
     }
@@ -148,7 +149,7 @@ private:
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
         // Relaxed, as above. If another thread was first, `source` is its choice.
-        if (source_.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
+        if (shared_.source.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
             source = found;
         }
         return source == Source::counter;
@@ -174,8 +175,13 @@ private:
 #endif
     }
 
+    // Each log call reads the source, so no variable of the program shares its lines.
+    struct alignas(2 * cacheLineSize) Shared {
+        std::atomic<Source> source;
+    };
+
     // Initialised at compile time, so static objects may log in their constructors.
-    inline static std::atomic<Source> source_{Source::undecided};
+    inline static Shared shared_{{Source::undecided}};
 };
 
 }  // namespace log::detail

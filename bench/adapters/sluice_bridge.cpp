@@ -38,6 +38,7 @@ nats::NatsOptions bridgeOptions() {
     nats::NatsOptions options;
     options.url = natsUrl();
     options.maxMessageSize = 2048;
+    options.sendBuffer = std::size_t{1} << 28;  // a round fits, because no message may be refused
     return options;
 }
 

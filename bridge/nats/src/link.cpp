@@ -5,18 +5,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <limits>
-#include <utility>
 
 namespace sluice::nats::detail {
 namespace {
 
-/// Bytes. When libnats has collected this many, the call that sends writes to the socket.
-constexpr std::size_t libnatsBuffer = 32768;
-/// Bytes that the buffer of libnats must have free beside the bytes of a message: for the text in
-/// front of them, at most 1024, and for requests of other threads. A request does not hold
-/// `sending`, because it waits for an answer.
-constexpr std::size_t mostBeside = 4096;
+/// Bytes that libnats collects while there is no connection.
+constexpr int libnatsBuffer = 64 * 1024;
+/// The pause before a message is passed again to libnats, whose buffer is full.
+constexpr std::chrono::milliseconds retry{10};
 
 /// Splits the URLs at their commas.
 std::vector<std::string> serversIn(const std::string& urls) {
@@ -75,18 +73,11 @@ void disconnected(natsConnection*, void* closure) {
     of(closure).become(LinkState::disconnected);
 }
 
-void reconnected(natsConnection* connection, void* closure) {
+void reconnected(natsConnection*, void* closure) {
     Link::Impl& impl = of(closure);
     impl.reconnects.fetch_add(1);
     impl.learnMaxPayload();
     impl.become(LinkState::connected);
-    const ScopedSignalMask mask;  // the program may have begun this thread of libnats
-    // wokenNow() makes a copy, because a server that reads nothing would stop this thread while it
-    // holds `mutex`.
-    for (const std::string& subject : impl.wokenNow()) {
-        const std::lock_guard guard(impl.sending);
-        (void)natsConnection_Publish(connection, subject.c_str(), nullptr, 0);
-    }
 }
 
 /// Returns the subject in the server's text: Permissions Violation for Publish to "subject". Empty
@@ -138,6 +129,21 @@ void closed(natsConnection* connection, void* closure) {
     impl.changed.notify_all();
 }
 
+/// Asks the server for an answer, which comes after all that was sent before. Returns whether the
+/// answer has come in time.
+bool ask(natsConnection* connection, std::chrono::steady_clock::time_point deadline) noexcept {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        deadline - std::chrono::steady_clock::now());
+    // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
+    // error of the thread tells. A wrong call sets that error to a known one before.
+    (void)natsConnection_FlushTimeout(nullptr, 1);
+    const natsStatus status =
+        natsConnection_FlushTimeout(connection, std::max<std::int64_t>(1, left.count()));
+    natsStatus last = NATS_OK;
+    (void)nats_GetLastError(&last);
+    return status == NATS_OK && last == NATS_INVALID_ARG;
+}
+
 void completed(void* closure) {
     Link::Impl& impl = of(closure);
     const std::lock_guard guard(impl.mutex);  // E1
@@ -147,7 +153,7 @@ void completed(void* closure) {
 
 }  // namespace
 
-Link::Link(const LinkOptions& options, const char* name)
+Link::Link(const NatsOptions& options, const char* name)
     : impl_(std::make_unique<Impl>(options, name)) {
     const ScopedSignalMask mask;  // libnats begins its threads
     natsOptions* raw = nullptr;
@@ -167,7 +173,7 @@ Link::Link(const LinkOptions& options, const char* name)
     require(natsOptions_SetReconnectWait(raw, options.reconnectWait.count()), "reconnectWait");
     const auto jitter = options.reconnectJitter.count();
     require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
-    require(natsOptions_SetReconnectBufSize(raw, options.reconnectBuffer), "reconnectBuffer");
+    require(natsOptions_SetReconnectBufSize(raw, libnatsBuffer), "options");
     require(natsOptions_SetSendAsap(raw, options.sendAtOnce), "sendAtOnce");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
     require(natsOptions_SetErrorHandler(raw, &failed, impl_.get()), "options");
@@ -176,6 +182,13 @@ Link::Link(const LinkOptions& options, const char* name)
     require(natsOptions_SetClosedCB(raw, &closed, impl_.get()), "options");
     require(natsConnection_Connect(&impl_->connection, raw), "cannot connect to " + where);
     impl_->learnMaxPayload();
+    try {
+        impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
+    } catch (...) {
+        (void)close(std::chrono::milliseconds(0));
+        natsConnection_Destroy(impl_->connection);
+        throw;
+    }
 }
 
 Link::~Link() {
@@ -185,26 +198,79 @@ Link::~Link() {
 }
 
 bool Link::publish(const char* subject, const unsigned char* bytes, std::size_t size) noexcept {
-    natsConnection* const connection = impl_->connection;
-    if (size > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    Impl& impl = *impl_;
+    const Impl::Head head{std::strlen(subject), size};
+    const std::size_t total = sizeof head + head.subject + 1 + size;
+    if (size > maxPayload()) {
         return false;
     }
-    const auto send = [&] {
-        return natsConnection_Publish(connection, subject, bytes, static_cast<int>(size)) ==
-               NATS_OK;
-    };
-    // If the message fits into the buffer of libnats, a thread of libnats writes it. Otherwise this
-    // call writes, and must not be interrupted.
-    const auto fitsIntoBuffer = [&] {
-        const int buffered = std::max(0, natsConnection_Buffered(connection));
-        return static_cast<std::size_t>(buffered) + size + mostBeside <= libnatsBuffer;
-    };
-    const std::lock_guard guard(impl_->sending);
-    if (!impl_->isSendingAtOnce && fitsIntoBuffer()) {
-        return send();
+    bool isFirst = false;
+    {
+        const std::lock_guard guard(impl.outgoingMutex);
+        std::vector<unsigned char>& outgoing = impl.outgoing;
+        if (state() == LinkState::closed || total > outgoing.capacity() - outgoing.size()) {
+            return false;
+        }
+        isFirst = outgoing.empty();
+        const auto* const start = reinterpret_cast<const unsigned char*>(&head);
+        outgoing.insert(outgoing.end(), start, start + sizeof head);
+        outgoing.insert(outgoing.end(), subject, subject + head.subject + 1);
+        outgoing.insert(outgoing.end(), bytes, bytes + size);
     }
-    const ScopedSignalMask mask;
-    return send();
+    if (isFirst) {
+        impl.outgoingChanged.notify_all();
+    }
+    return true;
+}
+
+void Link::Impl::run() noexcept {
+    std::unique_lock lock(outgoingMutex);
+    while (!isEnding || !outgoing.empty()) {
+        outgoingChanged.wait(
+            lock, [this] { return isEnding || !outgoing.empty() || flushesDone != flushesWanted; });
+        sending.swap(outgoing);
+        const std::uint64_t wanted = flushesWanted;
+        const bool isFlushing = flushesDone != wanted;
+        const auto deadline = flushDeadline;
+        lock.unlock();
+        send();
+        const bool isAnswered = isFlushing && ask(connection, deadline);
+        lock.lock();
+        if (isFlushing) {
+            flushesDone = wanted;
+            isFlushed = isAnswered;
+            outgoingChanged.notify_all();
+        }
+    }
+}
+
+void Link::Impl::send() noexcept {
+    for (std::size_t at = 0; at < sending.size();) {
+        Head head{};
+        std::memcpy(&head, sending.data() + at, sizeof head);
+        at += sizeof head;
+        const auto* const subject = reinterpret_cast<const char*>(sending.data() + at);
+        at += head.subject + 1;
+        const auto publish = [&] {
+            return natsConnection_Publish(connection, subject, sending.data() + at,
+                                          static_cast<int>(head.bytes));
+        };
+        natsStatus status = publish();
+        while (status == NATS_INSUFFICIENT_BUFFER) {  // there is no connection
+            std::unique_lock lock(outgoingMutex);
+            if (outgoingChanged.wait_for(lock, retry, [this] { return isEnding; })) {
+                sending.clear();
+                return;
+            }
+            lock.unlock();
+            status = publish();
+        }
+        if (status != NATS_OK && !isEnded.load()) {
+            reporter.tell({"nats: messages of core routes are lost: ", natsStatus_GetText(status)});
+        }
+        at += head.bytes;
+    }
+    sending.clear();
 }
 
 void Link::subscribe(const std::string& subject, Receiver& receiver, int backlog) {
@@ -216,11 +282,8 @@ natsSubscription* Link::Impl::subscribe(const std::string& subject, natsMsgHandl
                                         void* closure) {
     const ScopedSignalMask mask;
     natsSubscription* made = nullptr;
-    {
-        const std::lock_guard guard(sending);
-        require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
-                "cannot subscribe to " + subject);
-    }
+    require(natsConnection_Subscribe(&made, connection, subject.c_str(), handler, closure),
+            "cannot subscribe to " + subject);
     {
         const std::lock_guard guard(mutex);
         subscriptions.push_back(made);
@@ -266,6 +329,14 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
         isComplete = impl.changed.wait_until(
             lock, deadline, [&impl] { return impl.isClosed && impl.running == 0; });
     }
+    {
+        const std::lock_guard guard(impl.outgoingMutex);
+        impl.isEnding = true;
+    }
+    impl.outgoingChanged.notify_all();
+    if (impl.thread.joinable()) {
+        impl.thread.join();
+    }
     natsConnection_Close(impl.connection);
     {
         std::unique_lock lock(impl.mutex);
@@ -279,14 +350,17 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
 }
 
 bool Link::flush(std::chrono::milliseconds timeout) noexcept {
-    const ScopedSignalMask mask;
-    // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
-    // error of the thread tells. A wrong call sets that error to a known one before.
-    (void)natsConnection_FlushTimeout(nullptr, 1);
-    const natsStatus status = natsConnection_FlushTimeout(impl_->connection, timeout.count());
-    natsStatus last = NATS_OK;
-    (void)nats_GetLastError(&last);
-    return status == NATS_OK && last == NATS_INVALID_ARG;
+    Impl& impl = *impl_;
+    std::unique_lock lock(impl.outgoingMutex);
+    if (impl.isEnding) {
+        return false;
+    }
+    const std::uint64_t mine = ++impl.flushesWanted;
+    impl.flushDeadline = deadlineAfter<std::chrono::steady_clock>(timeout);
+    impl.outgoingChanged.notify_all();
+    return impl.outgoingChanged.wait_until(lock, impl.flushDeadline, [&] {
+        return impl.flushesDone == mine;
+    }) && impl.isFlushed;
 }
 
 LinkState Link::state() const noexcept {

@@ -7,17 +7,17 @@
 #include <nats/nats.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace sluice::nats::detail {
@@ -65,12 +65,14 @@ protected:
 };
 
 struct Link::Impl {
-    Impl(const LinkOptions& options, const char* of)
-        : name(of), isSendingAtOnce(options.sendAtOnce), observer(options.observer) {}
+    Impl(const NatsOptions& options, const char* of) : name(of), observer(options.observer) {
+        const std::size_t room = std::max(options.sendBuffer, Head::size + options.maxMessageSize);
+        outgoing.reserve(room);
+        sending.reserve(room);
+    }
 
     natsConnection* connection = nullptr;
     const char* const name;
-    const bool isSendingAtOnce;
     std::atomic<bool> isEnded{false};  ///< whether close() has begun
     BridgeObserver* const observer;    ///< may be null
     TroubleReporter reporter{observer};
@@ -82,36 +84,41 @@ struct Link::Impl {
     /// libnats.
     std::atomic<std::size_t> maxPayload{0};
 
-    /// Held while a thread looks at the buffer of libnats and sends, and by each other thread that
-    /// sends or subscribes. So no other thread fills the buffer between the look and the send.
-    /// Threads with requests do not hold it: see `mostBeside`.
-    std::mutex sending;
+    /// Stands before each message in `outgoing`. The subject, a NUL and the bytes follow.
+    struct Head {
+        std::size_t subject;  ///< bytes of the subject without its NUL
+        std::size_t bytes;
+        /// The most bytes of a head with its subject.
+        static constexpr std::size_t size = 256;
+    };
+    /// A call of libnats may hold the connection's mutex for seconds: while it connects, looks up
+    /// an address, or writes to a server that reads nothing. So publish() calls nothing of libnats,
+    /// and no thread holds this mutex during a call of libnats.
+    std::mutex outgoingMutex;  ///< guards the following
+    std::condition_variable outgoingChanged;
+    std::vector<unsigned char> outgoing;  ///< messages for the link's thread; never grows
+    std::uint64_t flushesWanted = 0;      ///< number of calls of flush()
+    std::uint64_t flushesDone = 0;        ///< the last call that the thread has answered
+    bool isFlushed = false;               ///< the answer
+    std::chrono::steady_clock::time_point flushDeadline;
+    bool isEnding = false;  ///< whether the thread ends when it has sent `outgoing` once
+    std::vector<unsigned char> sending;  ///< messages that the link's thread sends now
+    std::thread thread;
+
     std::mutex mutex;  ///< guards the following
     std::condition_variable changed;
     std::vector<natsSubscription*> subscriptions;
     std::uint64_t dropped = 0;  ///< the last result of Link::dropped()
     std::size_t running = 0;    ///< number of subscriptions whose handlers may still run
     bool isClosed = false;      ///< whether libnats makes no further call about the connection
-    /// Subjects that get an empty message when the link is connected again.
-    std::vector<std::string> woken;
     std::vector<LinkEvents*> listeners;
 
+    /// The link's thread: sends the messages of publish(), and flushes.
+    void run() noexcept;
+    void send() noexcept;
     /// Subscribes a handler, which runs until close() at the latest. Throws if the subject is
     /// wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
-    /// Returns a copy of `woken`.
-    std::vector<std::string> wokenNow() noexcept {
-        try {
-            const std::lock_guard guard(mutex);
-            return woken;
-        } catch (const std::bad_alloc&) {
-            return {};  // the importers order again after a silence
-        }
-    }
-    void wakeOnReconnect(const std::string& subject) {
-        const std::lock_guard guard(mutex);
-        woken.push_back(subject);
-    }
     void listen(LinkEvents& events) {
         const std::lock_guard guard(mutex);
         listeners.push_back(&events);

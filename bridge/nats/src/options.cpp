@@ -73,8 +73,8 @@ const NatsOptions& checked(const NatsOptions& options) {
                                       "writeTimeout");
     requireTime(0, options.reconnectWait, "reconnectWait");
     requireTime(0, options.reconnectJitter, "reconnectJitter");
-    requireAtLeast(1, options.reconnectBuffer, "reconnectBuffer");
     requireAtLeast(1, options.importBacklog, "importBacklog");
+    requireBetween<std::size_t>(1, largestMessage, options.sendBuffer, "sendBuffer");
     requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
     if (!options.durable.stream.empty()) {
         requireDurable(options.durable);

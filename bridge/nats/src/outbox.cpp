@@ -173,15 +173,19 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
     (isEnded_ ? statistics.abandoned : statistics.held) = left;
 }
 
-bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
-    isClosed_.store(true);
-    counts_.freed.notifyAll();  // so that reserveUntil() returns `closed`
-    const auto deadline = deadlineAfter<Park::Clock>(timeout);
+bool Outbox::flush(std::chrono::milliseconds timeout) noexcept {
     const auto isCutOff = [this] {
         return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
     };
-    (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); }, deadline);
-    const bool isEmpty = counts_.held.load() == 0;
+    (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
+                                   deadlineAfter<Park::Clock>(timeout));
+    return counts_.held.load() == 0;
+}
+
+bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
+    isClosed_.store(true);
+    counts_.freed.notifyAll();  // so that reserveUntil() returns `closed`
+    const bool isEmpty = flush(timeout);
     for (const auto& sender : senders_) {
         if (sender != nullptr) {
             sender->stop();

@@ -6,14 +6,14 @@
 // replay() before both.
 //
 // The folder has segments, which are numbered files: "1.outbox", "2.outbox". append() writes a
-// message to the newest segment, and pushes the message when it is on the disk. If several threads
-// append at once, they share one fdatasync: the thread that calls fdatasync pushes the messages of
-// all of them. freeOldest() writes the number of done messages into the segment. When all messages
-// of a segment are done, it removes the segment. It never changes files with other names.
+// message to the newest segment, and pushes it when it is on the disk. Threads that append
+// simultaneously share one fdatasync, and the thread that calls it pushes the messages of all.
+// freeOldest() writes the number of done messages into the segment, and removes a segment whose
+// messages are all done. Files with other names are never changed.
 //
-// A segment ends at 4 MiB. It also ends when a flush fails, because the disk may lack the messages
-// behind the last good flush. These messages are cut off and refused, and the next message begins a
-// new segment. If the disk is full, there is no segment, and each message tries to begin one.
+// A segment ends at 4 MiB, or when a flush fails, because the disk may lack the messages behind the
+// last good flush. These are cut off and refused, and the next message begins a new segment. If the
+// disk is full, there is no segment, and each message tries to begin one.
 //
 // Form of a segment: "SLUICEO1", the number of done messages in 8 bytes, then records. Form of a
 // record: 4 bytes length of the subject; 4 bytes length of the message; 4 bytes CRC32C of all other
@@ -24,11 +24,8 @@
 // The number of done messages is not flushed. So after a power cut some done messages are sent
 // again.
 //
-// Allocation: append() may allocate for a new segment. If there is no memory, it refuses the
-// message.
-//
-// Invariants: messages are pushed and freed in the order in which they were appended. The folder
-// has all messages that are not done, and at most one segment of done ones.
+// Without memory for a new segment, append() refuses the message. Messages are pushed and freed in
+// the order in which they were appended.
 
 #include <condition_variable>
 #include <cstddef>

@@ -98,7 +98,7 @@ void OutboxSender::answered(natsConnection*, natsSubscription*, natsMsg* message
 
 void OutboxSender::answer(natsMsg* message) noexcept {
     const char* const number = natsMsg_GetSubject(message) + inbox_.size() + 1;
-    const std::uint64_t name = std::strtoull(number, nullptr, 10);
+    const std::uint64_t position = std::strtoull(number, nullptr, 10);
     const Answer answer = readAnswer(message);
     if (answer != Answer::stored) {
         const std::string_view text = textOf(message);
@@ -106,14 +106,14 @@ void OutboxSender::answer(natsMsg* message) noexcept {
                              text.empty() ? "no stream accepts them" : text});
     }
     const Guard guard(mutex_);
-    Slot& slot = slotAt(guard, name);
-    if (slot.position < oldest_ || name / window_.size() < slot.epoch) {
-        return;  // an answer to an earlier message of this slot
+    if (position < oldest_ || position >= next_) {
+        return;  // its message has left the window
     }
+    Slot& slot = slotAt(guard, position);
     if (slot.answer == Answer::waiting) {
         slot.answer = answer;
     }
-    if (!isStopped_.load() && slot.position == oldest_ && slot.isDone()) {
+    if (!isStopped_.load() && position == oldest_ && slot.isDone()) {
         collect(guard);
         sendNew(guard, Clock::now());
     }
@@ -147,7 +147,6 @@ void OutboxSender::giveUpDenied(const Guard& guard) noexcept {
         if (!slot.isDone() && std::find(denied_.begin(), denied_.end(),
                                         slot.record.message.subject) != denied_.end()) {
             slot.answer = Answer::never;
-            slot.isSentAgain = true;  // so that a late answer does not count for the next message
         }
     }
     denied_.clear();
@@ -192,7 +191,6 @@ void OutboxSender::collect(const Guard& guard) noexcept {
         if (folder_ != nullptr) {
             folder_->freeOldest();
         }
-        epoch_ += slot.isSentAgain ? 1 : 0;
         slot.record.reservation = Outbox::Reservation();
     }
 }
@@ -223,8 +221,7 @@ void OutboxSender::sendAgain(const Guard& guard, Clock::time_point now) noexcept
         }
         if (isDue) {
             counts_.resent.fetch_add(1);
-            slot.isSentAgain = true;
-            send(guard, slot, now);
+            send(guard, position, now);
         }
     }
 }
@@ -233,12 +230,8 @@ void OutboxSender::sendNew(const Guard& guard, Clock::time_point now) noexcept {
     if (hasRoom(guard) && link_.state.load() == LinkState::connected) {
         (void)ring_.consume(
             [&](Record& record) {  // E1
-                Slot& slot = slotAt(guard, next_);
-                slot.record = std::move(record);
-                slot.position = next_++;
-                slot.epoch = epoch_;
-                slot.isSentAgain = false;
-                send(guard, slot, now);
+                slotAt(guard, next_).record = std::move(record);
+                send(guard, next_++, now);
             },
             window_.size() - static_cast<std::size_t>(next_ - oldest_));
     }
@@ -248,10 +241,12 @@ void OutboxSender::sendNew(const Guard& guard, Clock::time_point now) noexcept {
     }
 }
 
-void OutboxSender::send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept {
+void OutboxSender::send(const Guard& guard, std::uint64_t position,
+                        Clock::time_point now) noexcept {
+    Slot& slot = slotAt(guard, position);
     slot.sentAt = now;
     slot.answer = Answer::waiting;
-    const natsStatus status = transmit(guard, slot);
+    const natsStatus status = transmit(slot.record, position);
     if (status == NATS_MAX_PAYLOAD) {
         link_.reporter.tell({"nats: a message on ", slot.record.message.subject,
                              " is larger than the server accepts"});
@@ -261,12 +256,10 @@ void OutboxSender::send(const Guard& guard, Slot& slot, Clock::time_point now) n
     }
 }
 
-natsStatus OutboxSender::transmit(const Guard&, const Slot& slot) const noexcept {
-    const Record& record = slot.record;
+natsStatus OutboxSender::transmit(const Record& record, std::uint64_t position) const noexcept {
     const Outbox::Message& message = record.message;
     ShortText reply;
-    reply.add(inbox_).add(".");
-    reply.add(epoch_ * window_.size() + slot.position % window_.size(), 10);
+    reply.add(inbox_).add(".").add(position, 10);
     ShortText id;
     id.add(message.origin, 16).add("-").add(message.incarnation, 16).add("-");
     id.add(toString(message.priority)).add("-").add(message.type, 16).add("-");
@@ -279,7 +272,6 @@ natsStatus OutboxSender::transmit(const Guard&, const Slot& slot) const noexcept
     if (status == NATS_OK) {
         status = natsMsgHeader_Set(raw, "Nats-Msg-Id", id.get());
     }
-    const std::lock_guard guard(link_.sending);
     return status == NATS_OK ? natsConnection_PublishMsg(link_.connection, raw) : status;
 }
 

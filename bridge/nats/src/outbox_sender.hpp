@@ -3,24 +3,18 @@
 // OutboxSender: sends each message of one priority until the server has answered.
 //
 // Threads: any thread may call push(). The owner calls start() and stop(). The sender's thread
-// sends the first messages, and sends messages again. A thread of libnats calls answered(), and
-// sends the messages that the answer has made room for. To wake the sender's thread for each answer
-// would take longer than to send.
+// sends new messages, and unanswered ones again. A thread of libnats calls answered(), and sends
+// the messages that have room now, because waking the sender's thread would take longer.
 //
 // A message waits in the ring, in the order of push(). When the window has room, a sending thread
 // moves the oldest message into a slot of the window and sends it. Positions in the window are
 // unbounded numbers. The slot of a position is the position modulo the size of the window.
 //
-// The reply subject contains the number of the slot and an epoch. So the same subjects are used
-// again, because the server takes 1 us longer for a subject that it has not seen lately. A message
-// that is sent once has one answer. A message that was sent again may have several, so a new epoch
-// begins when it leaves its slot. An answer to any send of the message counts, because the message
-// keeps the epoch of its first send. An answer to an earlier message of the slot has an earlier
-// epoch, and does not count.
+// The reply subject contains the position. So an answer to any send of a message counts, and an
+// answer to a message that has left the window does not.
 //
-// A slot becomes free when its message is done and all older slots are free. If a message has no
-// answer, the sender's thread sends it again after ackWait. If the server has refused it, the
-// sender's thread sends it again after retryWait.
+// A slot becomes free when its message is done and all older slots are free. A message without an
+// answer is sent again after ackWait, a refused one after retryWait.
 //
 // The mutex guards the window. A thread holds it while it sends. If the server reads nothing, both
 // sending threads stop; the threads that push do not.
@@ -85,9 +79,6 @@ private:
     };
 
     struct Slot {
-        std::uint64_t position = 0;
-        std::uint64_t epoch = 0;  ///< epoch of the first send
-        bool isSentAgain = false;
         Answer answer = Answer::waiting;
         Clock::time_point sentAt;
         Record record;
@@ -112,8 +103,8 @@ private:
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
     /// Sends messages of the ring while the window has room.
     void sendNew(const Guard& guard, Clock::time_point now) noexcept;
-    void send(const Guard& guard, Slot& slot, Clock::time_point now) noexcept;
-    [[nodiscard]] natsStatus transmit(const Guard& guard, const Slot& slot) const noexcept;
+    void send(const Guard& guard, std::uint64_t position, Clock::time_point now) noexcept;
+    [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;
 
     Slot& slotAt(const Guard&, std::uint64_t position) noexcept {
         return window_[position % window_.size()];
@@ -138,7 +129,6 @@ private:
     std::vector<Slot> window_;
     std::uint64_t oldest_ = 1;  ///< position of the oldest slot in use
     std::uint64_t next_ = 1;    ///< position of the next message: one behind the newest
-    std::uint64_t epoch_ = 0;
     std::uint64_t reconnects_ = 0;
     Clock::time_point nextLook_;  ///< the time of the next check in sendAgain
     /// Whether the window has no room; written while mutex_ is held.

@@ -4,13 +4,17 @@
 #include <sluice/bridge/nats/detail/pull.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,58 +22,234 @@
 namespace sluice::nats::detail {
 namespace {
 
+using Clock = Park::Clock;
+
 /// An order expires after this time. The server then tells how many messages of the order it did
 /// not send.
 constexpr std::chrono::seconds expiry{30};
 /// While the server has an order and no message, it sends a heartbeat after this time.
 constexpr std::chrono::seconds heartbeat{2};
-/// If neither a message nor a heartbeat comes for this time, the server has lost the order: it was
-/// killed, for example, and another server leads the stream now.
-constexpr std::chrono::milliseconds patience{5'000};
+/// If neither a message nor a heartbeat arrives for this time, the server has lost the order: it
+/// was killed, for example, and another server leads the stream now.
+constexpr std::chrono::seconds patience{5};
+/// The thread checks all imports at least this often, and while messages wait, in each `busy`.
+constexpr std::chrono::milliseconds idle{200};
+constexpr std::chrono::milliseconds busy{1};
 
-const char* headerOf(natsMsg* message, const char* key) noexcept {
+std::string_view headerOf(natsMsg* message, const char* key) noexcept {
     const char* value = nullptr;
-    return natsMsgHeader_Get(message, key, &value) == NATS_OK ? value : nullptr;
+    return natsMsgHeader_Get(message, key, &value) == NATS_OK ? value : "";
 }
+
+/// The messages of one subject and priority. The owner makes it; then only the pull's thread uses
+/// it.
+class Import {
+public:
+    Import(Link::Impl& link, const DurableOptions& options, Priority priority, std::string subject,
+           std::string inbox, Receiver& receiver)
+        : link_(link),
+          options_(options),
+          priority_(priority),
+          subject_(std::move(subject)),
+          inbox_(std::move(inbox)),
+          receiver_(receiver),
+          ring_(std::size_t{8} * static_cast<std::size_t>(options.pullBatch)) {
+        const OpenedConsumer opened = open();
+        // All priorities share the name, so one line is enough.
+        if (opened.orders != 0 && priority == Priority::high) {
+            link_.reporter.tell({"nats: ", subject_,
+                                 ": another program, or a lost connection of "
+                                 "this one, also receives the messages for durable.name ",
+                                 options.name});
+        }
+        created_ = opened.created;
+    }
+
+    /// Makes the stream and the consumer, if the server has none.
+    OpenedConsumer open() {
+        openStream(link_, options_, priority_);
+        OpenedConsumer opened = openConsumer(link_, options_, priority_, subject_);
+        next_ = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options_, priority_) + "." + opened.name;
+        return opened;
+    }
+
+    /// Takes a message, or the status of an order.
+    void take(OwnedMessage message) noexcept {
+        heardAt_ = Clock::now();
+        isHeard_ = true;
+        if (natsMsg_GetDataLength(message.get()) == 0 &&
+            natsMsg_GetReply(message.get()) == nullptr) {
+            takeStatus(message.get());
+            return;
+        }
+        --ordered_;
+        if (end_ - acknowledged_ != ring_.size()) {  // otherwise the server sends it again later
+            at(end_++).message = std::move(message);
+        }
+    }
+
+    /// Called if the server has answered to one of the imports that it does not know its consumer.
+    void suspect() noexcept { isLost_ = isLost_ || (ordered_ != 0 && !isHeard_); }
+    /// Called if the link was connected again: the server has forgotten the order.
+    void forget() noexcept { ordered_ = 0; }
+
+    /// Passes messages to the receiver, answers the handled ones, and orders more. Returns whether
+    /// messages wait.
+    bool serve(Clock::time_point now, bool isEnding) noexcept {
+        while (offered_ != end_ && offer(at(offered_))) {
+            ++offered_;
+        }
+        for (; acknowledged_ != offered_ && at(acknowledged_).due <= receiver_.handled();
+             ++acknowledged_) {
+            answer(at(acknowledged_), "+ACK");
+        }
+        if (!isEnding && link_.state.load() == LinkState::connected) {
+            if (ordered_ != 0 && now - heardAt_ >= patience) {
+                ordered_ = 0;
+            }
+            if (isLost_ && now >= openAt_) {
+                recover(now);
+            }
+            if (!isLost_ && offered_ == end_ && ordered_ <= options_.pullBatch / 2) {
+                order(now);
+            }
+        }
+        return acknowledged_ != end_;
+    }
+
+private:
+    struct Arrived {
+        OwnedMessage message;   ///< null if it needs no answer
+        std::uint64_t due = 0;  ///< acknowledged when receiver.handled() has reached this number
+    };
+    Arrived& at(std::uint64_t number) noexcept {
+        return ring_[static_cast<std::size_t>(number % ring_.size())];
+    }
+
+    /// Passes a message to the receiver. False if the receiver has no room.
+    bool offer(Arrived& arrived) noexcept {
+        natsMsg* const message = arrived.message.get();
+        const Verdict verdict =
+            receiver_.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
+                              static_cast<std::size_t>(natsMsg_GetDataLength(message)));
+        // Duplicates use half of the ring only. The other half has room for all messages that the
+        // server sends without an answer.
+        const bool mayWait =
+            verdict == Verdict::accepted ||
+            (verdict == Verdict::repeated && offered_ - acknowledged_ < ring_.size() / 2);
+        arrived.due = mayWait ? receiver_.accepted() : 0;
+        if (verdict == Verdict::taken || verdict == Verdict::never) {
+            answer(arrived, verdict == Verdict::taken ? "+ACK" : "+TERM");
+        } else if (verdict != Verdict::full && !mayWait) {
+            arrived.message.reset();
+        }
+        return verdict != Verdict::full;
+    }
+
+    /// Answers a message, except if it has no reply subject, because a stranger has sent it.
+    void answer(Arrived& arrived, const char* text) const noexcept {
+        const OwnedMessage message = std::move(arrived.message);
+        const char* const reply = message ? natsMsg_GetReply(message.get()) : nullptr;
+        if (reply != nullptr) {
+            (void)natsConnection_PublishString(link_.connection, reply, text);
+        }
+    }
+
+    void order(Clock::time_point now) noexcept {
+        std::array<char, 128> request{};
+        const int size = std::snprintf(
+            request.data(), request.size(), R"({"batch":%d,"expires":%lld,"idle_heartbeat":%lld})",
+            options_.pullBatch - ordered_,
+            static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
+            static_cast<long long>(std::chrono::nanoseconds(heartbeat).count()));
+        if (natsConnection_PublishRequest(link_.connection, next_.c_str(), inbox_.c_str(),
+                                          request.data(), size) == NATS_OK) {
+            ordered_ = options_.pullBatch;
+            heardAt_ = now;
+            isHeard_ = false;
+        }
+    }
+
+    void takeStatus(natsMsg* message) noexcept {
+        const std::string_view status = headerOf(message, "Status");
+        if (status.empty() || status == "100") {
+            return;  // garbage, or a heartbeat
+        }
+        const std::string_view unsent = headerOf(message, "Nats-Pending-Messages");
+        ordered_ = unsent.empty() ? 0 : std::max(0, ordered_ - std::atoi(unsent.data()));
+        isLost_ = isLost_ || (status != "404" && status != "408");
+    }
+
+    /// Called if the server does not know the consumer or cannot serve it.
+    void recover(Clock::time_point now) noexcept {
+        openAt_ = now + options_.retryWait;
+        try {
+            const OpenedConsumer opened = open();
+            if (std::exchange(created_, opened.created) != opened.created) {
+                link_.reporter.tell({"nats: ", subject_,
+                                     ": the stream or the consumer was deleted, "
+                                     "and messages may be missing"},
+                                    {": ", opened.name});
+            }
+            isLost_ = false;
+            ordered_ = 0;
+        } catch (const std::exception& error) {
+            link_.reporter.tell({error.what()});
+        }
+    }
+
+    Link::Impl& link_;
+    const DurableOptions& options_;
+    const Priority priority_;
+    const std::string subject_;
+    const std::string inbox_;  ///< reply subject of the orders
+    Receiver& receiver_;
+    std::string next_;           ///< subject to which orders are sent
+    std::int64_t created_ = 0;   ///< the server's time when it made the consumer
+    int ordered_ = 0;            ///< messages that the server may still send for the order
+    bool isHeard_ = false;       ///< whether anything has arrived since the order
+    Clock::time_point heardAt_;  ///< time of the last order, message or heartbeat
+    bool isLost_ = false;        ///< whether the server may have lost the consumer
+    Clock::time_point openAt_;   ///< from then on a lost consumer is opened again
+    /// The arrived messages: first those that wait for their handlers, then from `offered_` on
+    /// those that wait for room. Without an answer, the server sends at most half of the ring.
+    std::vector<Arrived> ring_;
+    std::uint64_t acknowledged_ = 0;  ///< number of messages that have left the ring
+    std::uint64_t offered_ = 0;       ///< number of messages that the receiver has got
+    std::uint64_t end_ = 0;           ///< number of messages that have entered the ring
+};
 
 }  // namespace
 
 struct Pull::Impl {
-    struct Waiting {
-        OwnedMessage message;
-        std::uint64_t due = 0;  ///< acknowledged when receiver.handled() has reached this number
-    };
+    Impl(Link& onLink, const DurableOptions& durable) : link(onLink.impl()), options(durable) {}
+    ~Impl() { stop(std::chrono::milliseconds(0)); }
 
-    Impl(Link& onLink, const DurableOptions& durable, Priority of, std::string onSubject,
-         Receiver& to)
-        : link(onLink.impl()),
-          options(durable),
-          priority(of),
-          subject(std::move(onSubject)),
-          receiver(to),
-          waiting(std::size_t{8} * static_cast<std::size_t>(durable.pullBatch)) {
-        const ScopedSignalMask mask;
-        open();
-        inbox = newInbox();
-        {
-            const std::lock_guard guard(link.sending);
-            natsSubscription* made = nullptr;
-            require(natsConnection_SubscribeSync(&made, link.connection, inbox.c_str()),
-                    "cannot subscribe to replies");
-            subscription.reset(made);
-        }
+    void begin() {
+        inbox = newInbox() + ".";
+        natsSubscription* made = nullptr;
+        require(natsConnection_SubscribeSync(&made, link.connection, (inbox + "*").c_str()),
+                "cannot subscribe to replies");
+        subscription.reset(made);
         // No limit: the orders limit it.
-        (void)natsSubscription_SetPendingLimits(subscription.get(), -1, -1);
-        link.wakeOnReconnect(inbox);
+        (void)natsSubscription_SetPendingLimits(made, -1, -1);
         thread = std::thread([this] { run(); });
     }
 
-    ~Impl() { stop(std::chrono::milliseconds(0)); }
-
-    void open() {
-        openStream(link, options, priority);
-        next = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options, priority) + "." +
-               openConsumer(link, options, priority, subject);
+    void add(Priority priority, const std::string& subject, Receiver& receiver) {
+        const ScopedSignalMask mask;
+        if (!thread.joinable()) {
+            begin();
+        }
+        const std::string reply = inbox + std::to_string(imports.size());
+        auto import = std::make_unique<Import>(link, options, priority, subject, reply, receiver);
+        {
+            const std::lock_guard guard(mutex);
+            numbers.emplace(durableSubject(options, priority, subject), imports.size());
+            imports.push_back(std::move(import));
+        }
+        (void)natsConnection_Publish(link.connection, reply.c_str(), nullptr,
+                                     0);  // wakes the thread
     }
 
     void stop(std::chrono::milliseconds timeout) noexcept {
@@ -77,173 +257,95 @@ struct Pull::Impl {
             return;
         }
         const ScopedSignalMask mask;
-        isStopped.store(true);
-        stopped.notifyAll();
         // Draining and unsubscribing both wake the thread. With draining, it first takes the
-        // messages that have arrived.
+        // messages that have arrived. It ends when it has seen both the wake-up and `isStopped`.
         if (timeout.count() <= 0 ||
             natsSubscription_DrainTimeout(subscription.get(), timeout.count()) != NATS_OK) {
             (void)natsSubscription_Unsubscribe(subscription.get());
         }
+        isStopped.store(true);
+        stopped.notifyAll();
         thread.join();
         subscription.reset();
     }
 
     void run() noexcept {
+        std::uint64_t reconnects = link.reconnects.load();
+        Clock::time_point nextRound;  // of all imports
+        bool isBusy = false;          // whether messages wait
         while (true) {
-            // After a stop it orders no more, and the receiver gets the messages that have arrived.
-            if (!isStopped.load() && ordered <= options.pullBatch / 2) {
-                order();
-            }
-            acknowledgeHandled();
             natsMsg* raw = nullptr;
-            const natsStatus status = natsSubscription_NextMsg(&raw, subscription.get(),
-                                                               isWaiting() ? 2 : patience.count());
+            const natsStatus status =
+                natsSubscription_NextMsg(&raw, subscription.get(), (isBusy ? busy : idle).count());
             OwnedMessage message(raw);
-            if (status == NATS_OK) {
-                take(std::move(message));
-            } else if (isStopped.load()) {
-                acknowledgeHandled();
+            const bool isEnding = isStopped.load();
+            const auto now = Clock::now();
+            if (Import* const import = raw != nullptr ? importOf(raw) : nullptr) {
+                import->take(std::move(message));
+                isBusy = import->serve(now, isEnding) || isBusy;
+            }
+            if (status != NATS_OK || now >= nextRound) {
+                const std::uint64_t latest = link.reconnects.load();
+                const bool isNewLink = std::exchange(reconnects, latest) != latest;
+                isBusy = false;
+                for (std::size_t i = 0; Import* const import = importAt(i); ++i) {
+                    if (isNewLink) {
+                        import->forget();
+                    }
+                    if (status == NATS_NO_RESPONDERS) {
+                        import->suspect();
+                    }
+                    isBusy = import->serve(now, isEnding) || isBusy;
+                }
+                nextRound = now + busy;
+            }
+            if (status != NATS_OK && isEnding) {
                 return;
-            } else if (status == NATS_TIMEOUT) {
-                const bool isSilent = Park::Clock::now() - heardAt >= patience;
-                ordered = isSilent ? 0 : ordered;
-            } else {
-                recover(natsStatus_GetText(status));
+            }
+            if (status != NATS_OK && status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS) {
+                (void)stopped.waitUntil([this] { return isStopped.load(); },
+                                         now + options.retryWait);
             }
         }
     }
 
-    void order() noexcept {
-        std::array<char, 128> request{};
-        const int size = std::snprintf(
-            request.data(), request.size(), R"({"batch":%d,"expires":%lld,"idle_heartbeat":%lld})",
-            options.pullBatch - ordered,
-            static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
-            static_cast<long long>(std::chrono::nanoseconds(heartbeat).count()));
-        const std::lock_guard guard(link.sending);
-        if (natsConnection_PublishRequest(link.connection, next.c_str(), inbox.c_str(),
-                                          request.data(), size) == NATS_OK) {
-            ordered = options.pullBatch;
-            heardAt = Park::Clock::now();
+    /// The import of a message. Null if there is none.
+    Import* importOf(natsMsg* message) noexcept {
+        const std::string_view subject = natsMsg_GetSubject(message);
+        // A message of a stream has its own subject, a status the reply subject of the order.
+        if (subject.substr(0, inbox.size()) == inbox) {
+            return importAt(std::strtoul(subject.data() + inbox.size(), nullptr, 10));
         }
+        const std::lock_guard guard(mutex);
+        const auto found = numbers.find(subject);
+        return found != numbers.end() ? imports[found->second].get() : nullptr;
     }
-
-    [[nodiscard]] bool isWaiting() const noexcept { return waitingBegin != waitingEnd; }
-    [[nodiscard]] std::size_t waitingCount() const noexcept {
-        return static_cast<std::size_t>(waitingEnd - waitingBegin);
-    }
-    Waiting& waitingAt(std::uint64_t number) noexcept {
-        return waiting[static_cast<std::size_t>(number % waiting.size())];
-    }
-
-    void acknowledgeHandled() noexcept {
-        for (; isWaiting() && waitingAt(waitingBegin).due <= receiver.handled(); ++waitingBegin) {
-            const OwnedMessage message = std::move(waitingAt(waitingBegin).message);
-            answer(natsMsg_GetReply(message.get()), "+ACK");
-        }
-    }
-
-    void waitForHandlers(OwnedMessage message) noexcept {
-        waitingAt(waitingEnd++) = {std::move(message), receiver.accepted()};
-    }
-
-    void answer(const char* reply, const char* text) const noexcept {
-        const std::lock_guard guard(link.sending);
-        (void)natsConnection_PublishString(link.connection, reply, text);
-    }
-
-    void take(OwnedMessage owned) noexcept {
-        natsMsg* const message = owned.get();
-        heardAt = Park::Clock::now();
-        const char* const reply = natsMsg_GetReply(message);
-        if (natsMsg_GetDataLength(message) == 0 && reply == nullptr) {
-            if (const char* const status = headerOf(message, "Status"); status != nullptr) {
-                takeStatus(message, status);
-            } else {
-                ordered = 0;  // the link was connected again, so the server has forgotten the order
-            }
-            return;
-        }
-        --ordered;
-        if (waitingCount() == waiting.size()) {
-            return;  // no answer: the server sends it again later
-        }
-        const Verdict verdict =
-            receiver.receive(reinterpret_cast<const unsigned char*>(natsMsg_GetData(message)),
-                             static_cast<std::size_t>(natsMsg_GetDataLength(message)));
-        if (reply == nullptr || verdict == Verdict::later) {
-            return;
-        }
-        if (verdict == Verdict::accepted) {
-            waitForHandlers(std::move(owned));
-        } else if (verdict == Verdict::repeated) {
-            // Duplicates use half of the ring only. The other half has room for all messages that
-            // the server sends without an answer.
-            if (waitingCount() < waiting.size() / 2) {
-                waitForHandlers(std::move(owned));
-            }
-        } else {
-            answer(reply, verdict == Verdict::taken ? "+ACK" : "+TERM");
-        }
-    }
-
-    void takeStatus(natsMsg* message, const char* status) noexcept {
-        if (std::strcmp(status, "100") == 0) {
-            return;  // a heartbeat
-        }
-        const char* const unsent = headerOf(message, "Nats-Pending-Messages");
-        ordered = unsent != nullptr ? std::max(0, ordered - std::atoi(unsent)) : 0;
-        const bool isExpired = std::strcmp(status, "404") == 0 || std::strcmp(status, "408") == 0;
-        if (!isExpired) {
-            const char* const reason = headerOf(message, "Description");
-            recover(reason != nullptr ? reason : status);
-        }
-    }
-
-    /// Called if the server does not know the consumer or cannot serve it. Creates the consumer
-    /// again, after a pause.
-    void recover(const char* reason) noexcept {
-        ordered = 0;
-        (void)stopped.waitUntil([this] { return isStopped.load(); },
-                                Park::Clock::now() + options.retryWait);
-        if (isStopped.load() || link.state.load() != LinkState::connected) {
-            return;
-        }
-        try {
-            open();
-        } catch (const std::exception& error) {
-            link.reporter.tell({error.what(), " (after: ", reason, ")"});
-        }
+    Import* importAt(std::size_t number) noexcept {
+        const std::lock_guard guard(mutex);
+        return number < imports.size() ? imports[number].get() : nullptr;
     }
 
     Link::Impl& link;
     const DurableOptions options;
-    const Priority priority;
-    const std::string subject;
-    Receiver& receiver;
-    std::string inbox;
+    std::string inbox;  ///< begin of the reply subjects; the number of the import follows
     std::atomic<bool> isStopped{false};
     Park stopped;
     std::unique_ptr<natsSubscription, Destroy<natsSubscription_Destroy>> subscription;
-    // The following are written by the pull's thread.
-    std::string next;                 ///< subject to which orders are sent
-    int ordered = 0;                  ///< messages that the server may still send for the order
-    Park::Clock::time_point heardAt;  ///< time of the last order, message or heartbeat
-    /// A ring of the messages that wait for handlers. Without an answer, the server sends messages
-    /// for half of its slots at most.
-    std::vector<Waiting> waiting;
-    std::uint64_t waitingBegin = 0;  ///< number of messages that have left the ring
-    std::uint64_t waitingEnd = 0;    ///< number of messages that have entered the ring
+    std::mutex mutex;  ///< guards the following, which only the owner changes
+    std::vector<std::unique_ptr<Import>> imports;
+    std::map<std::string, std::size_t, std::less<>> numbers;  ///< subject on the server -> import
     std::thread thread;
 };
 
-Pull::Pull(Link& link, const DurableOptions& options, Priority priority, std::string subject,
-           Receiver& receiver)
-    : impl_(std::make_unique<Impl>(link, options, priority, std::move(subject), receiver)) {
+Pull::Pull(Link& link, const DurableOptions& options)
+    : impl_(std::make_unique<Impl>(link, options)) {
 }
 
 Pull::~Pull() = default;
+
+void Pull::add(Priority priority, const std::string& subject, Receiver& receiver) {
+    impl_->add(priority, subject, receiver);
+}
 
 void Pull::stop(std::chrono::milliseconds timeout) noexcept {
     impl_->stop(timeout);

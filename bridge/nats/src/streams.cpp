@@ -98,13 +98,14 @@ void openStream(Link::Impl& link, const DurableOptions& options, Priority priori
     require(status, "stream " + name);
 }
 
-std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
-                         const std::string& subject) {
-    std::string name = inName(options.name, "-_") + nameEnding(priority, subject);
+OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Priority priority,
+                            const std::string& subject) {
+    OpenedConsumer opened;
+    opened.name = inName(options.name, "-_") + nameEnding(priority, subject);
     const std::string filter = durableSubject(options, priority, subject);
     jsConsumerConfig wanted;
     (void)jsConsumerConfig_Init(&wanted);
-    wanted.Durable = name.c_str();
+    wanted.Durable = opened.name.c_str();
     wanted.FilterSubject = filter.c_str();
     wanted.DeliverPolicy = js_DeliverNew;
     wanted.AckPolicy = js_AckExplicit;
@@ -112,10 +113,14 @@ std::string openConsumer(Link::Impl& link, const DurableOptions& options, Priori
     wanted.MaxAckPending = std::int64_t{4} * options.pullBatch;
     wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
     const ScopedSignalMask mask;
-    require(js_AddConsumer(nullptr, contextOf(link).get(), streamOf(options, priority).c_str(),
+    jsConsumerInfo* info = nullptr;
+    require(js_AddConsumer(&info, contextOf(link).get(), streamOf(options, priority).c_str(),
                            &wanted, nullptr, nullptr),
-            "consumer " + name);
-    return name;
+            "consumer " + opened.name);
+    opened.created = info->Created;
+    opened.orders = info->NumWaiting;
+    jsConsumerInfo_Destroy(info);
+    return opened;
 }
 
 std::optional<bool> hasImporter(Link::Impl& link, const DurableOptions& options,

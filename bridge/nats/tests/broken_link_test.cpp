@@ -5,14 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
+#include <vector>
 
-#include <pthread.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 // Links that a server stops or closes.
 
@@ -202,100 +206,92 @@ TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleOfEarlier) {
     EXPECT_EQ(it.notes.count("nats: "), 1);
 }
 
-/// Sends a signal with a handler to the thread that made it, every 20 ms. It counts the signals
-/// that were sent: under ThreadSanitizer a handler may run later.
-class Alarms {
-public:
-    Alarms() {
-        struct sigaction action {};
-        action.sa_handler = [](int) {};
-        action.sa_flags = SA_RESTART;
-        (void)sigaction(SIGALRM, &action, &before_);
-        thread_ = std::thread([this, target = pthread_self()] {
-            while (!isOver_.load()) {
-                std::this_thread::sleep_for(20ms);  // the time between two signals
-                (void)pthread_kill(target, SIGALRM);
-                ++sent_;
-            }
-        });
-    }
-    Alarms(const Alarms&) = delete;
-    Alarms& operator=(const Alarms&) = delete;
-    ~Alarms() {
-        isOver_ = true;
-        thread_.join();
-        (void)sigaction(SIGALRM, &before_, nullptr);
-    }
-    [[nodiscard]] int sent() const { return sent_.load(); }
-
-private:
-    struct sigaction before_ {};
-    std::atomic<int> sent_{0};
-    std::atomic<bool> isOver_{false};
-    std::thread thread_;
-};
-
-// The server is stopped for 50 signals, while the sender writes.
-TEST(BrokenLinkTest, ASignalDuringAWriteLosesNothing) {
-    const Watchdog watchdog{[](std::FILE*) {}};
-    const NatsServer server;
-    NatsOptions options = optionsFor(server);
-    options.writeTimeout = 1h;
-    Station sender(options);
-    auto outlet = sender.bridge.outlet<Picture>({"picture"});
-    server.stop();
-    {
-        const Alarms alarms;
-        std::thread resume([&] {
-            await([&] { return alarms.sent() >= 50; });
-            server.resume();
-        });
-        while (alarms.sent() < 75) {
-            EXPECT_EQ(outlet.send(Picture{}), OutletResult::ok);
-        }
-        resume.join();
-    }
-    EXPECT_TRUE(sender.bridge.flush(patience));
-    EXPECT_EQ(sender.bridge.state(Priority::medium), LinkState::connected);
-}
-
 /// A bridge whose server reads nothing until the end of the test.
 struct UnreadStation {
-    UnreadStation() { server.stop(); }
-    static NatsOptions options(const NatsServer& of) {
+    explicit UnreadStation(std::chrono::milliseconds writeTimeout)
+        : sender(options(server, writeTimeout)) {
+        server.stop();
+    }
+    ~UnreadStation() { server.resume(); }
+    static NatsOptions options(const NatsServer& of, std::chrono::milliseconds writeTimeout) {
         NatsOptions made = optionsFor(of);
-        made.writeTimeout = 100ms;
+        made.writeTimeout = writeTimeout;
         return made;
     }
 
     const Watchdog watchdog{[](std::FILE*) {}};
     const NatsServer server;
-    Station sender{options(server)};
+    Station sender;
 };
 
-// The buffers of the connection are full: not even the question of flush() can be sent.
-TEST(BrokenLinkTest, FlushIsFalseIfTheServerReadsNothing) {
-    UnreadStation unread;
-    auto outlet = unread.sender.bridge.outlet<Picture>({"picture"});
-    for (int i = 0; i < 1500; ++i) {  // less than the socket takes, and then to its limit
-        (void)outlet.send(Picture{});
+// The bus' consumer sends until the link is full. If it waited for the server, it would wait for an
+// hour.
+TEST(BrokenLinkTest, TheConsumerDoesNotWaitForAServerThatReadsNothing) {
+    UnreadStation unread(1h);
+    unread.sender.bridge.exportType<Picture>({"picture"});
+    while (unread.sender.bridge.statistics().unsent == 0) {
+        ASSERT_EQ(unread.sender.bus->publish(Picture{}), SendResult::ok);
+        (void)unread.sender.bus->process();
     }
-    while (outlet.send(Picture{}) == OutletResult::ok) {
-        EXPECT_FALSE(unread.sender.bridge.flush(1ms));
+    EXPECT_EQ(unread.sender.bridge.state(Priority::medium), LinkState::connected);
+    EXPECT_FALSE(unread.sender.bridge.flush(1ms));
+    unread.server.resume();
+    EXPECT_TRUE(unread.sender.bridge.flush(patience));
+}
+
+/// Listens on the port of a killed server, and says nothing.
+class MuteServer {
+public:
+    explicit MuteServer(const std::string& url) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+        const int on = 1;
+        (void)setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const auto port = std::stoi(url.substr(url.rfind(':') + 1));
+        address.sin_port = htons(static_cast<std::uint16_t>(port));
+        EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(listen(socket_, 8), 0);
     }
+    MuteServer(const MuteServer&) = delete;
+    MuteServer& operator=(const MuteServer&) = delete;
+    ~MuteServer() {
+        close(socket_);
+        std::for_each(clients_.begin(), clients_.end(), ::close);
+    }
+    void accept() { clients_.push_back(::accept(socket_, nullptr, nullptr)); }
+
+private:
+    const int socket_;
+    std::vector<int> clients_;
+};
+
+// Both links connect to it, and wait for its first line for up to an hour.
+TEST(BrokenLinkTest, TheConsumerDoesNotWaitForAServerThatSaysNothing) {
+    const Watchdog watchdog{[](std::FILE*) {}};
+    NatsServer server;
+    NatsOptions options = optionsFor(server);
+    options.connectTimeout = 1h;
+    Station sender(options);
+    sender.bridge.exportType<Position>({"position"});
+    server.kill();
+    MuteServer mute(server.url());
+    mute.accept();
+    mute.accept();
+    while (sender.bridge.statistics().unsent == 0) {
+        sender.send(1);
+    }
+    EXPECT_FALSE(sender.bridge.flush(1ms));
 }
 
 // The buffers of the connection are full.
 TEST(BrokenLinkTest, AServerThatReadsNothingEndsNeitherSendingNorClosing) {
-    UnreadStation unread;
-    auto outlet = unread.sender.bridge.outlet<Position>({"position"});
-    OutletResult result = OutletResult::ok;
-    while (result == OutletResult::ok) {
-        result = outlet.send(Position{});
-    }
-    EXPECT_EQ(result, OutletResult::congested);
+    UnreadStation unread(100ms);
     TestBridge& bridge = unread.sender.bridge;
-    await([&] { return bridge.state(Priority::medium) == LinkState::disconnected; });
+    auto outlet = bridge.outlet<Position>({"position"});
+    while (bridge.state(Priority::medium) == LinkState::connected) {
+        (void)outlet.send(Position{});
+    }
     EXPECT_FALSE(bridge.close(100ms));
 }
 

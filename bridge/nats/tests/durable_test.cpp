@@ -1,4 +1,5 @@
 #include "notes.hpp"
+#include "own_stream.hpp"
 #include "station.hpp"
 #include "streams_of_server.hpp"
 
@@ -289,6 +290,18 @@ TEST(DurableTest, AMessageTooLargeForTheServerIsRefusedAtOnce) {
     EXPECT_EQ(outlet.send(Picture{}), OutletResult::tooLarge);
     EXPECT_EQ(sender.bridge.statistics().unsent, 1U);
     EXPECT_EQ(sender.bridge.statistics().held, 0U);
+}
+
+TEST(DurableTest, FlushIsFalseUntilTheServerHasStoredTheMessages) {
+    const NatsServer server(NatsServer::withStreams);
+    Station sender(durableOptionsFor(server, "sender"));
+    OwnStream stream(server);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(outlet.send(Position{}, Priority::high), OutletResult::ok);
+    const OwnStream::Message message = stream.next();
+    EXPECT_FALSE(sender.bridge.flush(10ms));
+    stream.answer(message.reply);
+    EXPECT_TRUE(sender.bridge.flush(patience));
 }
 
 TEST(DurableTest, TheObserverIsToldOfTheLinks) {

@@ -67,6 +67,21 @@ TEST(FolderTest, TheNextProcessSendsWhatTheLastOneLeft) {
     EXPECT_EQ(replayed(server, folder / "outbox"), (std::vector<int>{}));
 }
 
+// The program imports what it exports. The origin in its options is 0.
+TEST(FolderTest, TheNextProcessDropsTheMessagesOfTheLastOne) {
+    NatsServer server(NatsServer::withStreams);
+    const TemporaryFolder folder;
+    {
+        Station first(withFolder(server, folder / "outbox"));
+        first.bridge.importType<Position>(durable);
+    }
+    leaveFive(server, folder / "outbox");
+    Station next(withFolder(server, folder / "outbox"));
+    next.bridge.importType<Position>(durable);
+    await([&] { return next.bridge.statistics().received == 5; });
+    EXPECT_EQ(next.bridge.statistics().looped, 5U);
+}
+
 TEST(FolderTest, ADamagedTailIsLeftOut) {
     NatsServer server(NatsServer::withStreams);
     const TemporaryFolder folder;

@@ -6,12 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace sluice::nats {
 namespace {
@@ -34,6 +37,40 @@ TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
         EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(later); }), line);
     }
     station.bridge.importType<Position>({"elsewhere"});
+}
+
+TEST(ImportTest, DurableImportsShareOneThreadForEachLink) {
+    const NatsServer server(NatsServer::withStreams);
+    Station station(durableOptionsFor(server, "receiver"));
+    const auto threads = [] {
+        const std::filesystem::directory_iterator all("/proc/self/task");
+        return std::distance(begin(all), end(all));
+    };
+    station.bridge.importType<Position>(durable);
+    const std::ptrdiff_t before = threads();
+    for (const char* const subject : {"one", "two", "three"}) {
+        station.bridge.importType<Position>({subject, 1, Profile::durable});
+    }
+    EXPECT_EQ(threads(), before);
+}
+
+// Low and medium messages share a link.
+TEST(ImportTest, APriorityWithoutRoomDelaysNoOther) {
+    const NatsServer server(NatsServer::withStreams);
+    Station receiver(durableOptionsFor(server, "receiver"));
+    receiver.bridge.importType<Position>(durable);
+    while (receiver.bus->publish(Position{}, Priority::low) == SendResult::ok) {
+    }
+    Station sender(durableOptionsFor(server, "sender"));
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(outlet.send({7, 0.0}, Priority::low), OutletResult::ok);
+    EXPECT_TRUE(sender.bridge.flush(patience));
+    EXPECT_EQ(outlet.send({8, 0.0}, Priority::medium), OutletResult::ok);
+    await([&] { return receiver.bridge.statistics().delivered == 1; });
+    EXPECT_EQ(receiver.bus->process(1), 1U);
+    EXPECT_EQ(receiver.seen, std::vector<int>{8});
+    receiver.consume(receiver.bus->sizeApprox() + 2);
+    EXPECT_EQ(receiver.seen.back(), 7);
 }
 
 TEST(ImportTest, ABusThatClosesBeforeTheBridgeIsOneLine) {

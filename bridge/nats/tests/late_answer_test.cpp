@@ -61,23 +61,5 @@ TEST(LateAnswerTest, TheSecondAnswerToAMessageDoesNotFreeTheNextOne) {
     await([&] { return sender.bridge.statistics().acknowledged == 2; });
 }
 
-// A server is faster with a subject that it has seen lately, so reply subjects are used again.
-TEST(LateAnswerTest, WithoutRepetitionsTheSubjectsOfAnswersReturn) {
-    const NatsServer server(NatsServer::withStreams);
-    NatsOptions options = oneInFlight(server);
-    options.durable.ackWait = 20s;
-    Station sender(options);
-    OwnStream stream(server);
-    auto outlet = sender.bridge.outlet<Position>(durable);
-    std::string subject;
-    for (int i = 1; i <= 3; ++i) {
-        ASSERT_EQ(outlet.send(Position{i, 0.0}, Priority::high), OutletResult::ok);
-        const OwnStream::Message message = stream.next();
-        EXPECT_TRUE(subject.empty() || subject == message.reply);
-        subject = message.reply;
-        stream.answer(subject);
-    }
-}
-
 }  // namespace
 }  // namespace sluice::nats

@@ -62,7 +62,7 @@ TEST(OptionsTest, EachWrongSettingIsOneLineWithItsValueAndItsLimit) {
          own(&NatsOptions::writeTimeout, std::chrono::milliseconds(2147483648))},
         {"reconnectWait is -1; it must be at least 0", own(&NatsOptions::reconnectWait, -1ms)},
         {"reconnectJitter is -1; it must be at least 0", own(&NatsOptions::reconnectJitter, -1ms)},
-        {"reconnectBuffer is 0; it must be at least 1", own(&NatsOptions::reconnectBuffer, 0)},
+        {"sendBuffer is 0; it must be at least 1", own(&NatsOptions::sendBuffer, std::size_t{0})},
         {"importBacklog is 0; it must be at least 1", own(&NatsOptions::importBacklog, 0)},
         {"maxMessageSize is 63; it must be at least 64",
          own(&NatsOptions::maxMessageSize, std::size_t{63})},

@@ -47,14 +47,13 @@ inline nats::NatsOptions durableOptionsFor(const NatsServer& server, const std::
 /// A message as a bridge of the origin 42 would send it.
 inline std::vector<unsigned char> message(std::uint64_t sequence,
                                           const nats::NatsRoute& route = {"position"},
-                                          std::uint64_t origin = 42, std::int64_t time = 0) {
+                                          std::uint64_t origin = 42) {
     const Position position{static_cast<int>(sequence), 1.0};
     wire::Envelope envelope;
     envelope.type = nats::detail::typeOf(route);
     envelope.priority = static_cast<std::uint8_t>(Priority::medium);
     envelope.origin = origin;
     envelope.sequence = sequence;
-    envelope.time = time;
     std::vector<unsigned char> bytes(200);
     wire::Buffer body(bytes.data() + wire::envelopeSize, bytes.size() - wire::envelopeSize);
     EXPECT_TRUE(wire::encode(position, body));

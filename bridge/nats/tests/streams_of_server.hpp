@@ -50,6 +50,15 @@ public:
     [[nodiscard]] std::uint64_t messagesIn(const char* name) { return stateOf(name).Msgs; }
     [[nodiscard]] std::int64_t importsOf(const char* name) { return stateOf(name).Consumers; }
 
+    /// The messages that a consumer has delivered, and that nobody has acknowledged.
+    [[nodiscard]] std::int64_t unacknowledgedBy(const char* stream, const char* consumer) {
+        jsConsumerInfo* info = nullptr;
+        require(js_GetConsumerInfo(&info, context_, stream, consumer, nullptr, nullptr));
+        const std::int64_t count = info->NumAckPending;
+        jsConsumerInfo_Destroy(info);
+        return count;
+    }
+
     /// The name of the server that leads the stream. Empty while there is none.
     [[nodiscard]] std::string leaderOf(const char* name) {
         jsStreamInfo* info = nullptr;

@@ -356,6 +356,38 @@ TEST(TroubleTest, WithoutTheRightToAskForImportersTheObserverHearsOfTheRightAlon
     EXPECT_EQ(notes.count("no importer"), 0);
 }
 
+TEST(TroubleTest, ASecondProgramWithTheNameIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    Station first(options);
+    first.bridge.importType<Position>(durable);
+    Station sender(durableOptionsFor(server, "sender"));
+    EXPECT_EQ(sender.bridge.outlet<Position>(durable).send({1, 0.0}, Priority::high),
+              OutletResult::ok);
+    first.consume(1);  // so the server has an order
+    Notes notes;
+    options.observer = &notes;
+    Station second(options);
+    second.bridge.importType<Position>(durable);
+    EXPECT_EQ(notes.count("nats: position: another program, or a lost connection"), 1);
+}
+
+TEST(TroubleTest, AStreamThatIsMadeAgainIsOneLine) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = durableOptionsFor(server, "receiver");
+    options.observer = &notes;
+    Station receiver(options);
+    receiver.bridge.importType<Position>(durable);
+    StreamsOfServer(server).remove("fleet_high");
+    Station sender(durableOptionsFor(server, "sender"));  // makes the stream again
+    await([&] { return notes.has("nats: position: the stream or the consumer was deleted"); });
+    EXPECT_EQ(sender.bridge.outlet<Position>(durable).send({1, 0.0}, Priority::high),
+              OutletResult::ok);
+    receiver.consume(1);
+    EXPECT_EQ(notes.count("was deleted"), 1);
+}
+
 // Both bridges have the origin of the bus.
 TEST(TroubleTest, TwoBridgesOfOneBusSendEachMessageToBothAndNoneBack) {
     const NatsServer server;

@@ -1,6 +1,8 @@
 #include "station.hpp"
 #include "streams_of_server.hpp"
 
+#include <sluice/bridge/nats/detail/importer.hpp>
+
 #include <gtest/gtest.h>
 #include <nats/nats.h>
 

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <sluice/bridge/nats/detail/exporter.hpp>
 #include <sluice/bridge/nats/detail/importer.hpp>
 #include <sluice/bridge/nats/detail/link.hpp>
 #include <sluice/bridge/nats/detail/outbox.hpp>
 #include <sluice/bridge/nats/detail/pull.hpp>
 #include <sluice/bridge/nats/detail/subject.hpp>
-#include <sluice/bridge/nats/detail/wall_clock.hpp>
+#include <sluice/bridge/nats/detail/trouble_reporter.hpp>
 #include <sluice/bridge/nats/options.hpp>
-#include <sluice/bridge/nats/outlet_result.hpp>
-#include <sluice/bridge/nats/route.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/priority.hpp>
 #include <sluice/wait/park.hpp>
+#include <sluice/wire/buffer.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/envelope.hpp>
 
@@ -23,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -30,6 +30,174 @@
 #include <vector>
 
 namespace sluice::nats {
+namespace detail {
+
+/// The parts of a bridge that its exporters use.
+struct ExportContext {
+    Link& rest;
+    Link& high;
+    Outbox* outbox;  ///< null: the bridge has no durable profile
+    Counters& counters;
+    const std::string& stream;
+    std::uint64_t origin;
+    std::uint32_t incarnation;
+    std::size_t maxMessageSize;
+    BridgeObserver* observer;  ///< may be null
+};
+
+/// The last sequence of each priority. All exporters of a route share it, because importers and the
+/// server distinguish messages of one origin and type by the sequence alone.
+using RouteSequences = std::array<std::atomic<std::uint64_t>, priorityCount>;
+
+struct AnyExporter {
+    virtual ~AnyExporter() = default;
+};
+
+/// Sends the messages of one type on one route.
+///
+/// Threads: in the core profile one thread at a time sends on a route. In the durable profile any
+/// number of threads send.
+template <class T>
+class Exporter final : public AnyExporter {
+public:
+    Exporter(const ExportContext& context, const NatsRoute& route, RouteSequences& sequences)
+        : context_(context),
+          sequences_(sequences),
+          type_(typeOf(route)),
+          profile_(route.profile),
+          reporter_(context.observer, "nats: " + route.subject + ": ") {
+        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+            subjects_[indexOf(priority)] = subjectOf(route, context.stream, priority);
+        }
+        if (profile_ == Profile::core) {
+            bytes_.resize(context.maxMessageSize);
+        } else if (context.observer != nullptr && context.outbox->lacksImporter(route.subject)) {
+            reporter_.tell({"no importer has started yet; if no other consumer wants the messages, "
+                            "the server drops them"});
+        }
+    }
+
+    using Deadline = Park::Clock::time_point;
+
+    /// Sends a message and counts the result. In the durable profile it waits for room until the
+    /// deadline; without a deadline it does not wait.
+    OutletResult send(const T& message, Priority priority, std::uint64_t trace,
+                      std::optional<Deadline> deadline = std::nullopt) noexcept {
+        const OutletResult result = profile_ == Profile::durable
+                                        ? sendDurably(message, priority, trace, deadline)
+                                        : sendCore(message, priority, trace);
+        Counters& counters = context_.counters;
+        const bool isDurable = profile_ == Profile::durable;
+        if (result == OutletResult::tooLarge) {
+            reporter_.tell({"a message is larger than maxMessageSize or than the server accepts"});
+        } else if (result == OutletResult::congested) {
+            reporter_.tell({"the server is slow or not connected, and "
+                            "messages are refused"});
+        } else if (result == OutletResult::unencodable) {
+            reporter_.tell({"the codec refuses a message; perhaps a text is not UTF-8"});
+        }
+        add(result == OutletResult::ok                       ? counters.sent
+            : result == OutletResult::notOnDisk              ? counters.notOnDisk
+            : result == OutletResult::congested && isDurable ? counters.congested
+                                                             : counters.unsent);
+        return result;
+    }
+
+    /// Skips one sequence for a message that was not sent, so that importers see a gap.
+    void skip(Priority priority) noexcept { (void)nextSequence(priority); }
+
+private:
+    static std::size_t indexOf(Priority priority) noexcept {
+        return static_cast<std::size_t>(priority);
+    }
+
+    OutletResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
+                             std::optional<Deadline> deadline) noexcept {
+        Outbox::Reservation reservation;
+        Outbox& outbox = *context_.outbox;
+        const OutletResult room = deadline ? outbox.reserveUntil(*deadline, priority, reservation)
+                                           : outbox.reserve(priority, reservation);
+        if (room != OutletResult::ok) {
+            return room;
+        }
+        std::size_t body = 0;
+        const OutletResult form =
+            encodeBody(message, reservation.data(), reservation.capacity(), body);
+        if (form != OutletResult::ok) {
+            return form;
+        }
+        if (!outbox.fits(wire::envelopeSize + body, priority)) {
+            return OutletResult::tooLarge;
+        }
+        const std::uint64_t sequence = nextSequence(priority);
+        encodeHead(reservation.data(), body, priority, trace, sequence);
+        return outbox.commit(std::move(reservation), wire::envelopeSize + body,
+                             {priority, subjects_[indexOf(priority)].c_str(), context_.origin,
+                              context_.incarnation, type_, sequence});
+    }
+
+    OutletResult sendCore(const T& message, Priority priority, std::uint64_t trace) noexcept {
+        std::size_t body = 0;
+        const OutletResult form = encodeBody(message, bytes_.data(), bytes_.size(), body);
+        if (form != OutletResult::ok) {
+            return form;
+        }
+        Link& link = priority == Priority::high ? context_.high : context_.rest;
+        // Relaxed: in this profile one thread at a time sends.
+        std::atomic<std::uint64_t>& last = sequences_[indexOf(priority)];
+        const std::uint64_t sequence = last.load(std::memory_order_relaxed) + 1;
+        encodeHead(bytes_.data(), body, priority, trace, sequence);
+        const std::size_t size = wire::envelopeSize + body;
+        if (!link.publish(subjects_[indexOf(priority)].c_str(), bytes_.data(), size)) {
+            return link.state() == LinkState::closed ? OutletResult::closed
+                   : size > link.maxPayload()        ? OutletResult::tooLarge
+                                                     : OutletResult::congested;
+        }
+        last.store(sequence, std::memory_order_relaxed);
+        return OutletResult::ok;
+    }
+
+    /// Encodes the message behind the room for its envelope. Sets `size` if the result is `ok`.
+    /// Otherwise the result is `tooLarge` or `unencodable`.
+    static OutletResult encodeBody(const T& message, unsigned char* bytes, std::size_t capacity,
+                                   std::size_t& size) noexcept {
+        wire::Buffer body(bytes + wire::envelopeSize, capacity - wire::envelopeSize);
+        if (wire::Codec<T>::encode(message, body)) {
+            size = body.size();
+            return OutletResult::ok;
+        }
+        return body.hasOverflowed() ? OutletResult::tooLarge : OutletResult::unencodable;
+    }
+
+    void encodeHead(unsigned char* bytes, std::size_t body, Priority priority, std::uint64_t trace,
+                    std::uint64_t sequence) const noexcept {
+        wire::Envelope envelope;
+        envelope.traceId = trace;
+        envelope.schemaHash = schema_;
+        envelope.type = type_;
+        envelope.priority = static_cast<std::uint8_t>(priority);
+        envelope.origin = context_.origin;
+        envelope.incarnation = context_.incarnation;
+        envelope.sequence = sequence;
+        wire::encodeEnvelope(envelope, bytes, static_cast<std::uint32_t>(body));
+    }
+
+    std::uint64_t nextSequence(Priority priority) noexcept {
+        // Relaxed: it orders nothing.
+        return sequences_[indexOf(priority)].fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+
+    const ExportContext context_;
+    RouteSequences& sequences_;
+    const std::uint32_t type_;
+    const Profile profile_;
+    const std::uint64_t schema_ = wire::Codec<T>::schemaHash();
+    std::array<std::string, priorityCount> subjects_;
+    std::vector<unsigned char> bytes_;  ///< core profile: buffer for the envelope and the message
+    TroubleReporter reporter_;
+};
+
+}  // namespace detail
 
 /// Sends messages of one type to other processes, and returns a result for each. The bridge owns
 /// the connection, so it must outlive the outlet.
@@ -46,7 +214,7 @@ public:
     /// route is exported.
     OutletResult send(const T& message, Priority priority = Priority::medium,
                       std::uint64_t trace = 0) noexcept {
-        return exporter_.send(message, priority, trace, detail::wallClock());
+        return exporter_.send(message, priority, trace);
     }
 
     /// The same, but it waits for room in the outbox, for at most `timeout` or until close(). The
@@ -56,8 +224,7 @@ public:
     template <class Rep, class Period>
     OutletResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
                          Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
-        return exporter_.send(message, priority, trace, detail::wallClock(),
-                              deadlineAfter<Park::Clock>(timeout));
+        return exporter_.send(message, priority, trace, deadlineAfter<Park::Clock>(timeout));
     }
 
 private:
@@ -74,46 +241,32 @@ private:
 ///     bridge.importType<Order>({"fleet.order"});
 ///     bridge.exportType<Position>({"fleet.position"});
 ///
-/// Guarantee: each route has a profile.
+/// Each route has a profile:
 ///
-/// - core: at most once (core NATS). When an importer receives a message, it sees whether earlier
-///   messages with the same subject and priority are missing, and counts them as gaps. It does not
-///   see losses before its first message and after its last one, nor losses of another run of the
-///   sender.
+/// - core: at most once (core NATS). An importer counts missing messages as gaps, but not those
+///   before its first message, after its last one, or of another run of the sender.
 /// - durable: at least once (JetStream). The outbox keeps an accepted message until the server has
-///   stored it. The server keeps the message until the bus of each importer has accepted it.
-///   Importers drop duplicates. If the process ends without close(), the messages in the outbox are
-///   lost, except if the outbox has a folder. The server drops messages of a route that has no
-///   importer yet: if the bridge has an observer, exportType() and outlet() ask the server once,
-///   and tell the observer.
+///   stored it, and the server keeps it until the bus of each importer has accepted it. Importers
+///   drop duplicates. Without a folder, messages in the outbox are lost if the process ends without
+///   close(). The server drops messages of a route that has no importer yet; exportType() and
+///   outlet() ask the server once, and report this to the observer.
 ///
-/// The wire::Codec of a type encodes its messages, and an envelope comes first. So sender and
-/// receivers may be built differently, and each may have fields that the other one does not know.
+/// Threads: the owner, one thread at a time, calls all functions but statistics() and state(),
+/// which any thread may call. No call by the bus' consumer waits for the server. Each of the two
+/// links has a thread that sends core messages, and one that publishes the messages of all durable
+/// imports. Each core import has a thread for each priority; with Overflow::block it waits for room
+/// in the bus, and close() waits for it, so another thread must consume the bus.
 ///
-/// Threads:
+/// Loops: an imported message has an origin, and no bridge exports it again. A bridge drops
+/// messages of its own origin. Two bridges of one bus need the same `origin` in their options.
 ///
-/// - The owner calls exportType(), outlet(), importType(), flush() and close(), one thread at a
-///   time.
-/// - Any thread may call statistics() and state().
-/// - The bus' consumer encodes exported messages, in a handler. An outlet encodes on the caller's
-///   thread.
-/// - Each import and priority has a thread of its own, which publishes the imported messages.
-/// - A durable import waits for room in the bus. With Overflow::block each import waits for
-///   room, and close() waits for the import. So another thread must consume the bus meanwhile.
+/// Priority: high messages have a link of their own, and a stream of their own. The subject names
+/// the priority: fleet.order.high, or `<stream>.high.fleet.order`.
 ///
-/// Loops: the bus needs Traits::origins. An imported message has an origin, and no bridge exports
-/// it again. A bridge drops messages of its own origin. If one bus has two bridges, both must have
-/// the same `origin` in their options.
-///
-/// Priority: high messages have a connection of their own, and in the durable profile a stream of
-/// their own. The subject names the priority: fleet.order.high, or `<stream>.high.fleet.order`.
-///
-/// Allocation: exporting and importing a message allocates nothing on the side of the bus. An
-/// importer allocates once for each run of a sender, up to maxOrigins.
+/// Performance: the side of the bus allocates nothing for a message. An importer allocates once for
+/// each run of a sender, up to maxOrigins.
 ///
 /// Lifetime: the bus outlives the bridge. The destructor closes without waiting for the server.
-///
-/// Tests: bridge/nats/tests/nats_bridge_test.cpp, bridge/nats/tests/durable_test.cpp.
 template <class AnyBus>
 class NatsBridge {
     using Header = typename AnyBus::Header;
@@ -128,10 +281,13 @@ public:
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
         if (options_.origin == 0) {
-            options_.origin = detail::drawNumber();
+            options_.origin = options_.durable.name.empty() ? detail::drawNumber()
+                                                            : detail::originOf(options_.durable);
         }
         if (!options_.durable.stream.empty()) {
             outbox_ = std::make_unique<detail::Outbox>(rest_, high_, options_);
+            restPull_ = std::make_unique<detail::Pull>(rest_, options_.durable);
+            highPull_ = std::make_unique<detail::Pull>(high_, options_.durable);
         }
     }
     NatsBridge(const NatsBridge&) = delete;
@@ -186,8 +342,8 @@ public:
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             detail::Receiver& receiver = *made[static_cast<std::size_t>(priority)];
             if (route.profile == Profile::durable) {
-                pulls_.push_back(std::make_unique<detail::Pull>(linkOf(priority), options_.durable,
-                                                                priority, route.subject, receiver));
+                (priority == Priority::high ? highPull_ : restPull_)
+                    ->add(priority, route.subject, receiver);
             } else {
                 linkOf(priority).subscribe(
                     detail::subjectOf(route, options_.durable.stream, priority), receiver,
@@ -207,19 +363,22 @@ public:
         handlers_.clear();
         const bool isOutboxEmpty = outbox_ == nullptr || outbox_->close(timeout);
         isClosing_.store(true);
-        for (const auto& pull : pulls_) {
-            pull->stop(timeout);
+        if (outbox_ != nullptr) {
+            highPull_->stop(timeout);
+            restPull_->stop(timeout);
         }
         noters_.clear();  // until now, so that the server learns which messages were handled
         const bool isHighComplete = high_.close(timeout);
         return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
     }
 
-    /// Waits until the server has all messages that were sent on core routes, for at most `timeout`
-    /// for each link. False if the time passed first. The owner calls it, before close().
+    /// Waits until the server has all messages that were sent on core routes, and has stored those
+    /// of durable routes. The outbox and each link may take up to `timeout`. False if the time
+    /// passed first. The owner calls it, before close().
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept {
+        const bool isStored = outbox_ == nullptr || outbox_->flush(timeout);
         const bool isRestSent = rest_.flush(timeout);
-        return high_.flush(timeout) && isRestSent;
+        return high_.flush(timeout) && isRestSent && isStored;
     }
 
     [[nodiscard]] std::uint64_t origin() const noexcept { return options_.origin; }
@@ -365,23 +524,11 @@ private:
         if constexpr (Header::hasTrace) {
             trace = header.trace;
         }
-        std::int64_t time = 0;
-        if constexpr (Header::hasTimeStamp) {
-            time = wallTimeOf(header.timeStamp);
-        } else {
-            time = detail::wallClock();
-        }
-        const OutletResult result = exporter.send(message, priority, trace, time);
+        const OutletResult result = exporter.send(message, priority, trace);
         // If the disk has refused the message, its sequence is used already.
         if (result != OutletResult::ok && result != OutletResult::notOnDisk) {
             exporter.skip(priority);
         }
-    }
-
-    /// A time stamp of the bus in nanoseconds since 1970-01-01 UTC.
-    template <class Stamp>
-    std::int64_t wallTimeOf(Stamp stamp) const noexcept {
-        return (wallOffset_ + std::chrono::nanoseconds(stamp.time_since_epoch())).count();
     }
 
     detail::Link& linkOf(Priority priority) noexcept {
@@ -392,10 +539,6 @@ private:
     NatsOptions options_;
     const std::uint32_t incarnation_ = static_cast<std::uint32_t>(detail::drawNumber() >> 32);
     detail::Counters counters_;
-    /// The wall clock's distance from the bus' clock when the bridge was made.
-    const std::chrono::nanoseconds wallOffset_{
-        detail::wallClock() -
-        std::chrono::nanoseconds(AnyBus::Clock::now().time_since_epoch()).count()};
     std::atomic<bool> isClosing_{false};
     std::map<std::string, std::uint64_t> schemas_;   ///< subject -> schema of its type
     std::map<std::uint32_t, std::string> subjects_;  ///< type in the envelope -> subject
@@ -408,7 +551,8 @@ private:
     std::unique_ptr<detail::Outbox> outbox_;
     detail::Link rest_;  ///< low and medium
     detail::Link high_;
-    std::vector<std::unique_ptr<detail::Pull>> pulls_;
+    std::unique_ptr<detail::Pull> restPull_;
+    std::unique_ptr<detail::Pull> highPull_;
     std::vector<Subscription> handlers_;  ///< those of exports
     std::vector<Subscription> noters_;    ///< those that note handled messages, for untilHandled
 };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/bridge/nats/bridge_observer.hpp>
 #include <sluice/bus/priority.hpp>
 
 #include <chrono>
@@ -9,6 +8,37 @@
 #include <string>
 
 namespace sluice::nats {
+
+/// The state of a connection. `closed` is final.
+enum class LinkState : unsigned char { connected, disconnected, closed };
+
+[[nodiscard]] constexpr const char* toString(LinkState state) noexcept {
+    return state == LinkState::connected      ? "connected"
+           : state == LinkState::disconnected ? "disconnected"
+                                              : "closed";
+}
+
+/// Gets the events of a bridge. Derive from it and pass an object as LinkOptions::observer.
+///
+///     struct Printer : sluice::nats::BridgeObserver {
+///         void changed(const char*, sluice::nats::LinkState) noexcept override {}
+///         void trouble(const char* line) noexcept override { std::puts(line); }
+///     };
+///
+/// Threads: threads of libnats and of the bridge call its functions, several at once. The functions
+/// must not call the bridge.
+class BridgeObserver {
+public:
+    /// The state of a connection has changed. `link` is "high" or "rest".
+    virtual void changed(const char* link, LinkState state) noexcept = 0;
+    /// Gets one line of text about trouble: messages are lost or refused, or the server refuses or
+    /// does not answer. A link and a route tell the same line at most once in ten minutes, if they
+    /// have at most 32 different ones to tell.
+    virtual void trouble(const char* line) noexcept = 0;
+
+protected:
+    ~BridgeObserver() = default;
+};
 
 /// The settings of the connections of a bridge.
 struct LinkOptions {
@@ -30,19 +60,15 @@ struct LinkOptions {
     std::string keyFile;
     /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
     std::chrono::milliseconds connectTimeout{2000};
-    /// If the server reads nothing, a call that writes waits for at most this time, up to 2^31 - 1
-    /// ms. Then the bridge gives the connection up and connects again. 0: such a call waits without
-    /// limit.
+    /// If the server reads nothing for this time, up to 2^31 - 1 ms, the bridge gives the
+    /// connection up and connects again. 0: it waits without limit.
     std::chrono::milliseconds writeTimeout{2000};
     /// The pause between two attempts to connect again: 0 to 1 year. A random time of up to
     /// reconnectJitter is added.
     std::chrono::milliseconds reconnectWait{100};
     std::chrono::milliseconds reconnectJitter{100};
-    /// Bytes of messages that libnats keeps while there is no connection: at least 1.
-    int reconnectBuffer = 64 * 1024;
-    /// True: the call that sends a message returns after the message was written to the socket,
-    /// which costs a system call for each message. False: libnats collects messages for up to a
-    /// millisecond.
+    /// True: each message is written to the socket alone, which costs a system call for each
+    /// message. False: libnats collects messages for up to a millisecond.
     bool sendAtOnce = false;
     BridgeObserver* observer = nullptr;  ///< may be null; must outlive the bridge
 };
@@ -104,11 +130,18 @@ struct DurableOptions {
 /// The constructor of the bridge refuses a setting that is out of range with a std::runtime_error.
 /// Its one line names the setting, the value and the limit.
 struct NatsOptions : LinkOptions {
-    /// The number of the bus among all buses of the fleet. 0: the bridge draws a random number.
+    /// The number of the bus among all buses of the fleet. 0: the bridge computes a number from
+    /// durable.stream and durable.name, so that it stays the same over a restart. Without a
+    /// durable.name the number is random.
     std::uint64_t origin = 0;
     /// The most runs of senders whose sequences an importer of one type and priority follows.
     /// Messages of other senders are delivered too, and counted as untracked.
     std::size_t maxOrigins = 1024;
+    /// Core profile: bytes of messages that each of the two links keeps until its thread passes
+    /// them to libnats, for example while the server is away or reads nothing. A message that finds
+    /// no room is refused. At least 1; a message of maxMessageSize always finds room in an empty
+    /// link.
+    std::size_t sendBuffer = std::size_t{1} << 20;
     /// The largest encoded message, in bytes with its envelope: 64 to 2^30. Each export on a core
     /// route and each message in the outbox has a buffer of this size.
     std::size_t maxMessageSize = std::size_t{64} * 1024;
@@ -116,6 +149,45 @@ struct NatsOptions : LinkOptions {
     /// least 1. More messages are dropped and counted in `overrun`.
     int importBacklog = 65'536;
     DurableOptions durable;
+};
+
+/// The guarantee of a route.
+enum class Profile : unsigned char {
+    core,    ///< at most once: a message may be lost
+    durable  ///< at least once, from the outbox of the sender to the bus of the importer
+};
+
+/// How the messages of one type travel: their subject on the server, and their guarantee.
+///
+///     bridge.exportType<Position>({"fleet.position"});
+///     bridge.importType<Order>({"fleet.order", 1, Profile::durable});
+struct NatsRoute {
+    std::string subject;
+    /// The version of the type. Change it when the meaning of a field changes. An importer refuses
+    /// and counts messages of other versions.
+    std::uint32_t schemaVersion = 1;
+    Profile profile = Profile::core;
+    /// Durable imports: when the importer acknowledges a message. False: as soon as the bus has
+    /// accepted it. True: after those handlers have returned that the bus had at importType(). True
+    /// has these conditions:
+    ///
+    /// - The traits of the bus set `priorities` and `senders`. The bridge sets `sender` of the
+    ///   imported messages to numbers of its own.
+    /// - The bus must not drop messages.
+    /// - A program may publish an imported message again. If a million messages of the import have
+    ///   come since, it sets `sender` of the copy to 0. Otherwise the copy may acknowledge another
+    ///   message.
+    bool untilHandled = false;
+};
+
+/// The result of a send.
+enum class [[nodiscard]] OutletResult : unsigned char {
+    ok,          ///< sent. Durable: the outbox keeps it until the server has stored it
+    congested,   ///< refused: no room for its priority, because the server is slow or not connected
+    notOnDisk,   ///< refused: the disk of outboxFolder is full or broken
+    tooLarge,    ///< refused: larger than maxMessageSize, or than the server accepts
+    closed,      ///< refused: the bridge is closed, or libnats has closed the link for good
+    unencodable  ///< refused by the codec: a text is not UTF-8, for example
 };
 
 namespace detail {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bridge/nats/bridge_observer.hpp>
+#include <sluice/bridge/nats/options.hpp>
 
 #include <atomic>
 #include <cstdint>

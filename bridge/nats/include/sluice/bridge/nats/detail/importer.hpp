@@ -17,7 +17,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,15 +47,14 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
     Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
     Traits::overflow[2] == Overflow::dropOldest;
 
-/// The number of an importer with untilHandled. The bus carries it with each message of the
-/// importer, as the upper part of `sender`. The lower part is the number of the message. So the
-/// handler that notes a message distinguishes it from messages of other importers. All shared
+/// The number of an importer with untilHandled. It is the upper part of the `sender` of each
+/// message of the importer in the bus; the lower part is the number of the message. All shared
 /// libraries of a program draw from the same numbers, if they are loaded with RTLD_GLOBAL or built
 /// by g++.
 ///
 /// Import numbers repeat after 4,095 importers with untilHandled; an import has three. The lower
-/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus. A copy of a message
-/// must not be handled when the message 2^20 numbers later is in the bus.
+/// part has 20 bits: fewer than 2^19 messages of an import may be in the bus, and a copy of a
+/// message must be handled before the message 2^20 numbers later is in the bus.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
     /// Draws a new number.
@@ -99,8 +97,8 @@ struct AnyImporter : Receiver {
 
 /// Publishes the imported messages of one type and priority into the bus.
 ///
-/// Threads: one thread uses it, the thread of its subscription or of its pull. Exceptions: the bus'
-/// consumer calls noteHandled(), and any thread may call handled().
+/// Threads: one thread uses it, the thread of its subscription or of its link's pull. Exceptions:
+/// the bus' consumer calls noteHandled(), and any thread may call handled().
 template <class T, class AnyBus>
 class Importer final : public AnyImporter {
     static_assert(std::is_default_constructible_v<T>,
@@ -163,8 +161,15 @@ public:
             return countedAs(profile_ == Profile::durable ? counters.duplicates : counters.late,
                              number_.isNone() ? Verdict::taken : Verdict::repeated);
         }
+        const Outcome outcome = publish(envelope, std::move(*message));
+        if (outcome == Outcome::full) {
+            return Verdict::full;
+        }
         // In the core profile a message that the bus refuses counts as received, so it is no gap.
-        const bool isAccepted = publish(envelope, std::move(*message));
+        const bool isAccepted = outcome == Outcome::accepted;
+        if (run == nullptr) {
+            add(counters.untracked);
+        }
         if (run != nullptr && (isAccepted || profile_ == Profile::core)) {
             note(*run, envelope);
         }
@@ -224,7 +229,6 @@ private:
         } catch (const std::bad_alloc&) {
             // Treated as if there were maxOrigins entries.
         }
-        add(context_.counters.untracked);
         return nullptr;
     }
 
@@ -244,35 +248,33 @@ private:
         }
     }
 
-    /// Publishes the message into the bus. In the durable profile it waits for room until the
-    /// bridge closes; the stream then keeps the message.
-    bool publish(const wire::Envelope& envelope, T&& message) noexcept try {
+    enum class Outcome : unsigned char { accepted, full, refused };
+    /// Publishes the message into the bus. In the durable profile it does not wait for room,
+    /// because the thread has messages for other importers. The result is `full` only in that
+    /// profile.
+    Outcome publish(const wire::Envelope& envelope, T&& message) noexcept try {
         PublishOptions options;
         options.priority = priority_;
         options.origin = shortOrigin(envelope.origin);
         options.trace = envelope.traceId;
         options.sender = number_.isNone() ? 0 : number_.senderOf(accepted_.load() + 1);
-        if (profile_ == Profile::core) {
-            const bool isAccepted =
-                context_.bus.publish(std::move(message), options) == SendResult::ok;
-            if (!isAccepted) {
-                reporter_.tell({"the bus is full or closed, and imported messages are lost"});
-            }
-            return isAccepted;
+        const bool isCore = profile_ == Profile::core;
+        const SendResult result = isCore ? context_.bus.publish(std::move(message), options)
+                                         : context_.bus.tryPublish(std::move(message), options);
+        if (result == SendResult::ok) {
+            return Outcome::accepted;
         }
-        SendResult result = context_.bus.tryPublish(std::move(message), options);
-        while (result != SendResult::ok && result != SendResult::closed &&
-               !context_.isClosing.load()) {
-            result =
-                context_.bus.publishFor(std::chrono::milliseconds(20), std::move(message), options);
-        }
-        if (result == SendResult::closed && !context_.isClosing.load()) {
+        if (isCore) {
+            reporter_.tell({"the bus is full or closed, and imported messages are lost"});
+        } else if (result == SendResult::full) {
+            return Outcome::full;
+        } else if (!context_.isClosing.load()) {
             reporter_.tell({"the bus is closed, and imported messages stay in the stream"});
         }
-        return result == SendResult::ok;
+        return Outcome::refused;
     } catch (...) {
         reporter_.tell({"a constructor of a message throws, and the bus does not get the message"});
-        return false;
+        return Outcome::refused;
     }
 
     const ImportContext<AnyBus> context_;

@@ -15,6 +15,7 @@ enum class Verdict : unsigned char {
     taken,     ///< the message is done: do not deliver it again
     accepted,  ///< done as soon as handled() has counted this message
     repeated,  ///< a duplicate: done as soon as handled() has counted all messages accepted before
+    full,      ///< the receiver has no room now, and has counted nothing: offer it again
     later,     ///< deliver it again
     never      ///< the message is unreadable: do not deliver it again
 };
@@ -40,9 +41,9 @@ protected:
 ///     const bool isSent = link.publish("fleet.position.low", bytes, size);
 ///     const bool isComplete = link.close(std::chrono::seconds(1));
 ///
-/// Threads: any thread may call state() and dropped(), and publish() before close(). The owner
-/// calls subscribe() before close(), and close(). Each subscription has a thread of libnats, which
-/// calls the receiver.
+/// Threads: any thread may call state(), dropped() and publish(). The owner calls the others. The
+/// link has a thread, which passes the messages of publish() to libnats, because a call of libnats
+/// may wait for the server. Each subscription has a thread of libnats, which calls the receiver.
 ///
 /// Edges: E1 complete: the end of the last call of each receiver -> close() has returned.
 ///
@@ -51,17 +52,13 @@ class Link {
 public:
     /// Connects to a server. Throws std::runtime_error with one line if no server can be reached,
     /// or if the server refuses. `name` is a constant; the observer gets it.
-    Link(const LinkOptions& options, const char* name);
+    Link(const NatsOptions& options, const char* name);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
     ~Link();
 
-    /// Sends a message, and returns true if libnats accepted it. Returns false in these cases:
-    ///
-    /// - there is no connection, and the buffer of libnats is full;
-    /// - the server reads nothing;
-    /// - the message is larger than maxPayload();
-    /// - the link is closed.
+    /// Keeps a message until the link's thread sends it. Never waits for the server. Returns false
+    /// if the link has no room for it, if it is larger than maxPayload(), or if the link is closed.
     [[nodiscard]] bool publish(const char* subject, const unsigned char* bytes,
                                std::size_t size) noexcept;
 
@@ -78,8 +75,8 @@ public:
     /// false if `timeout` passed first, or if there was no connection: then messages were lost.
     bool close(std::chrono::milliseconds timeout) noexcept;
 
-    /// Waits until the server has all published messages and subscriptions. False if `timeout`
-    /// passed first.
+    /// Waits until the server has all published messages and subscriptions, for at most `timeout`.
+    /// False if `timeout` passed first.
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
 
     [[nodiscard]] LinkState state() const noexcept;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/bridge/nats/detail/link.hpp>
-#include <sluice/bridge/nats/outlet_result.hpp>
+#include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/memory/buffer_pool.hpp>
@@ -48,28 +48,19 @@ struct OutboxCounts {
 ///     }
 ///
 /// Threads: any thread may call reserve(), reserveUntil(), commit() and the counts. The owner calls
-/// close(). For each priority, one thread of the outbox sends, and one thread of libnats receives
-/// the acknowledgements.
+/// the others. For each priority, one thread of the outbox sends, and one thread of libnats
+/// receives the acknowledgements.
 ///
 /// Room: all priorities share the room for `outboxMessages` messages. Low messages may use 60 % of
 /// it, medium messages 80 %, high messages all. So low messages are refused first.
 ///
-/// Progress: reserve() and commit() do not wait, except for the system call that wakes a sleeping
-/// thread. With outboxFolder, commit() waits for the disk. reserveUntil() waits for room.
-///
-/// Allocation: only the constructor allocates. Exceptions: the sending threads allocate inside
-/// libnats, and commit() may allocate if there is an outboxFolder.
-///
 /// Order: each priority sends in the order of commit(). A message that is sent again may arrive
 /// after later messages, but after at most `inFlight` of them.
 ///
-/// Shutdown: after close(), reserve() returns `closed`. An earlier reservation may still be
-/// committed. If the server does not acknowledge its message in time, the message counts as
-/// abandoned.
+/// Shutdown: an earlier reservation may still be committed after close(). If the server does not
+/// acknowledge its message in time, the message counts as abandoned.
 ///
 /// Invariant: accepted = acknowledged + undeliverable + abandoned + held.
-///
-/// Tests: bridge/nats/tests/durable_test.cpp. docs/decisions/bridge.md has the states.
 class Outbox {
 public:
     /// The parts that identify a message for the server. `subject` must live until the outbox is
@@ -143,6 +134,8 @@ public:
     OutletResult commit(Reservation&& reservation, std::size_t size,
                         const Message& message) noexcept;
 
+    /// Waits until the outbox is empty. False if `timeout` passed first.
+    [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
     /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
     /// passed first: then the remaining messages are abandoned.
     bool close(std::chrono::milliseconds timeout) noexcept;

@@ -9,34 +9,32 @@
 
 namespace sluice::nats::detail {
 
-/// Receives the messages of one subject and priority from a stream. NatsBridge owns one for each
-/// durable import and priority.
+/// Receives the messages of all durable imports of a link from their streams. NatsBridge owns one
+/// for each link.
 ///
-///     Pull pull(link, options.durable, Priority::high, "fleet.order", receiver);
+///     Pull pull(link, options.durable);
+///     pull.add(Priority::high, "fleet.order", receiver);
 ///     pull.stop(std::chrono::seconds(1));  // before link.close()
 ///
-/// Threads: the owner calls the constructor and stop(). The pull's own thread calls the receiver
-/// and sends the verdict to the server. If the verdict of a message is missing, the server delivers
-/// the message again after `redeliverAfter`.
+/// Threads: the owner calls the functions. One thread calls all receivers, and answers the server.
+/// If a receiver has no room, its messages wait, and those of other receivers pass. If the answer
+/// to a message is missing, the server delivers the message again after `redeliverAfter`.
 ///
-/// The thread orders `pullBatch` messages from the server. It orders again in these cases:
-///
-/// - half of them have arrived;
-/// - the order has expired;
-/// - the link is connected again;
-/// - the server has sent nothing for five seconds.
-///
-/// Tests: bridge/nats/tests/durable_test.cpp.
+/// For each import the thread orders `pullBatch` messages from the server. It orders again if half
+/// of them have arrived, the order has expired, the link is connected again, or the server has sent
+/// nothing for five seconds.
 class Pull {
 public:
-    /// Throws std::runtime_error with one line if the server refuses the stream or the consumer.
-    Pull(Link& link, const DurableOptions& options, Priority priority, std::string subject,
-         Receiver& receiver);
+    Pull(Link& link, const DurableOptions& options);
     Pull(const Pull&) = delete;
     Pull& operator=(const Pull&) = delete;
     ~Pull();
 
-    /// Passes the messages that have already arrived to the receiver, for at most `timeout`. Then
+    /// Adds an import. The receiver must live until stop(). Throws std::runtime_error with one line
+    /// if the server refuses the stream or the consumer.
+    void add(Priority priority, const std::string& subject, Receiver& receiver);
+
+    /// Passes the messages that have already arrived to the receivers, for at most `timeout`. Then
     /// it ends the thread. Call it while the link is open.
     void stop(std::chrono::milliseconds timeout) noexcept;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/bridge/nats/route.hpp>
+#include <sluice/bridge/nats/options.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/envelope.hpp>
 
@@ -56,6 +56,15 @@ inline bool isSubject(const std::string& subject) noexcept {
 /// The most bytes of a subject. libnats cuts the text that names a denied subject, so a longer
 /// subject could not be recognised.
 inline constexpr std::size_t longestSubject = 200;
+
+/// Returns the origin of a program with this durable.name. It is never 0.
+inline std::uint64_t originOf(const DurableOptions& durable) {
+    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
+    for (const char c : durable.stream + "." + durable.name) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+    }
+    return hash | 1U;
+}
 
 /// Returns a random number. It is never 0.
 inline std::uint64_t drawNumber() {

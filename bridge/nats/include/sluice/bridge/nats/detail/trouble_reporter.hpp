@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/bridge/nats/bridge_observer.hpp>
+#include <sluice/bridge/nats/options.hpp>
 
 #include <array>
 #include <chrono>

@@ -53,7 +53,7 @@ public:
           subject_(std::move(subject)),
           inbox_(std::move(inbox)),
           receiver_(receiver),
-          ring_(std::size_t{8} * static_cast<std::size_t>(options.pullBatch)) {
+          ring_(std::size_t{2} * static_cast<std::size_t>(options.pullBatch)) {
         const OpenedConsumer opened = open();
         // All priorities share the name, so one line is enough.
         if (opened.orders != 0 && priority == Priority::high) {

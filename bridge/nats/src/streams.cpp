@@ -109,8 +109,17 @@ OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Pri
     wanted.FilterSubject = filter.c_str();
     wanted.DeliverPolicy = js_DeliverNew;
     wanted.AckPolicy = js_AckExplicit;
-    wanted.AckWait = nanoseconds(options.redeliverAfter);
-    wanted.MaxAckPending = std::int64_t{4} * options.pullBatch;
+    // A killed server loses messages on their way and acknowledgements. If each of them waited for
+    // `redeliverAfter`, some kills would use up MaxAckPending, and nothing would arrive until then.
+    std::vector<std::int64_t> waits;
+    for (std::chrono::milliseconds wait(1000); wait < options.redeliverAfter; wait *= 2) {
+        waits.push_back(nanoseconds(wait));
+    }
+    waits.push_back(nanoseconds(options.redeliverAfter));
+    wanted.BackOff = waits.data();
+    wanted.BackOffLen = static_cast<int>(waits.size());
+    wanted.AckWait = waits.front();
+    wanted.MaxAckPending = options.pullBatch;  // half of the ring of an import
     wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
     const ScopedSignalMask mask;
     jsConsumerInfo* info = nullptr;

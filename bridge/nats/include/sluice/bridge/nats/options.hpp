@@ -110,8 +110,8 @@ struct DurableOptions {
     /// If a message arrives twice within this time, the server drops the second one: 100 ms to 1
     /// year.
     std::chrono::milliseconds duplicateWindow{120'000};
-    /// If an importer has not acknowledged a message after this time, the server delivers it again:
-    /// 1 ms to 1 year.
+    /// If an importer has not acknowledged a message, the server delivers it again after 1, 2, 4,
+    /// ... seconds, and at last each time after this time: 1 ms to 1 year.
     std::chrono::milliseconds redeliverAfter{30'000};
     int pullBatch = 256;  ///< most messages that an importer orders at once: 1 to 2^24
     /// If an importer has no connection for this time, the server forgets it: up to 1 year. 0: the

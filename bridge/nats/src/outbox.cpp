@@ -178,7 +178,7 @@ bool Outbox::flush(std::chrono::milliseconds timeout) noexcept {
         return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
     };
     (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
-                                   deadlineAfter<Park::Clock>(timeout));
+                                  deadlineAfter<Park::Clock>(timeout));
     return counts_.held.load() == 0;
 }
 

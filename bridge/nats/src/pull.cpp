@@ -304,7 +304,7 @@ struct Pull::Impl {
             }
             if (status != NATS_OK && status != NATS_TIMEOUT && status != NATS_NO_RESPONDERS) {
                 (void)stopped.waitUntil([this] { return isStopped.load(); },
-                                         now + options.retryWait);
+                                        now + options.retryWait);
             }
         }
     }

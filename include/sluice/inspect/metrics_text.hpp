@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// Writes the counts of buses as text in the OpenMetrics 1.0 format, which Prometheus reads.
+/// Writes the counts of buses in Prometheus' text format 0.0.4.
 ///
-/// Use it to answer a scrape, or to write a file for a collector. It needs only a function that
+/// Use it to answer a scrape, or to write a file for the node exporter. It needs only a function that
 /// takes text: no socket, allocation or locale. Use prometheus_collector.hpp with prometheus-cpp.
 ///
 ///     const auto statistics = bus.statistics();
@@ -36,39 +36,30 @@ namespace sluice {
 
 /// The value of the field Content-Type with which a server sends the text.
 inline constexpr std::string_view metricsContentType =
-    "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    "text/plain; version=0.0.4; charset=utf-8";
 
 namespace detail {
 
-/// Writes families and their samples as an OpenMetrics text to sink(std::string_view).
+/// Writes families and their samples as text to sink(std::string_view).
 template <class Sink>
-class OpenMetricsText {
+class MetricsText {
 public:
-    explicit OpenMetricsText(Sink& sink) noexcept : sink_(sink) {}
+    explicit MetricsText(Sink& sink) noexcept : sink_(sink) {}
 
-    void family(std::string_view name, MetricKind kind, std::string_view unit,
-                std::string_view help) {
+    void family(std::string_view name, MetricKind kind, std::string_view help) {
         name_ = name;
-        suffix_ = kind == MetricKind::counter ? "_total" : "";
+        describe("HELP", help);
         describe("TYPE", kind == MetricKind::counter ? "counter"
                          : kind == MetricKind::gauge ? "gauge"
                                                      : "summary");
-        if (!unit.empty()) {
-            describe("UNIT", unit);
-        }
-        describe("HELP", help);
     }
 
-    void value(MetricLabels labels, std::uint64_t value) { sample(suffix_, labels, value); }
-    void value(MetricLabels labels, std::chrono::nanoseconds value) {
-        sample(suffix_, labels, value);
-    }
+    void value(MetricLabels labels, std::uint64_t value) { sample("", labels, value); }
+    void value(MetricLabels labels, std::chrono::nanoseconds value) { sample("", labels, value); }
     void summary(MetricLabels labels, std::uint64_t count, std::chrono::nanoseconds sum) {
         sample("_count", labels, count);
         sample("_sum", labels, sum);
     }
-
-    void end() { sink_("# EOF\n"); }
 
 private:
     void describe(std::string_view what, std::string_view text) {
@@ -102,7 +93,7 @@ private:
             sink_(separator);
             sink_(label);
             sink_("=\"");
-            escaped(value);
+            forEachUtf8Part(value, [this](std::string_view part) { escaped(part); });
             sink_("\"");
             separator = ",";
         }
@@ -133,18 +124,16 @@ private:
 
     Sink& sink_;
     std::string_view name_;
-    std::string_view suffix_;
 };
 
 }  // namespace detail
 
-/// Writes the whole text, with its last line `# EOF`, in many small pieces to
-/// sink(std::string_view). `buses` is a range of BusMetrics with different names.
+/// Writes the whole text in many small pieces to sink(std::string_view). `buses` is a range of
+/// BusMetrics with different names.
 template <class Buses, class Sink>
 void writeMetrics(const Buses& buses, Sink&& sink) {
-    detail::OpenMetricsText text(sink);
+    detail::MetricsText text(sink);
     detail::BusFamilies(buses, text).tell();
-    text.end();
 }
 
 }  // namespace sluice

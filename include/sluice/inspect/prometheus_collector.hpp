@@ -28,14 +28,12 @@ namespace detail {
 /// Builds families and their samples as objects of prometheus-cpp.
 class PrometheusFamilies {
 public:
-    void family(std::string_view name, MetricKind kind, std::string_view /*unit*/,
-                std::string_view help) {
+    void family(std::string_view name, MetricKind kind, std::string_view help) {
         prometheus::MetricFamily& family = families_.emplace_back();
         family.name = name;
         family.help = help;
         switch (kind) {
         case MetricKind::counter:
-            family.name += "_total";
             family.type = prometheus::MetricType::Counter;
             break;
         case MetricKind::gauge:
@@ -71,7 +69,9 @@ private:
     prometheus::ClientMetric& add(MetricLabels labels) {
         prometheus::ClientMetric& metric = families_.back().metric.emplace_back();
         for (const auto& [name, value] : labels) {
-            metric.label.push_back({std::string(name), std::string(value)});
+            prometheus::ClientMetric::Label& label = metric.label.emplace_back();
+            label.name = name;
+            forEachUtf8Part(value, [&](std::string_view part) { label.value += part; });
         }
         return metric;
     }

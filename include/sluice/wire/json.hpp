@@ -157,7 +157,7 @@ DecodeError readJson(const Json& from, T& v, unsigned depth) {
             v.reset();
             return DecodeError::none;
         }
-        return readJson(from, v.emplace(), depth);
+        return readJson(from, v ? *v : v.emplace(), depth);
     } else if constexpr (std::is_same_v<T, bool>) {
         if (!from.is_boolean()) {
             return DecodeError::wrongType;

@@ -34,8 +34,9 @@ template <class T>
 
 /// Reads a message from untrusted bytes.
 ///
-/// - A missing field keeps its value; a field that T does not have is skipped. Bytes without any
-///   field of T belong to another type and are refused.
+/// - A missing field keeps its value, also inside an optional; a field that T does not have is
+///   skipped. Bytes without any field of T belong to another type and are refused.
+/// - A whole number is accepted for a float or double, because some encoders write 1.0 as 1.
 /// - An enum accepts each number of its underlying type, so the caller checks unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
 /// - Only std::string and std::vector allocate, and only for elements that were read.

@@ -93,6 +93,13 @@ TEST(WireJson, ReadsWhatItWrites) {
     EXPECT_EQ(read.maybe, -70000);
 }
 
+struct Outer {
+    std::optional<Inner> inner = Inner{7, 0.5};
+};
+constexpr auto describe(sluice::wire::Type<Outer>) {
+    return sluice::wire::fields(sluice::wire::field("0", &Outer::inner));
+}
+
 TEST(WireJson, ToleratesAddedAndMissingFields) {
     Inner read{7, 0.5};
     EXPECT_EQ(fromJson(R"({"2":[{}],"1":2})", read), DecodeError::none);
@@ -100,6 +107,10 @@ TEST(WireJson, ToleratesAddedAndMissingFields) {
     EXPECT_EQ(read.y, 2.0);
     EXPECT_EQ(fromJson("{}", read), DecodeError::none);
     EXPECT_EQ(fromJson(R"({"2":1})", read), DecodeError::noKnownField);
+    Outer outer;
+    EXPECT_EQ(fromJson(R"({"0":{"0":9}})", outer), DecodeError::none);
+    EXPECT_EQ(outer.inner->x, 9);
+    EXPECT_EQ(outer.inner->y, 0.5);
 }
 
 TEST(WireJson, TakesAWholeNumberForAFloatAndTheLastOfTwoValues) {

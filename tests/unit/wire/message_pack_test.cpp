@@ -228,6 +228,30 @@ TEST(WireMessagePack, ToleratesAddedAndMissingFields) {
     EXPECT_EQ(all.colour, Colour::blue);
 }
 
+TEST(WireMessagePack, TakesAWholeNumberForAFloat) {
+    Inner read{7, 0.5};
+    ASSERT_EQ(decoded({0x81, 0xA1, '1', 0x02}, read), DecodeError::none);
+    EXPECT_EQ(read.y, 2.0);
+    ASSERT_EQ(decoded({0x81, 0xA1, '1', 0xD1, 0xFF, 0x00}, read), DecodeError::none);
+    EXPECT_EQ(read.y, -256.0);
+    EXPECT_EQ(decodedOnly<float>({0xCC, 0xFF}), DecodeError::none);
+    EXPECT_EQ(decodedOnly<float>({0xC3}), DecodeError::wrongType);
+}
+
+struct Outer {
+    std::optional<Inner> inner = Inner{7, 0.5};
+};
+constexpr auto describe(sluice::wire::Type<Outer>) {
+    return sluice::wire::fields(sluice::wire::field("0", &Outer::inner));
+}
+
+TEST(WireMessagePack, AMissingFieldOfAnOptionalKeepsItsValue) {
+    Outer read;
+    ASSERT_EQ(decoded({0x81, 0xA1, '0', 0x81, 0xA1, '0', 0x09}, read), DecodeError::none);
+    EXPECT_EQ(read.inner->x, 9);
+    EXPECT_EQ(read.inner->y, 0.5);
+}
+
 TEST(WireMessagePack, RefusesAMessageWithoutAKnownField) {
     Only<std::int32_t> read{7};
     EXPECT_EQ(decoded(encoded(sample()), read), DecodeError::noKnownField);

@@ -3,6 +3,7 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/inspect/bus_metrics.hpp>
+#include <sluice/wire/detail/utf8.hpp>
 
 #include <array>
 #include <chrono>
@@ -20,32 +21,46 @@ enum class MetricKind : unsigned char { counter, gauge, summary };
 using MetricLabel = std::pair<std::string_view, std::string_view>;
 using MetricLabels = std::initializer_list<MetricLabel>;
 
+/// Calls f(part) for each part of a text, with U+FFFD for each byte that is not UTF-8.
+template <class F>
+void forEachUtf8Part(std::string_view text, const F& f) {
+    while (!text.empty()) {
+        std::size_t valid = 0;
+        while (valid != text.size() && wire::detail::characterSize(text, valid) != 0) {
+            valid += wire::detail::characterSize(text, valid);
+        }
+        f(text.substr(0, valid));
+        if (valid != text.size()) {
+            f("\xEF\xBF\xBD");
+            ++valid;
+        }
+        text.remove_prefix(valid);
+    }
+}
+
 /// Turns the counts of buses into families of metrics. It calls family() of the backend for each
 /// family, and then one of the other functions for each sample in the family:
 ///
-///     void family(std::string_view name, MetricKind, std::string_view unit,
-///                 std::string_view help);
+///     void family(std::string_view name, MetricKind, std::string_view help);
 ///     void value(MetricLabels, std::uint64_t);             // of a counter or gauge
 ///     void value(MetricLabels, std::chrono::nanoseconds);
 ///     void summary(MetricLabels, std::uint64_t count, std::chrono::nanoseconds sum);
-///
-/// Names are those of OpenMetrics: the name of a counter lacks the `_total` of its samples.
 template <class Buses, class Backend>
 class BusFamilies {
 public:
     BusFamilies(const Buses& buses, Backend& backend) noexcept : buses_(buses), out_(backend) {}
 
     void tell() {
-        counter("sluice_bus_published", "Messages that were accepted and have left the bus.",
+        counter("sluice_bus_published_total", "Messages that were accepted and have left the bus.",
                 &MessageCounts::published);
         rejected();
-        counter("sluice_bus_dropped", "Accepted messages that made room for later ones.",
+        counter("sluice_bus_dropped_total", "Accepted messages that made room for later ones.",
                 &MessageCounts::dropped);
-        counter("sluice_bus_delivered", "Accepted messages that went to their handlers.",
+        counter("sluice_bus_delivered_total", "Accepted messages that went to their handlers.",
                 &MessageCounts::delivered);
-        counter("sluice_bus_discarded", "Accepted messages that were thrown away.",
+        counter("sluice_bus_discarded_total", "Accepted messages that were thrown away.",
                 &MessageCounts::discarded);
-        counter("sluice_bus_handler_failures", "Calls of handlers that threw.",
+        counter("sluice_bus_handler_failures_total", "Calls of handlers that threw.",
                 &MessageCounts::failed);
         queued();
         highWater();
@@ -70,7 +85,7 @@ private:
 
     void counter(std::string_view name, std::string_view help,
                  std::uint64_t MessageCounts::*member) {
-        out_.family(name, MetricKind::counter, "", help);
+        out_.family(name, MetricKind::counter, help);
         forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
                           std::string_view priority) {
             out_.value({{"bus", bus}, {"type", type}, {"priority", priority}}, counts.*member);
@@ -78,7 +93,7 @@ private:
     }
 
     void rejected() {
-        out_.family("sluice_bus_rejected", MetricKind::counter, "",
+        out_.family("sluice_bus_rejected_total", MetricKind::counter,
                     "Messages that were not accepted.");
         forEachCounts([&](const MessageCounts& counts, std::string_view bus, std::string_view type,
                           std::string_view priority) {
@@ -93,7 +108,7 @@ private:
     }
 
     void queued() {
-        out_.family("sluice_bus_queued", MetricKind::gauge, "", "Messages in the bus.");
+        out_.family("sluice_bus_queued", MetricKind::gauge, "Messages in the bus.");
         for (const BusMetrics& bus : buses_) {
             for (const Priority priority : priorities) {
                 out_.value({{"bus", bus.bus()}, {"priority", toString(priority)}},
@@ -103,7 +118,7 @@ private:
     }
 
     void highWater() {
-        out_.family("sluice_bus_high_water", MetricKind::gauge, "",
+        out_.family("sluice_bus_high_water", MetricKind::gauge,
                     "The most messages that were in the bus at once.");
         for (const BusMetrics& bus : buses_) {
             out_.value({{"bus", bus.bus()}}, std::uint64_t{bus.highWater()});
@@ -111,13 +126,13 @@ private:
     }
 
     void times() {
-        out_.family("sluice_bus_queue_time_seconds", MetricKind::summary, "seconds",
+        out_.family("sluice_bus_queue_time_seconds", MetricKind::summary,
                     "How long messages were in the bus.");
         forEachTimes(
             [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {
                 out_.summary({{"bus", bus}, {"priority", priority}}, times.count, times.sum);
             });
-        out_.family("sluice_bus_longest_queue_time_seconds", MetricKind::gauge, "seconds",
+        out_.family("sluice_bus_longest_queue_time_seconds", MetricKind::gauge,
                     "The longest that a message was in the bus.");
         forEachTimes(
             [this](const QueueTimes& times, std::string_view bus, std::string_view priority) {

@@ -224,6 +224,11 @@ private:
 
     template <class T>
     [[nodiscard]] static DecodeError floating(const Head& head, T& v) noexcept {
+        if (head.kind == Kind::natural || head.kind == Kind::negative) {
+            v = head.kind == Kind::natural ? static_cast<T>(head.number)
+                                           : static_cast<T>(static_cast<std::int64_t>(head.number));
+            return DecodeError::none;
+        }
         if (head.kind == Kind::f32) {
             const auto bits = static_cast<std::uint32_t>(head.number);
             float f = 0;
@@ -274,7 +279,7 @@ private:
             v.reset();
             return DecodeError::none;
         }
-        return value(v.emplace(), depth);
+        return value(v ? *v : v.emplace(), depth);
     }
 
     template <class T>

@@ -196,60 +196,21 @@ private:
     unsigned number_ = 0;  ///< the next number of this second
 };
 
-/// Computes when a file_sink begins a new file.
-class RotationPlan {
-public:
-    using Time = spdlog::log_clock::time_point;
-
-    RotationPlan() = default;
-    RotationPlan(file_rotation rotation, Time lastWritten) : rotation_(std::move(rotation)) {
-        if (rotation_.daily) {
-            nextDay_ = dayAfter(lastWritten);
+/// Returns the next local time `hour`:`minute` after `time`.
+inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
+    for (int days = 0;; ++days) {
+        std::tm day = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
+        day.tm_mday += days;
+        day.tm_hour = hour;
+        day.tm_min = minute;
+        day.tm_sec = 0;
+        day.tm_isdst = -1;
+        const LogFile::Time next = spdlog::log_clock::from_time_t(std::mktime(&day));
+        if (next > time) {
+            return next;
         }
     }
-
-    /// Returns true if a record of this time begins a day. A record from the future, whose time the
-    /// caller has chosen, begins none.
-    bool isNextDay(Time time) const noexcept {
-        return time >= nextDay_ && spdlog::log_clock::now() >= nextDay_;
-    }
-
-    /// Returns true if a line that grows the file from `before` to `after` is too long for it.
-    bool isTooLarge(std::size_t before, std::size_t after) const noexcept {
-        return rotation_.max_bytes != 0 && before != 0 && after > rotation_.max_bytes;
-    }
-
-    void noteRotation(Time time) {
-        if (time >= nextDay_) {
-            nextDay_ = dayAfter(std::min(time, spdlog::log_clock::now()));
-        }
-    }
-
-    void callHook(const spdlog::filename_t& rotated) const {
-        if (rotation_.after_rotation) {
-            rotation_.after_rotation(rotated);
-        }
-    }
-
-private:
-    Time dayAfter(Time time) const {
-        for (int days = 0;; ++days) {
-            std::tm day = spdlog::details::os::localtime(spdlog::log_clock::to_time_t(time));
-            day.tm_mday += days;
-            day.tm_hour = rotation_.hour;
-            day.tm_min = rotation_.minute;
-            day.tm_sec = 0;
-            day.tm_isdst = -1;
-            const Time next = spdlog::log_clock::from_time_t(std::mktime(&day));
-            if (next > time) {
-                return next;
-            }
-        }
-    }
-
-    file_rotation rotation_;
-    Time nextDay_ = Time::max();
-};
+}
 
 }  // namespace detail
 
@@ -359,8 +320,9 @@ public:
     /// Call it before the first record.
     void set_rotation(file_rotation rotation) {
         const Guard guard(mutex_);
-        plan_ = detail::RotationPlan(std::move(rotation), file_.lastWritten());
+        rotation_ = std::move(rotation);
         rotates_ = true;
+        setNextDay(file_.lastWritten());
     }
 
     void set_pattern(const std::string& pattern) override {
@@ -396,6 +358,7 @@ public:
 private:
     using Guard = std::lock_guard<Mutex>;
     using Clock = std::chrono::steady_clock;
+    using Time = spdlog::log_clock::time_point;
 
     static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
     static constexpr std::size_t batchBytes =
@@ -415,7 +378,7 @@ private:
         if (__builtin_expect(buffer_.size() >= mostUnwritten, 0)) {
             makeRoom(guard, message);
         }
-        if (rotates_ && plan_.isNextDay(message.time)) {
+        if (rotates_ && isNextDay(message.time)) {
             rotate(guard, message.time, buffer_.size());
         }
         const std::size_t size = buffer_.size();
@@ -425,7 +388,8 @@ private:
             buffer_.resize(size);
             throw;
         }
-        if (rotates_ && plan_.isTooLarge(bytesWith(size), bytesWith(buffer_.size()))) {
+        if (rotates_ && rotation_.max_bytes != 0 && bytesWith(size) != 0 &&
+            bytesWith(buffer_.size()) > rotation_.max_bytes) {
             rotate(guard, message.time, size);
         }
     }
@@ -450,16 +414,28 @@ private:
         return file_.size() + count - begun_;
     }
 
+    /// A record from the future, whose time the caller has chosen, begins no day.
+    bool isNextDay(Time time) const noexcept {
+        return time >= nextDay_ && spdlog::log_clock::now() >= nextDay_;
+    }
+    void setNextDay(Time now) {
+        if (rotation_.daily) {
+            nextDay_ = detail::nextDailyTime(now, rotation_.hour, rotation_.minute);
+        }
+    }
+
     /// Writes the first `count` bytes to the old file, and the rest to a new one. If a step fails,
     /// the rest stays in the old file, and the next write() throws the error.
-    void rotate(const Guard& guard, spdlog::log_clock::time_point time, std::size_t count) {
+    void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
         }
         try {
             writeBuffer(guard, count);
             rotated_.push_back(file_.rotate());
-            plan_.noteRotation(time);
+            if (isNextDay(time)) {
+                setNextDay(std::min(time, spdlog::log_clock::now()));
+            }
         } catch (const spdlog::spdlog_ex& error) {
             retryAt_ = Clock::now() + retryInterval;
             complaint_ = error.what();
@@ -472,17 +448,14 @@ private:
             return;
         }
         std::vector<spdlog::filename_t> names;
-        detail::RotationPlan plan;
         {
             const Guard guard(mutex_);
-            if (rotated_.empty()) {
-                return;
-            }
             names.swap(rotated_);
-            plan = plan_;
         }
         for (const spdlog::filename_t& name : names) {
-            plan.callHook(name);
+            if (rotation_.after_rotation) {
+                rotation_.after_rotation(name);
+            }
         }
     }
 
@@ -553,17 +526,18 @@ private:
     detail::LogFile file_;
     bool isWatched_ = false;
     bool rotates_ = false;
-    detail::RotationPlan plan_;
+    file_rotation rotation_;  ///< changes only before the first record
+    Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
     std::string complaint_;  ///< the error of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::size_t begun_ = 0;                   ///< bytes of the first line that are in the file
-    std::size_t kept_ = 0;                    ///< bytes that the last write left in buffer_
-    Clock::time_point retryAt_;               ///< the next attempt after a failure
-    std::uint64_t lost_ = 0;                  ///< refused records
-    std::uint64_t reported_ = 0;              ///< refused records in drop notices
-    spdlog::log_clock::time_point lostTime_;  ///< of the last refused record, like lostName_
+    std::size_t begun_ = 0;       ///< bytes of the first line that are in the file
+    std::size_t kept_ = 0;        ///< bytes that the last write left in buffer_
+    Clock::time_point retryAt_;   ///< the next attempt after a failure
+    std::uint64_t lost_ = 0;      ///< refused records
+    std::uint64_t reported_ = 0;  ///< refused records in drop notices
+    Time lostTime_;               ///< of the last refused record, like lostName_
     std::string lostName_;
 };
 

@@ -1,9 +1,11 @@
 #include "support/crew.hpp"
+#include "support/log_sinks.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/batch_sink.hpp>
+#include <sluice/log/deferred.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
@@ -128,6 +130,26 @@ TEST_F(LogWriteInterval, AFileInsideAnotherSinkIsWrittenWhileIdle) {
     async_logger outer("outer", all, by);
     outer.info("one");
     awaitThat([&] { return !contentOf(path).empty(); });
+}
+
+TEST(LogFlushOnWaits, ACallOfTheFlushLevelReturnsWhenItsLineIsFlushed) {
+    backend_options options;
+    options.flush_on_waits = true;
+    const auto by = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<CollectingSink>();
+    async_logger logger("core", sink, by);
+    logger.flush_on(spdlog::level::err);
+    sink->onLine = [&](const spdlog::details::log_msg& message) {
+        if (message.payload == "first") {
+            logger.error("of the sink, which does not wait");
+        }
+    };
+    logger.info("before");
+    logger.error("first");
+    EXPECT_GE(sink->linesAtFlush().back(), 2U);
+    SLUICE_LOG_CRITICAL(logger, "last {}", 1);
+    EXPECT_EQ(sink->texts().back(), "last 1");
+    EXPECT_EQ(sink->linesAtFlush().back(), 4U);
 }
 
 TEST_F(LogWriteInterval, TheLastLineIsWrittenWithoutAnotherOne) {

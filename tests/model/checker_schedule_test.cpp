@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -57,30 +56,6 @@ TEST(CheckerScheduleTest, WalksEveryScheduleWithinTheBudget) {
     EXPECT_EQ(interleavings(3, withBudget({4, 0})).size(), 20U);
 }
 
-TEST(CheckerScheduleTest, KnownStatesAreNotWalkedAgain) {
-    Options options = withBudget({4, 2});
-    const auto outcomes = [&](bool skip) {
-        options.skipKnownStates = skip;
-        std::set<std::vector<int>> found;
-        const Result result = explore(options, [&] {
-            Atomic<int> x{0};
-            Atomic<int> y{0};
-            Atomic<int> z{0};
-            std::vector<int> seen(4);
-            parallel([&] { x.store(1, relaxed), seen[0] = y.load(relaxed), z.store(1, release); },
-                     [&] { y.store(1, relaxed), seen[1] = x.load(relaxed), z.store(2, release); },
-                     [&] { seen[2] = z.load(acquire), seen[3] = x.load(relaxed); });
-            found.insert(seen);
-        });
-        EXPECT_EQ(result.verdict, Verdict::holds) << result.report;
-        return std::make_pair(found, result.executions);
-    };
-    const auto [withSkipping, few] = outcomes(true);
-    const auto [without, many] = outcomes(false);
-    EXPECT_EQ(withSkipping, without);
-    EXPECT_LT(few * 4, many);
-}
-
 TEST(CheckerScheduleTest, FindsADeadlock) {
     EXPECT_TRUE(failsWith("nobody can go on: T0 polls in vain; T1 polls in vain;", [] {
         Atomic<int> a{0};
@@ -93,35 +68,6 @@ TEST(CheckerScheduleTest, FindsADeadlock) {
         const auto unlock = [](Atomic<int>& mutex) { mutex.store(0, release); };
         parallel([&] { lock(a), lock(b), unlock(b), unlock(a); },
                  [&] { lock(b), lock(a), unlock(a), unlock(b); });
-    }));
-}
-
-TEST(CheckerScheduleTest, FindsPollingForWhatNeverComes) {
-    EXPECT_TRUE(failsWith("nobody can go on", [] {
-        Atomic<int> x{0};
-        parallel([] {},
-                 [&] {
-                     while (x.load(acquire) == 0) {
-                         ModelPlatform::yield();
-                     }
-                 });
-    }));
-}
-
-TEST(CheckerScheduleTest, PollingThreadsLetOthersGoOn) {
-    EXPECT_TRUE(holds([] {
-        Atomic<int> x{0};
-        const auto awaitThree = [&] {
-            while (x.load(acquire) < 3) {
-                ModelPlatform::pause();
-            }
-        };
-        parallel(awaitThree, awaitThree, [&] {
-            for (int i = 1; i <= 3; ++i) {
-                x.store(i, release);
-                ModelPlatform::pause();
-            }
-        });
     }));
 }
 
@@ -143,18 +89,6 @@ TEST(CheckerScheduleTest, ReportsTheScheduleThatFails) {
     EXPECT_NE(result.report.find("store       a0       <- 7 relaxed"), std::string::npos);
     EXPECT_NE(result.report.find("checker_schedule_test.cpp"), std::string::npos);
     EXPECT_EQ(explore({}, scenario).report, result.report) << "the walk is the same each time";
-}
-
-TEST(CheckerScheduleTest, TimePassesOnlyWhileAllWait) {
-    EXPECT_TRUE(holds([] {
-        using Clock = ModelPlatform::Clock;
-        const auto start = Clock::now();
-        parallel([] { ModelPlatform::pause(); }, [] { ModelPlatform::pause(); });
-        check(Clock::now() - start <= std::chrono::milliseconds(2), "no more than the two rests");
-        while (Clock::now() - start < std::chrono::milliseconds(5)) {
-            ModelPlatform::pause();
-        }
-    }));
 }
 
 #if !defined(NDEBUG)

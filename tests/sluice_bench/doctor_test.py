@@ -106,10 +106,6 @@ def test_names_what_spoils_and_what_mends_it(examine, path, text, grade, what, c
     assert command in findings[0].command
 
 
-def test_one_cpu_is_too_few(examine):
-    assert "one CPU only" in examine(cpus=[0])[0].what
-
-
 @pytest.mark.parametrize(
     ("environment", "what"),
     [
@@ -125,19 +121,3 @@ def test_a_program_that_was_built_badly(environment, what):
     findings = doctor.examine(environment)
     assert [finding.spoils for finding in findings] == [True]
     assert what in findings[0].what
-
-
-def test_what_is_unknown_is_no_finding(tmp_path):
-    assert doctor.examine({"flags": "-O0 -O2", "governor": None, "smt": None}) == []
-    bare = facts.of_machine(facts.Machine(tmp_path), [0, 1])
-    assert [finding.what for finding in doctor.examine(bare)] == [
-        "no CPU is isolated from the scheduler"
-    ]
-
-
-def test_the_worst_comes_first(examine):
-    found = examine(
-        {"proc/loadavg": "1.50 1 1 1/1 1", f"{CPU}/smt/active": "1", f"{CPU}/isolated": ""}
-    )
-    assert [finding.grade for finding in found] == ["spoils", "disturbs", "note"]
-    assert doctor.describe(found).startswith("spoils: others keep 1.5 CPUs busy\n    they share")

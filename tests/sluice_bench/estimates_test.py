@@ -5,7 +5,7 @@ import pytest
 from sample import noise
 from sluice_bench import estimates
 
-TRIALS = 200
+TRIALS = 60
 SLOWER = 1.1
 
 
@@ -81,32 +81,3 @@ def test_few_rounds_have_no_interval():
     three = estimates.unpaired_ratio([[2.0]] * 3, [[1.0]] * 3)
     assert three == estimates.Ratio(2.0, 0.0, np.inf)
     assert estimates.median_interval([3.0, 1.0, 2.0]) == estimates.Interval(2.0, 1.0, 3.0)
-
-
-def test_every_run_gives_the_same_interval():
-    assert estimates.median_interval(noise(1, 5.0)) == estimates.median_interval(noise(1, 5.0))
-
-
-def test_a_process_that_was_cut_short_counts_as_one():
-    whole, short = side(1, 1.0), side(2, 1.5)
-    short[0] = short[0][:1]
-    assert estimates.unpaired_ratio(short, whole).verdict() == "slower"
-
-
-def test_observations_needed_is_where_the_exact_test_reaches_the_level():
-    for level in (0.95, 0.999):
-        count = estimates.observations_needed(level)
-        apart = np.arange(2.0 * count)
-        assert estimates.rank_test(apart[:count], apart[count:]) <= 1 - level
-        fewer = np.arange(2.0 * (count - 1))
-        assert estimates.rank_test(fewer[: count - 1], fewer[count - 1 :]) > 1 - level
-
-
-def test_percentiles_of_a_histogram_are_those_of_its_samples():
-    samples = np.random.default_rng(1).lognormal(5, 1, 100000)
-    edges = np.geomspace(samples.min() * 0.99, samples.max() * 1.01, 2000)
-    amounts, edges = np.histogram(samples, edges)
-    curve = estimates.percentile_curve(list(zip(edges, edges[1:], amounts)))
-    for share, value in curve:
-        assert value == pytest.approx(np.quantile(samples, share, method="inverted_cdf"), rel=0.01)
-    assert curve[-1][0] == pytest.approx(1 - 10 / len(samples))

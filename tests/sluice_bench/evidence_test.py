@@ -9,7 +9,7 @@ import pytest
 import sample
 from sample import failed, latency, result
 from sluice_bench import evidence
-from sluice_bench.record import BadInput, load
+from sluice_bench.record import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = '{ work = "a message", scenario = "queues/spsc", a = "ours/Ring", b = "peer/Queue" }'
@@ -77,21 +77,6 @@ def test_each_raw_file_has_a_page_of_all_its_results(tree):
     assert "| peer/Queue | 20 |" in text
 
 
-def test_the_verdict_on_a_raw_file_is_no_row_of_the_table_before_it(tree):
-    root = tree(two(), machine=[{"scenario": "spsc", "steady": False}])
-    evidence.write(root, root / "docs/evidence")
-    text = (root / "docs/evidence/queues.md").read_text(encoding="utf-8")
-    assert "|\n\nThe machine was not steady during: spsc.\n\n**Credible" in text
-
-
-def test_a_table_may_take_those_rows_of_another_that_have_a_word(tree):
-    table = TABLE.replace("[speed-zh]", '[speed-zh]\nrows_with = "zh"')
-    table = table.replace(f"[{ROW}]", f"[{ROW}, {ROW.replace('a message', '消息').replace('{ ', '{ zh = true, ')}]")
-    text = tree.write(two(), table, PAGE.replace("speed", "speed-zh"))
-    assert f"| 消息 | {RATIO} |" in text
-    assert "a message" not in text
-
-
 def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
     text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
     assert f"{RATIO}{evidence.JOINED}\\* |" in text
@@ -137,18 +122,15 @@ def test_a_scenario_stands_in_one_file_only(tree):
         evidence.write(root, folder)
 
 
-def test_a_file_that_is_not_compressed_is_refused(tmp_path):
-    path = tmp_path / "plain.json.xz"
-    path.write_text("{}", encoding="utf-8")
-    with pytest.raises(BadInput, match="not compressed by xz"):
-        load(path)
+@pytest.fixture(scope="module")
+def of_the_tree():
+    return evidence.Evidence(ROOT / "docs/evidence")
 
 
 # The page's ratio and the program's are the same number.
-def test_ratios_are_those_of_the_files():
-    records = evidence.Evidence(ROOT / "docs/evidence").records
+def test_ratios_are_those_of_the_files(of_the_tree):
     compared = 0
-    for record in records.values():
+    for record in of_the_tree.records.values():
         results = {(each["scenario"], each["subject"]): each for each in record.results}
         for line in record.comparisons:
             first = results.get((line["scenario"], line["subject"]))
@@ -165,6 +147,6 @@ def test_ratios_are_those_of_the_files():
     assert compared > 0
 
 
-def test_the_pages_of_the_tree_show_what_the_files_say():
-    for page, text in evidence.Evidence(ROOT / "docs/evidence").pages(ROOT).items():
+def test_the_pages_of_the_tree_show_what_the_files_say(of_the_tree):
+    for page, text in of_the_tree.pages(ROOT).items():
         assert page.read_text(encoding="utf-8") == text, f"{page}: run ./dev bench evidence"

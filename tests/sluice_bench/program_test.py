@@ -42,36 +42,6 @@ def test_a_subject_for_one_producer_meets_no_second_one(tmp_path):
     assert "spsc" not in {topology[each["subject"]] for each in crowd.results}
 
 
-def test_each_round_knows_its_memory_and_its_switches(measured):
-    for result in measured.results:
-        for one in result["rounds"]:
-            assert one["peak_memory_mib"] > 1
-            assert one["voluntary_switches"] >= 0
-
-
-def test_scenarios_with_several_producers_come_first_when_time_is_short(tmp_path):
-    path = tmp_path / "order.json"
-    chosen = ["--messages", "10000", "--filter", "MpscRing$", "--scenario", "^mpsc-64B-(1|2)p$"]
-    subprocess.run(
-        [PROGRAM, "queues", "--quick", *chosen, "--json", path],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    assert [each.name for each in record.load(path).scenarios] == ["mpsc-64B-2p", "mpsc-64B-1p"]
-
-
-def test_until_quiet_says_how_many_rounds_did_not_count(tmp_path):
-    path = tmp_path / "quiet.json"
-    chosen = ["--messages", "10000", "--filter", "SpscRing$", "--scenario", "^spsc-8B$"]
-    subprocess.run(
-        [PROGRAM, "queues", "--quick", *chosen, "--until-quiet", "1", "--json", path],
-        check=True, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
-    of = record.load(path)
-    (machine,) = of.machine
-    assert machine["discarded_rounds"] >= 0
-    assert all(len(each["rounds"]) >= 6 for each in of.results)
-
-
 # The program writes all that the template asks for, and the page shows it.
 def test_tells_the_whole_environment(measured):
     assert [name for name in record.ENVIRONMENT if name not in measured.environment] == []
@@ -146,10 +116,3 @@ def test_an_interrupt_leaves_a_partial_file_that_names_what_is_missing(tmp_path,
     # Nor are all processes started that the scenario was to have.
     processes = {each["process"] for result in partial.results for each in result["rounds"]}
     assert len(processes) < 100
-
-
-def test_what_is_absent_is_listed(measured):
-    states = {row[0]: row[3] for row in contents.subjects(measured)}
-    present = {each["id"]: each["present"] for each in measured.subjects}
-    states = {states[name] for name in present if not present[name]}
-    assert states <= {"absent", "left out"}

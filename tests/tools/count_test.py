@@ -1,6 +1,5 @@
 import contextlib
 import io
-import json
 import platform
 import unittest
 from unittest import mock
@@ -94,48 +93,12 @@ class CountTest(PlantedTree):
         self.assertEqual(len(hints), 1)
         self.assertRegex(hints[0], r"ring/push: 30\.2 .* lower it to 31 ")
 
-    def test_gives_no_hint_when_rounding_up_leaves_the_budget_as_it_is(self):
-        self.budgets = ["ring/push 5", "bus/full 300"]
-        self.dump = dump(*EMPTY, *counted("ring/push", 4.1), *counted("bus/full", 300))
-        self.assertEqual(self.count(), 0)
-        self.assertNotIn("hint", self.out)
-
     def test_a_path_without_a_budget_fails_and_says_which_line_is_missing(self):
         self.budgets.remove("bus/full 300")
         self.assertEqual(self.count(), 1)
         self.assertIn("FAILED bus/full: no budget", self.out)
         self.assertIn("'bus/full 300'", self.out)
         self.assertEqual(self.out.splitlines()[-1], "1 passed, 1 failed")
-
-    def test_refuses_a_budget_without_a_path(self):
-        self.budgets.append("ring/gone 3")
-        self.assert_refused("a budget without a path: ring/gone")
-
-    def test_refuses_a_line_that_is_no_budget(self):
-        for line in ("ring/pop", "ring/pop forty", "ring/pop 0", "ring/pop -3", "ring/push 41"):
-            with self.subTest(line=line):
-                self.budgets = ["ring/push 40", "bus/full 300", line]
-                self.assert_refused("budgets.txt:3: '")
-
-    def test_refuses_budgets_that_are_no_text(self):
-        file = self.root / "garbage.txt"
-        file.write_bytes(b"\xff\n")
-        with contextlib.redirect_stderr(io.StringIO()) as err:
-            self.assertEqual(count.main(["program", "--budgets", str(file)]), 2)
-        self.assertEqual(err.getvalue(), f"count: {file}: it is no text in UTF-8\n")
-
-    def test_refuses_a_file_of_counts_that_it_cannot_read(self):
-        garbage = {
-            "no counts": "nothing of the kind",
-            "no empty round of the kind 'each|1000'": dump(*counted("ring/push", 40)),
-            "not counted: bus/full": dump(*EMPTY, *counted("ring/push", 40)),
-            "no empty round of the kind 'each|0'": dump(("empty|sluice|each|0", 4),
-                                                        ("ring/push|sluice|each|0", 4)),
-        }
-        for expected, text in garbage.items():
-            with self.subTest(expected=expected):
-                self.dump = text
-                self.assert_refused(expected)
 
     def test_refuses_when_the_program_breaks(self):
         self.valgrind_ends = ("echo '==7== some words' >&2", "echo 'a push was refused' >&2",
@@ -147,56 +110,6 @@ class CountTest(PlantedTree):
         self.assertEqual(self.out.splitlines()[-1], "1 passed, 0 failed")
         command = (self.root / "command").read_text(encoding="utf-8")
         self.assertTrue(command.endswith("./program ring/push\n"), command)
-
-    def test_refuses_an_unknown_word_and_lists_what_there_is(self):
-        self.assertEqual(self.count("queue"), 2)
-        self.assertEqual(self.err, "count: no path contains 'queue'; there are ring/push, bus/full\n")
-
-    def test_refuses_an_unknown_option_in_one_line(self):
-        self.assertEqual(self.count("--fast"), 2)
-        self.assertEqual(self.err, "count: unrecognized arguments: --fast\n")
-
-    def test_sets_peers_beside_ours_with_the_best_first(self):
-        self.dump = dump(
-            *EMPTY, *counted("ring/push", 40), *counted("bus/full", 300),
-            *counted("ring/push", 80, "a"), *counted("ring/push", 20, "b"),
-        )
-        self.assertEqual(self.count(), 0)
-        self.assertRegex(self.out, r"ring/push +40\.0 +40 +2\.00  b 20\.0, a 80\.0\n")
-
-    def test_takes_the_middle_one_of_the_rounds(self):
-        rounds = [("ring/push|sluice|each|1000", total) for total in (44000, 99000, 43900)]
-        self.dump = dump(*EMPTY, *rounds, *counted("bus/full", 300))
-        self.assertEqual(self.count(), 0, self.out)
-
-    def test_writes_the_figures_as_json(self):
-        file = self.root / "figures.json"
-        self.dump += dump(*counted("ring/push", 20, "quick"))
-        self.assertEqual(self.count("ring", "--json", str(file)), 0)
-        self.assertEqual(
-            json.loads(file.read_text(encoding="utf-8")),
-            {"ring/push": {"instructions": 40.0, "budget": 40, "peers": {"quick": 20.0}}},
-        )
-        self.assertEqual(self.count("--json", str(self.root / "no/such/folder")), 2)
-        self.assertEqual(self.err.count("\n"), 1, self.err)
-
-    def test_gives_the_program_an_environment_of_its_own(self):
-        with mock.patch.dict("os.environ", {"GLIBC_TUNABLES": "glibc.malloc.check=3", "X": "x"}):
-            self.count()
-        environment = (self.root / "environment").read_text(encoding="utf-8")
-        self.assertIn("GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,", environment)
-        self.assertNotIn("X=x\n", environment)
-
-    def test_names_what_is_missing(self):
-        budgets = self.plant("budgets.txt", *self.budgets)
-        with contextlib.redirect_stderr(io.StringIO()) as err:
-            self.assertEqual(count.main([f"{self.root}/absent", "--budgets", str(budgets)]), 2)
-            self.assertEqual(count.main([f"{self.root}/absent", "--budgets", "absent.txt"]), 2)
-        self.assertEqual(
-            err.getvalue().splitlines(),
-            [f"count: {self.root}/absent: No such file or directory",
-             "count: absent.txt: No such file or directory"],
-        )
 
     def test_refuses_another_processor(self):
         with mock.patch.object(platform, "machine", return_value="aarch64"):

@@ -10,7 +10,6 @@ from pathlib import Path
 from planted_tree import PlantedTree
 
 import run_tidy
-import tidy_cache
 
 COMPILER = os.environ.get("CXX", "c++")
 
@@ -58,12 +57,6 @@ class RunTidyTest(PlantedTree):
         self.plant(".clang-tidy", "Checks: '-*'")
         self.assertEqual(self.run_tidy(), (1, 1, []))
 
-    def test_reads_again_when_a_flag_changes(self):
-        self.run_tidy()
-        self.flags = "-DX"
-        self.list_sources(self.source)
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-
     def test_reads_nothing_in_a_clone_with_the_same_text(self):
         self.run_tidy()
         with tempfile.TemporaryDirectory() as other:
@@ -75,56 +68,11 @@ class RunTidyTest(PlantedTree):
             self.plant("include/part.hpp", "long part();")
             self.assertEqual(self.run_tidy(), (1, 1, []))
 
-    def test_remembers_both_of_two_states_of_a_header(self):
-        self.run_tidy()
-        self.plant("include/part.hpp", "long part();")
-        self.run_tidy()
-        self.plant("include/part.hpp", "int part();")
-        self.assertEqual(self.run_tidy(), (1, 0, []))
-
-    def test_does_without_a_cache_that_cannot_be_written(self):
-        self.cache = self.plant("occupied", "a file, so no folder") / "tidy"
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-
-    def test_reads_again_when_the_memory_is_damaged(self):
-        for garbage in (b"\xff\xfe", b"a\0b", b""):
-            self.run_tidy()
-            for file in self.cache.glob("includes-*"):
-                file.write_bytes(garbage)
-            self.assertEqual(self.run_tidy(), (1, 1, []))
-            self.assertEqual(self.run_tidy(), (1, 0, []))
-
-    def test_does_not_remember_a_source_that_was_changed_while_it_was_read(self):
-        tidy = (self.root / "tidy").read_text(encoding="utf-8")
-        self.plant("tidy", *tidy.splitlines(), '[ ! -f "$source" ] || echo "int wrong;" >"$source"')
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-        self.plant("tidy", *tidy.splitlines())
-        self.assertEqual(self.run_tidy()[1:], (1, [Path("tests/good.cpp")]))
-
-    def test_remembers_in_a_folder_with_a_space(self):
-        self.root = self.root / "a clone"
-        shutil.copytree(self.root.parent / "tests", self.root / "tests")
-        shutil.copytree(self.root.parent / "include", self.root / "include")
-        shutil.copy(self.root.parent / ".clang-tidy", self.root)
-        shutil.copy(self.root.parent / "tidy", self.root)
-        self.list_sources(self.root / "tests/good.cpp")
-        self.assertEqual(self.run_tidy(), (1, 1, []))
-        self.assertEqual(self.run_tidy(), (1, 0, []))
-
     def test_names_a_file_that_is_not_compiled(self):
         runner = run_tidy.Runner(
             self.root, self.root / "build", str(self.root / "tidy"), self.cache
         )
         self.assertEqual(runner.not_compiled([self.source, Path("typo.cpp")]), ["typo.cpp"])
-
-    def test_keeps_a_bounded_number_of_files(self):
-        self.cache.mkdir()
-        for number in range(tidy_cache.KEPT + 5):
-            (self.cache / f"passed-{number}").touch()
-        self.run_tidy()
-        self.assertEqual(len(list(self.cache.iterdir())), tidy_cache.KEPT)
-        self.assertEqual(self.run_tidy(), (1, 0, []))
 
     def test_refuses_a_violation_every_time_and_prints_it(self):
         bad = self.plant("tests/bad.cpp", "int wrong;")

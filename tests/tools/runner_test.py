@@ -1,4 +1,4 @@
-"""Which tests run: by a pattern, in a build, of a program; and which take long."""
+"""Which tests run: by a pattern, in a build, of a program."""
 
 import contextlib
 import io
@@ -9,7 +9,6 @@ import unittest
 from planted_tree import PROJECT, PlantedTree
 
 import select_tests
-import slowest
 import what_runs
 
 
@@ -43,19 +42,8 @@ class SelectTestsTest(PlantedTree):
         status, lines, _ = self.select(text)
         self.assertEqual((status, lines[1:]), (0, list(targets)))
 
-    def test_finds_the_program_by_its_suite_and_its_case(self):
-        self.assert_targets("RingEnd", "queue_test")
-        self.assert_targets("Wraps$", "queue_test")
-
-    def test_takes_a_programs_own_name_for_all_of_its_tests_and_no_other(self):
-        status, lines, _ = self.select("queue")
-        self.assertEqual((status, lines), (0, [r"^queue\.", "queue_test"]))
-
     def test_reads_a_pattern_over_several_programs(self):
         self.assert_targets(r"^(queue|conformance)\.", "conformance_test", "queue_test")
-
-    def test_finds_instances_of_suites_for_types(self):
-        self.assert_targets("Small/Order", "conformance_test")
 
     def test_finds_a_suite_in_a_header_that_a_source_includes(self):
         self.plant("parts/suite.hpp", '#include "case.hpp"')
@@ -63,24 +51,6 @@ class SelectTestsTest(PlantedTree):
         source = self.plant("closing_test.cpp", '#include "parts/suite.hpp"')
         self.plant("build/test_programs.txt", f"closing_test closing. {source}")
         self.assert_targets("RefusesNewWork", "closing_test")
-
-    def test_finds_the_names_of_types_once_a_program_has_been_built(self):
-        self.assertEqual(self.select("Shapes/Round")[0], 2)
-        self.plant(
-            "build/tests/conformance_test.tests.cmake",
-            "add_test([==[conformance.Shapes/Round.Fit]==]  [==[program]==])",
-        )
-        self.assert_targets("Shapes/Round", "conformance_test")
-
-    def test_finds_a_case_that_was_added_after_the_last_build(self):
-        self.plant(
-            "build/tests/queue_test.tests.cmake", "add_test([==[queue.Ring.Wraps]==] [==[program]==])"
-        )
-        self.assert_targets("RingEnd.Closes", "queue_test")
-
-    def test_finds_examples_and_builds_nothing_for_tests_without_a_program(self):
-        self.assert_targets("examples", "first_bus")
-        self.assert_targets("tools.slowest")
 
     def test_refuses_a_name_that_no_test_has_and_says_which_programs_there_are(self):
         status, _, complaint = self.select("Rong")
@@ -99,11 +69,6 @@ class SelectTestsTest(PlantedTree):
                     complaint, f"dev: ctest knows no '{part}', as '{text}' has it; it knows ^ $ . * + ? [] | ()"
                 )
         self.assert_targets(r"queue\.+Ring", "queue_test")
-
-    def test_refuses_what_is_no_regular_expression(self):
-        status, _, complaint = self.select("(Ring")
-        self.assertEqual(status, 2)
-        self.assertIn("'(Ring' is no regular expression", complaint)
 
 
 class DiscoverTestsTest(PlantedTree):
@@ -156,17 +121,6 @@ class DiscoverTestsTest(PlantedTree):
             ],
         )
 
-    def test_lists_suites_as_well(self):
-        result = self.discover("RingTest.", "  Wraps", "  Fills", "Conformance/Spsc.", "  KeepsOrder")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(
-            self.commands(suites=True),
-            [
-                ("queue.RingTest", "RingTest.*"),
-                ("queue.Conformance/Spsc", "Conformance/Spsc.*"),
-            ],
-        )
-
     def test_refuses_two_cases_of_one_name(self):
         self.assert_refuses(
             "queue.A/.B twice", "A/.  # TypeParam = int", "  B", "A/.  # TypeParam = long", "  B"
@@ -174,9 +128,6 @@ class DiscoverTestsTest(PlantedTree):
 
     def test_refuses_a_disabled_case(self):
         self.assert_refuses("queue.A.DISABLED_B would never run", "A.", "  DISABLED_B")
-
-    def test_refuses_what_it_does_not_understand(self):
-        self.assert_refuses("not understood: Suite/Ring<int>.", "Suite/Ring<int>.", "  Case")
 
     def test_refuses_a_program_without_tests_or_with_an_error(self):
         self.assert_refuses("lists no test", "")
@@ -196,12 +147,6 @@ class WhatRunsTest(PlantedTree):
             "CONTRIBUTING.md", "| tests | they show | test | tsan |", "|---|---|---|---|", *rows, "", "| x |"
         )
 
-    def test_gives_the_pattern_of_a_build(self):
-        self.assertEqual(what_runs.pattern_of(self.page, "tsan"), r"^(queue)\.")
-
-    def test_gives_every_test_where_every_row_says_yes(self):
-        self.assertEqual(what_runs.pattern_of(self.page, "test"), ".")
-
     def test_refuses_a_build_that_the_table_does_not_have(self):
         with self.assertRaisesRegex(SystemExit, "no build 'msan'; it has test, tsan"):
             what_runs.pattern_of(self.page, "msan")
@@ -213,44 +158,6 @@ class WhatRunsTest(PlantedTree):
         self.write("| `queue` | order | yes | yes |")
         found = list(what_runs.problems_of(self.page, self.build))
         self.assertEqual(found, ["the tests 'bus' have no row"])
-
-    def test_finds_a_row_without_tests_and_a_row_that_stands_twice(self):
-        self.write(*["| `queue` | order | yes | yes |"] * 2, "| `bus` | | yes | no |", "| `log` | | yes | no |")
-        found = list(what_runs.problems_of(self.page, self.build))
-        self.assertEqual(found, ["the row 'log' has no tests", "the row 'queue' stands twice"])
-
-    def test_refuses_a_page_without_the_table(self):
-        page = self.plant("CONTRIBUTING.md", "nothing")
-        with self.assertRaisesRegex(SystemExit, "no table begins with"):
-            what_runs.read_table(page)
-
-
-class SlowestTest(PlantedTree):
-    def setUp(self):
-        super().setUp()
-        self.build = self.root / "dev"
-        self.plant(
-            "dev/.ninja_log",
-            "# ninja log v5",
-            "0\t4000\t1\ttests/CMakeFiles/bus_test.dir/unit/bus/a.cpp.o\taa",
-            "1000\t3500\t1\ttests/CMakeFiles/bus_test.dir/unit/bus/b.cpp.o\tbb",
-            "0\t9000\t1\ttests/bus_test\tcc",
-            "0\t5000\t1\ttests/CMakeFiles/log_test.dir/unit/log/a.cpp.o\taa",
-            "0\t2000\t2\ttests/CMakeFiles/log_test.dir/unit/log/a.cpp.o\taa",
-        )
-        self.plant(
-            "dev/tests.xml",
-            '<testsuite><testcase name="bus.A.b" time="1.5"/><testcase name="log.A.b" time="7"/>',
-            "</testsuite>",
-        )
-
-    def test_adds_up_the_units_and_the_cases_of_each_program(self):
-        self.assertEqual(
-            slowest.rows_of([self.build]), [("dev", "log", 2.0, 7.0), ("dev", "bus", 6.5, 1.5)]
-        )
-
-    def test_passes_over_a_build_that_left_no_log(self):
-        self.assertEqual(slowest.rows_of([self.root / "tsan"]), [])
 
 
 if __name__ == "__main__":

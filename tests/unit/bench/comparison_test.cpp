@@ -2,7 +2,6 @@
 
 #include "harness/report/comparison.hpp"
 #include "harness/report/feature_cost.hpp"
-#include "harness/report/line_target.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 
 namespace sluice::bench {
@@ -54,15 +52,6 @@ TEST(ComparisonTest, LeavesInvalidResultsOut) {
               "other/queue");
 }
 
-TEST(ComparisonTest, ComparesWithANamedBaseline) {
-    const Report report = sampleReport();
-    const auto comparisons = compareWith(report.results, "other/queue", "slow one");
-    ASSERT_EQ(comparisons.size(), report.results.size() - 1);
-    EXPECT_DOUBLE_EQ(find(comparisons, "sluice/SpscRing", "slow one")->ratio, 0.1);
-    EXPECT_TRUE(compareWith(report.results, "no/such", "slow one").empty());
-    EXPECT_TRUE(compareWith({invalidResult("a"), resultOf("b", {1})}, "a", "slow one").empty());
-}
-
 Comparison ratioOf(const std::string& role) {
     Comparison comparison;
     comparison.scenario = "s";
@@ -86,19 +75,6 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
     EXPECT_FALSE(verdicts[1].isMet());
     EXPECT_FALSE(verdicts[1].isMissed()) << "the interval holds it";
     EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
-}
-
-TEST(ComparisonTest, MeetsNoTargetWithARatioThatIsNotSure) {
-    Comparison comparison = ratioOf("role");
-    comparison.interval = {0.28, 0.31};
-    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet());
-    comparison.interval = Interval{};
-    EXPECT_FALSE(judge({{"s", "ours", "theirs", 0.3}}, {}, {comparison})[0].isMet());
-}
-
-TEST(ComparisonTest, JudgesATargetOnceWhateverRolesItsBaselineHas) {
-    const std::vector<Comparison> comparisons = {ratioOf("role"), ratioOf("other")};
-    EXPECT_EQ(judge({{"s", "ours", "theirs", 0.3}}, {}, comparisons).size(), 1U);
 }
 
 TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
@@ -207,18 +183,6 @@ TEST(NoiseFloorTest, IsTheFartherEndOfTheInterval) {
     EXPECT_DOUBLE_EQ(down.floor, 2);
 }
 
-TEST(NoiseFloorTest, DecidesWithTheInterval) {
-    const std::vector<double> one(6, 1.0);
-    std::vector<Comparison> comparisons = {
-        compareRounds(resultOf("a", std::vector<double>(6, 1.2)), resultOf("b", one), "role")};
-    EXPECT_EQ(comparisons[0].verdict, "slower");
-    NoiseFloor noise;
-    noise.floor = 1.3;
-    complete(comparisons, &noise, {});
-    EXPECT_EQ(comparisons[0].verdict, "undecided");
-    EXPECT_EQ(comparisons[0].noiseFloor, 1.3);
-}
-
 TEST(NoiseFloorTest, IsNeededForAVerdictOnTimes) {
     const std::vector<double> one(6, 1.0);
     std::vector<Comparison> comparisons = {
@@ -263,29 +227,6 @@ TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
     EXPECT_EQ(report.comparisons[0].featureDifferences, expected);
 }
 
-TEST(ComparisonTest, TellsWhoseObjectsSeveralThreadsMayUse) {
-    Features safe;
-    safe.topology = "any thread";
-    Features single;
-    single.topology = "one thread";
-    const std::vector<std::string> expected = {"topology: any thread / one thread",
-                                               "thread-safe: yes / no"};
-    EXPECT_EQ(featureDifferences(safe, single), expected);
-    EXPECT_EQ(isThreadSafe(Features{}), std::nullopt);
-}
-
-TEST(ComparisonTest, ComparesPeersToo) {
-    const Report report = sampleReport();
-    const Comparison* peer = find(report.comparisons, "other/queue", "best peer as documented");
-    ASSERT_NE(peer, nullptr);
-    EXPECT_DOUBLE_EQ(peer->ratio, 2.5);
-}
-
-TEST(ComparisonTest, SaysNothingWithoutAPeer) {
-    const std::vector<Subject> subjects = {subjectNamed("sluice/SpscRing", true, Pacing::harvest)};
-    EXPECT_TRUE(compareWithPeers({resultOf("sluice/SpscRing", {1, 2})}, subjects).empty());
-}
-
 const std::vector<FeatureCost> costs = {{"statistics", "full", "no-stats"},
                                         {"nothing", "full", "absent"}};
 
@@ -300,70 +241,6 @@ TEST(FeatureCostTest, IsTheMedianOfTheDifferencesOfEachRound) {
                                          resultOf("no-stats", {2, 2, 2, 2, 2, 2}));
     EXPECT_DOUBLE_EQ(many.interval.low, 1);
     EXPECT_DOUBLE_EQ(many.interval.high, 6);
-}
-
-TEST(FeatureCostTest, IsPrintedOnlyOfWholeMessagesInTheMainSection) {
-    const auto printed = [](const Scenario& scenario) {
-        std::vector<Result> results = {resultOf("full", {3}), resultOf("no-stats", {2})};
-        for (Result& result : results) {
-            result.scenario = scenario;
-        }
-        std::ostringstream out;
-        printFeatureCosts(out, results, costs);
-        return out.str();
-    };
-    Scenario scenario = throughputScenario();
-    EXPECT_NE(printed(scenario), "");
-    scenario.section = controlGroup;
-    EXPECT_EQ(printed(scenario), "");
-    scenario.section = "";
-    scenario.kind = Kind::idleLatency;
-    EXPECT_EQ(printed(scenario), "");
-}
-
-TEST(FeatureCostTest, StandsInTheReportAsRatio) {
-    const std::vector<Comparison> comparisons = compareFeatures(
-        {resultOf("full", {3, 6}), resultOf("no-stats", {2, 2}), invalidResult("absent")}, costs);
-    ASSERT_EQ(comparisons.size(), 1U);
-    EXPECT_EQ(comparisons.front().role, "cost of statistics");
-    EXPECT_EQ(comparisons.front().baseline, "no-stats");
-    EXPECT_DOUBLE_EQ(comparisons.front().ratio, 2.25);
-    EXPECT_TRUE(compareFeatures({}, costs).empty());
-}
-
-// The line takes 51 ns and a read of the clock 25.
-const std::vector<double> threeLines = {178, 178, 178, 178, 178, 178};
-
-TEST(LineTargetTest, CountsCacheLinesWithoutTheClock) {
-    const std::vector<Result> results = {resultOf("ours", threeLines)};
-    const std::vector<Verdict> verdicts =
-        judgeByLine({{"spsc-64B", "ours", 3}, {"spsc-64B", "ours", 2.9}, {"other", "ours", 9}},
-                    results, quietMachine());
-    ASSERT_EQ(verdicts.size(), 2U);
-    EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
-    EXPECT_TRUE(verdicts[0].isMet());
-    EXPECT_FALSE(verdicts[1].isMet());
-    EXPECT_NE(verdicts[0].target.baseline.find("the clock's 25.0 ns subtracted"),
-              std::string::npos);
-}
-
-TEST(LineTargetTest, WantsTheWholeIntervalThere) {
-    const std::vector<Result> results = {resultOf("ours", {178, 178, 178, 178, 178, 300}),
-                                         resultOf("few", {178, 178})};
-    const std::vector<Verdict> verdicts =
-        judgeByLine({{"spsc-64B", "ours", 3}, {"spsc-64B", "few", 3}}, results, quietMachine());
-    ASSERT_EQ(verdicts.size(), 2U);
-    EXPECT_DOUBLE_EQ(verdicts[0].reached, 3);
-    EXPECT_FALSE(verdicts[0].isMet());
-    EXPECT_FALSE(verdicts[1].isMet()) << "two rounds cannot say";
-}
-
-TEST(LineTargetTest, SaysNothingWhereClockOrResultAreUnknown) {
-    MachineRecord machine = quietMachine();
-    EXPECT_TRUE(judgeByLine({{"spsc-64B", "ours", 3}}, {invalidResult("ours")}, machine).empty());
-    machine.clockNs = -1;
-    EXPECT_TRUE(
-        judgeByLine({{"spsc-64B", "ours", 3}}, {resultOf("ours", threeLines)}, machine).empty());
 }
 
 }  // namespace

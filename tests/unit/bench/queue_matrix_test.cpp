@@ -56,12 +56,6 @@ TEST(ControlGroupTest, RunsAsAWholeOrNotAtAll) {
     EXPECT_TRUE(kindsAskedFor("^spsc").empty());
 }
 
-TEST(ControlGroupTest, LeavesOtherScenariosToTheFilter) {
-    const std::vector<Scenario> all = matrix();
-    EXPECT_TRUE(isAskedFor(all.front(), all, std::regex{all.front().name}));
-    EXPECT_FALSE(isAskedFor(all.front(), all, std::regex{"control"}));
-}
-
 std::vector<Subject> takingPartIn(const std::string& scenario, const QueueSubjects& subjects) {
     const std::vector<Scenario> all = matrix();
     const auto found = std::find_if(all.begin(), all.end(),
@@ -109,11 +103,6 @@ std::set<std::string> distancesIn(const std::vector<Scenario>& scenarios) {
 TEST(QueueMatrixTest, HasTheOtherDistances) {
     const std::set<std::string> expected = {"spsc-64B-other-package", "mpsc-64B-1p-other-package"};
     EXPECT_EQ(distancesIn(matrix()), expected);
-}
-
-// Threads that may run anywhere are at no distance from each other.
-TEST(QueueMatrixTest, HasNoDistancesWithoutPins) {
-    EXPECT_TRUE(distancesIn(matrix(false, true)).empty());
 }
 
 }  // namespace

@@ -45,16 +45,6 @@ TEST(InterleaveTest, ChangesTheOrderFromRoundToRound) {
     EXPECT_EQ(order, "abc abc bca cab cba acb bac");
 }
 
-TEST(InterleaveTest, GoesOnWithTheRowThatItIsGiven) {
-    const auto entry = [] { return roundOf(1); };
-    Repetition repetition{2, 1};
-    repetition.firstRow = 1;
-    const std::vector<Series> series =
-        interleave({entry, entry, entry}, repetition, [](std::size_t, std::size_t) {});
-    EXPECT_EQ(series[0].records.at(0).place, 2U);
-    EXPECT_EQ(series[1].records.at(0).place, 0U);
-}
-
 TEST(InterleaveTest, DiscardsWarmUps) {
     double next = 0;
     const std::vector<Series> series =
@@ -99,19 +89,6 @@ TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
     }
 }
 
-// Rounds are added while one is unreliable, for all of them, up to a limit.
-TEST(InterleaveTest, AddsRoundsWhileASeriesIsUnreliable) {
-    int runs = 0;
-    const auto wild = [&runs] { return roundOf(++runs % 2 == 0 ? 1 : 100); };
-    const auto calm = [] { return roundOf(1); };
-    const auto none = [](std::size_t, std::size_t) {};
-    EXPECT_EQ(interleave({calm, wild}, {0, 4, 3}, none)[0].roundNs.size(), 7U);
-    EXPECT_EQ(interleave({calm, calm}, {0, 4, 3}, none)[0].roundNs.size(), 4U);
-    int settling = 0;
-    const auto settles = [&settling] { return roundOf(++settling == 1 ? 3 : 1); };
-    EXPECT_EQ(interleave({settles, calm}, {0, 4, 50}, none)[0].roundNs.size(), 41U);
-}
-
 TEST(InterleaveTest, PoolsLatencySamplesAndKeepsEachRoundsP99) {
     const auto latency = [] {
         Round round = roundOf(10);
@@ -139,10 +116,6 @@ TEST(SteadyRoundsTest, TheLargestGroupWithOneLineTimeCounts) {
                                                  lines(26, 39),   lines(39, 40),  lines(27, 28)};
     EXPECT_EQ(steadyRounds(rounds), (std::vector<bool>{false, false, true, true, false, true}));
     EXPECT_TRUE(steadyRounds({}).empty());
-}
-
-TEST(SteadyRoundsTest, RoundsCountIfTheirConditionsAreUnknown) {
-    EXPECT_EQ(steadyRounds({{}, {}}), (std::vector<bool>{true, true}));
 }
 
 TEST(SteadyRoundsTest, ARoundThatOthersDisturbedDoesNotCount) {
@@ -189,20 +162,6 @@ TEST(SteadyRoundsTest, FurtherRoundsReplaceThoseThatWereNotSteady) {
     EXPECT_EQ(series.discardedRounds, 2U);
 }
 
-// The figures 2, 3 and 4 vary by more than 30 %.
-TEST(SteadyRoundsTest, FiguresOfASubjectAddNoRound) {
-    Repetition repetition{1, 3};
-    repetition.extraRounds = 5;
-    repetition.untilQuietNs = anHour;
-    EXPECT_EQ(interleaveOn({27}, repetition).at(0).roundNs, (std::vector<double>{2, 3, 4}));
-}
-
-TEST(SteadyRoundsTest, AllRoundsCountWhenTheTimeIsOver) {
-    const std::vector<double> lineNs = {190, 190, 27, 190};
-    EXPECT_EQ(interleaveOn(lineNs, 1e-3).at(0).roundNs, (std::vector<double>{2, 3, 4}));
-    EXPECT_EQ(interleaveOn(lineNs, 0).at(0).roundNs, (std::vector<double>{2, 3, 4}));
-}
-
 using Order = std::vector<std::size_t>;
 
 constexpr std::size_t mostSubjects = 24;
@@ -240,26 +199,6 @@ TEST(BalancedOrderTest, LetsEachSubjectFollowEachOtherOneEquallyOften) {
     }
 }
 
-Scenario scenarioOf(const std::string& name, std::size_t producers, const std::string& section = "",
-                    Kind kind = Kind::throughput) {
-    Scenario scenario;
-    scenario.name = name;
-    scenario.producers = producers;
-    scenario.section = section;
-    scenario.kind = kind;
-    return scenario;
-}
-
-TEST(ShortOfTimeTest, SeveralProducersComeFirstAndSectionsLast) {
-    std::string order;
-    for (const Scenario& each : mostUsefulFirst(
-             {scenarioOf("depth", 1, depthSection), scenarioOf("one", 1), scenarioOf("two", 2),
-              scenarioOf("four", 4), scenarioOf("load", 2, loadSection, Kind::loadedLatency)})) {
-        order += each.name + " ";
-    }
-    EXPECT_EQ(order, "two four one depth load ");
-}
-
 Round roundThatTakes(Nanoseconds ns) {
     const Nanoseconds began = now();
     while (now() - began < ns) {
@@ -283,32 +222,6 @@ TEST(ShortOfTimeTest, AScenarioThatHasBegunHasEnoughRoundsToRank) {
     EXPECT_EQ(roundsWithin(1, 0), fewestToRank);
     EXPECT_EQ(roundsWithin(1, 1), 1U) << "the time of the whole run is over";
     EXPECT_EQ(roundsWithin(0, 0), 10U);
-}
-
-TEST(InterruptionTest, IsNotedOnceAndForgottenByTheNextWatch) {
-    {
-        const InterruptionWatch watch;
-        EXPECT_FALSE(interrupted());
-        std::raise(SIGINT);
-        EXPECT_TRUE(interrupted());
-    }
-    const InterruptionWatch watch;
-    EXPECT_FALSE(interrupted());
-    std::raise(SIGTERM);
-    EXPECT_TRUE(interrupted());
-}
-
-// A process that was started with the signals blocked loses none and dies of none.
-TEST(InterruptionTest, WhatCameWhileBlockedIsNoted) {
-    const sigset_t signals = interruptions();
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    std::raise(SIGINT);
-    {
-        const InterruptionWatch watch;
-        EXPECT_TRUE(interrupted());
-    }
-    const InterruptionWatch next;
-    EXPECT_FALSE(interrupted());
 }
 
 // Measured rounds stay, and pairs of rounds stay pairs. The round under way is left out.

@@ -52,21 +52,6 @@ TEST(ResultTest, FlagsWhatSpoilsIt) {
     }
 }
 
-TEST(ResultTest, FlagsAP99ThatIsOnlyTheMaximum) {
-    Series series;
-    series.roundNs = {5, 5, 5};
-    EXPECT_EQ(flagsOf(series, quietMachine(), true), (Flags{"QUICK", "P99_IS_MAX"}));
-}
-
-TEST(ResultTest, FlagsADisturbedMachine) {
-    MachineRecord machine = quietMachine();
-    machine.others = 0.3;
-    EXPECT_EQ(flagsOf(steadySeries(), machine), Flags{"MACHINE_UNSTEADY"});
-    machine = quietMachine();
-    machine.lineOneWay = summarize({50, 200});
-    EXPECT_EQ(flagsOf(steadySeries(), machine), Flags{"MACHINE_UNSTEADY"});
-}
-
 // The part of the interval that went into reading the clock.
 Series timedSeries(double intervalNs) {
     Series series = steadySeries();
@@ -124,53 +109,6 @@ TEST(ResultTest, FlagsTooFewRoundsAndAnInterruptedRun) {
               Flags{"INTERRUPTED"});
 }
 
-TEST(ResultTest, IsPublishableWithEnoughRoundsToTheEnd) {
-    EXPECT_TRUE(isPublishable(Report{}));
-    using Fault = void (*)(Report&);
-    for (const Fault fault : {Fault([](Report& report) { report.repetition.rounds = 9; }),
-                              Fault([](Report& report) { report.repetition.warmups = 2; }),
-                              Fault([](Report& report) { report.quick = true; }),
-                              Fault([](Report& report) { report.wasInterrupted = true; })}) {
-        Report report;
-        fault(report);
-        EXPECT_FALSE(isPublishable(report));
-    }
-}
-
-// A result without pins stands apart, and says so.
-TEST(ResultTest, MarksWhatRanWithoutPins) {
-    Result result = resultOf("a", {1, 2, 3});
-    EXPECT_FALSE(hasFlag(result, "UNPINNED"));
-    EXPECT_EQ(result.scenario.section, "");
-    result.plan.placement.roaming = {0, 1};
-    result =
-        makeResult(result.scenario, "a", result.plan, result.series, quietMachine(), Conditions{});
-    EXPECT_TRUE(hasFlag(result, "UNPINNED"));
-    EXPECT_EQ(result.scenario.section, unpinnedSection);
-}
-
-// An unreliable result names the disturbances of its slow rounds.
-TEST(ResultTest, NamesWhatMayHaveDisturbedIt) {
-    Series series;
-    for (const double ns : {5.0, 5.0, 5.0, 50.0}) {
-        RoundRecord record;
-        record.ns = ns;
-        record.usage.involuntarySwitches = ns > 5 ? 3 : 1;
-        record.perf.migrations = 1;
-        series.records.push_back(record);
-        series.roundNs.push_back(ns);
-    }
-    const Result result =
-        makeResult(throughputScenario(), "a", RoundPlan{}, series, quietMachine(), Conditions{});
-    // Migrations: as many as in any other round.
-    const std::vector<std::string> expected = {
-        "3.0 involuntary context switches in a slow round, 1.0 in another"};
-    EXPECT_EQ(result.suspects, expected);
-    EXPECT_TRUE(makeResult(throughputScenario(), "a", RoundPlan{}, steadySeries(), quietMachine(),
-                           Conditions{})
-                    .suspects.empty());
-}
-
 // The rate of a result comes from its time for one accepted or delivered message.
 TEST(ResultTest, CountsPerSecondWhatArrived) {
     EXPECT_DOUBLE_EQ(perSecond(resultOf("a", {10, 10})), 1e8);
@@ -178,17 +116,6 @@ TEST(ResultTest, CountsPerSecondWhatArrived) {
     latency.scenario.kind = Kind::idleLatency;
     EXPECT_EQ(perSecond(latency), 0);
     EXPECT_EQ(perSecond(invalidResult("a")), 0);
-}
-
-TEST(ResultTest, TakesLatencyStatisticsFromTheSamples) {
-    Scenario scenario = throughputScenario();
-    scenario.kind = Kind::idleLatency;
-    Series series = steadySeries();
-    series.samples = {1, 2, 3};
-    const Result result =
-        makeResult(scenario, "a", RoundPlan{}, series, quietMachine(), Conditions{});
-    EXPECT_EQ(result.stats.samples, 3U);
-    EXPECT_EQ(result.stats.max, 3);
 }
 
 std::vector<double> oneTo(int last) {
@@ -205,11 +132,6 @@ TEST(StatisticsTest, TakesQuantilesByNearestRank) {
     EXPECT_EQ(quantile(sorted, 0), 1);
     EXPECT_EQ(quantile(sorted, 1), 200);
     EXPECT_EQ(quantile(oneTo(10), 0.99), 10);
-}
-
-TEST(StatisticsTest, TakesTheMedianOfOddAndEvenSamples) {
-    EXPECT_EQ(median({3, 1, 2}), 2);
-    EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
 TEST(StatisticsTest, SummarizesASample) {
@@ -299,17 +221,6 @@ TEST(CountsTest, ComplainAboutDisorderOnlyWhereOrderIsPromised) {
     counts.disorder = 2;
     EXPECT_EQ(complaint(counts, true), "2 messages broke their producer's order");
     EXPECT_EQ(complaint(counts, false), "");
-}
-
-TEST(CountsTest, AddUpFieldByField) {
-    Counts sum = balanced();
-    sum += balanced();
-    EXPECT_EQ(sum.planned, 200U);
-    EXPECT_EQ(sum.attempted, 260U);
-    EXPECT_EQ(sum.accepted, 200U);
-    EXPECT_EQ(sum.rejected, 60U);
-    EXPECT_EQ(sum.delivered, 200U);
-    EXPECT_EQ(complaint(sum, true), "");
 }
 
 }  // namespace

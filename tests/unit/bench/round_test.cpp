@@ -146,26 +146,6 @@ TEST(ThroughputRoundTest, ReadsTheClockTwice) {
     }
 }
 
-// No thread of such a round is tied to a CPU, so none that cannot be had is an error.
-TEST(ThroughputRoundTest, RunsWithoutPinsWhereThePlacementSaysSo) {
-    RoundPlan plan = smallPlan(2);
-    plan.placement.roaming = allowedCpus();
-    plan.placement.producerCpus[0] = CPU_SETSIZE - 1;
-    EXPECT_EQ(throughput<Fault::none>(plan).error, "");
-}
-
-TEST(LoadedLatencyRoundTest, MeasuresEveryProbe) {
-    RoundPlan plan = smallPlan(1);
-    plan.intervalNs = 1000;
-    plan.timeoutNs = 3600e9;  // however busy the machine is
-    const Round round = onAThread(
-        [&] { return loadedLatencyRound<LockedQueue<Fault::none>, TestMessage, Unpaced>(plan); });
-    EXPECT_EQ(round.error, "");
-    EXPECT_EQ(round.samples.size(), 17U);
-    EXPECT_EQ(round.intervalNs, 1000);
-    EXPECT_EQ(round.timedOut, 0U);
-}
-
 // A probe that takes too long is counted, and stays among the samples.
 TEST(LoadedLatencyRoundTest, CountsLateProbesAndKeepsThem) {
     RoundPlan plan = smallPlan(1);
@@ -329,13 +309,6 @@ TEST(BadSubjectTest, ThatStallsHidesInTheClosedLoop) {
     EXPECT_LT(summarize(round.samples).p999, double(stallTime));
 }
 
-// A clock that stands still would make everything infinitely fast.
-TEST(BadClockTest, ThatStandsStillIsNamed) {
-    Round round;
-    round.time(7, 7, 100);
-    EXPECT_EQ(round.error, "the clock stood still during the round");
-}
-
 /// Has room for everything, and refuses messages that may be lost.
 class Selective : public LockedQueue<Fault::none> {
     using Base = LockedQueue<Fault::none>;
@@ -384,17 +357,6 @@ TEST(FloodRoundTest, HasASampleForEachMessageOfTheWatchedPriority) {
     EXPECT_EQ(flood(floodPlan(Urgency::medium)).samples.size(), 300U);
 }
 
-// All threads are on one CPU: the last message of the flood waits at least for all handlers before
-// it.
-TEST(FloodRoundTest, ASampleHoldsTheTimeThatTheOthersWereHandled) {
-    const RoundPlan plan = floodPlan(Urgency::medium);
-    const Round round = flood(plan);
-    ASSERT_EQ(round.samples.size(), 300U);
-    const double handled = 399 * plan.handleNs;
-    const double sentAt = 999 * round.intervalNs;
-    EXPECT_GE(round.samples.back(), handled - sentAt);
-}
-
 TEST(BurstRoundTest, TimesEachBurstFromItsFirstPushToItsLastDelivery) {
     RoundPlan plan = smallPlan(1);
     plan.batch = 100;
@@ -405,13 +367,6 @@ TEST(BurstRoundTest, TimesEachBurstFromItsFirstPushToItsLastDelivery) {
     EXPECT_EQ(round.timedMessages, 1000U);
     EXPECT_EQ(round.clockReads, 20U);
     EXPECT_GT(round.ns, 0);
-}
-
-TEST(SendScheduleTest, DoesNotDriftWithTheNumberOfMessages) {
-    const SendSchedule schedule{1000, 12.5, nullptr};
-    EXPECT_EQ(schedule.intended(0), 1000);
-    EXPECT_EQ(schedule.intended(2), 1025);
-    EXPECT_EQ(schedule.intended(80000000), 1000001000);
 }
 
 TEST(SendScheduleTest, KeepsItsRateWithPoissonArrivals) {
@@ -446,21 +401,6 @@ TEST(PoissonMomentsTest, HasExponentialGaps) {
         }
         EXPECT_LT(farthest, 0.0255);
     }
-}
-
-TEST(PoissonMomentsTest, HasGapsThatDoNotDependOnTheOneBefore) {
-    const std::vector<double> gaps = gapsOf(1);
-    double product = 0;
-    for (std::size_t i = 1; i < gaps.size(); ++i) {
-        product += (gaps[i - 1] - 1) * (gaps[i] - 1);
-    }
-    // Independent gaps have a correlation below 3 / sqrt(4096), except three in a thousand.
-    EXPECT_LT(std::abs(product / double(gaps.size())), 3.0 / 64);
-}
-
-TEST(PoissonMomentsTest, IsTheSameForTheSameSeedAndNoOther) {
-    EXPECT_EQ(gapsOf(7), gapsOf(7));
-    EXPECT_NE(gapsOf(7), gapsOf(8));
 }
 
 Round roundWith(ArrivalProcess arrivals) {

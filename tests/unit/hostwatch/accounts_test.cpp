@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -27,18 +26,6 @@ protected:
     std::unique_ptr<Deliveries> deliveries_ = std::make_unique<Deliveries>();
 };
 
-TEST_F(DeliveriesTest, CountEachTypeAndPriority) {
-    deliveries_->record(DiskSample{}, publishedAt(Clock::now(), Priority::low));
-    deliveries_->record(DiskSample{}, publishedAt(Clock::now(), Priority::low));
-    deliveries_->record(Alarm{}, publishedAt(Clock::now() - 1h, Priority::high));
-    const Tally& counts = deliveries_->counts();
-    EXPECT_EQ(counts[MessageTypes::indexOf<DiskSample>][indexOf(Priority::low)], 2U);
-    EXPECT_EQ(counts[MessageTypes::indexOf<Alarm>][indexOf(Priority::high)], 1U);
-    EXPECT_EQ(counts[MessageTypes::indexOf<Alarm>][indexOf(Priority::low)], 0U);
-    EXPECT_EQ(deliveries_->delays(Priority::low).count(), 2U);
-    EXPECT_GE(deliveries_->delays(Priority::high).max(), 1h);
-}
-
 TEST_F(DeliveriesTest, CountWhatWasHandledSinceAnAlarmWasPublished) {
     const Header alarm = publishedAt(Clock::now() - 1h, Priority::high);
     const auto returned = Clock::now() - 30min;
@@ -53,16 +40,6 @@ TEST_F(DeliveriesTest, CountWhatWasHandledSinceAnAlarmWasPublished) {
     EXPECT_EQ(deliveries_->overtaken().byOneAtMost, 3U);
     deliveries_->record(Alarm{}, alarm, returned);
     EXPECT_EQ(deliveries_->overtaken().most, 10U) << "other alarms do not count";
-    EXPECT_EQ(deliveries_->overtaken().byMore, 1U);
-}
-
-TEST_F(DeliveriesTest, RememberSoManyHandlings) {
-    const Clock::time_point begin = Clock::now() - 1h;
-    for (std::size_t i = 0; i < 2 * Deliveries::remembered; ++i) {
-        deliveries_->record(CpuSample{}, publishedAt(begin, Priority::low));
-    }
-    deliveries_->record(Alarm{}, publishedAt(begin, Priority::high), begin);
-    EXPECT_EQ(deliveries_->overtaken().most, Deliveries::remembered);
     EXPECT_EQ(deliveries_->overtaken().byMore, 1U);
 }
 
@@ -148,13 +125,6 @@ TEST_F(TransportTest, TakesNoTimeOfAnOlderAlarmForThatOfOneStillUnderWay) {
     EXPECT_FALSE(returns_->take(test::headerAt(Clock::now() + std::chrono::hours(1), 0)));
 }
 
-TEST_F(TransportTest, RefusesEverythingOnceClosed) {
-    transport_->close();
-    EXPECT_FALSE(publisher(0).publish(Alarm{}));
-    EXPECT_EQ(attempts(MessageTypes::indexOf<Alarm>, Priority::high), 1U);
-    EXPECT_TRUE(take(*transport_).labels.empty());
-}
-
 class ReportTest : public ::testing::Test {
 protected:
     /// As if so many messages had been attempted, of which the bus says that it has accepted and
@@ -201,13 +171,6 @@ TEST_F(ReportTest, AddsUpWithLosses) {
     EXPECT_TRUE(says("the accounts add up"));
 }
 
-TEST_F(ReportTest, ShowsTheOthersThatWereFirst) {
-    publish<Alarm>(1, 1, 1, 1);
-    publish<CpuSample>(4, 4, 4, 4);
-    publish<Alarm>(2, 2, 2, 2);
-    EXPECT_TRUE(says("alarms                        1               2               4\n"));
-}
-
 TEST_F(ReportTest, NoticesAMessageThatWasLostOrCameTwice) {
     EXPECT_TRUE(accountsAddUp(outcome()));
     EXPECT_FALSE(accountsAddUp(outcome(1))) << "the bus claims to hold one";
@@ -229,40 +192,10 @@ TEST_F(ReportTest, NoticesErrorsThatCancelOut) {
     EXPECT_FALSE(accountsAddUp(outcome()));
 }
 
-TEST_F(ReportTest, NamesFilesAndDevicesThatWereLeftOut) {
-    (*accounts_)[indexOf(Source::disk)].reading.countFaulty("/proc/diskstats: gone");
-    (*accounts_)[indexOf(Source::disk)].reading.countGood();
-    EXPECT_TRUE(says("first: /proc/diskstats: gone"));
-    EXPECT_FALSE(says("places"));
-    Outcome leftOut = outcome();
-    leftOut.samplesLeftOut = 1200;
-    EXPECT_NE(report(leftOut).find("1,200 samples"), std::string::npos);
-}
-
-TEST_F(ReportTest, FitsATerminal) {
-    publish<MemorySample>(100, 100, 100, 100);
-    statistics_.counts[0][0].published = 900'000'000'000;  // more than a flood of a day
-    std::istringstream lines(report(outcome()));
-    for (std::string line; std::getline(lines, line);) {
-        EXPECT_LE(line.size(), 79U) << line;
-    }
-}
-
 TEST_F(ReportTest, NoticesAMessageThatCameTwice) {
     publish<CpuSample>(100, 100, 100, 101);
     EXPECT_FALSE(accountsAddUp(outcome()));
 }
 
-TEST(ReadingAccount, KeepsTheFirstProblem) {
-    ReadingAccount account;
-    EXPECT_EQ(account.readings().firstProblem, "");
-    account.countGood();
-    account.countFaulty("first");
-    account.countFaulty("second");
-    const auto readings = account.readings();
-    EXPECT_EQ(readings.total, 3U);
-    EXPECT_EQ(readings.faulty, 2U);
-    EXPECT_EQ(readings.firstProblem, "first");
-}
 }  // namespace
 }  // namespace hostwatch

@@ -190,28 +190,6 @@ TEST(Options, NameTheSecondsThatAreOutOfRangeAndTheRange) {
     }
 }
 
-TEST(Options, NameWhatIsMissingOrUnknown) {
-    EXPECT_NE(parse({"--seconds"}).error().find("--seconds"), std::string::npos);
-    EXPECT_NE(parse({"--flood", "--proc"}).error().find("--proc"), std::string::npos);
-    EXPECT_NE(parse({"--fast"}).error().find("--fast"), std::string::npos);
-    EXPECT_FALSE(parse({""}));
-    EXPECT_FALSE(parse({"5"}));
-}
-
-TEST(Options, WantADirectoryForProc) {
-    EXPECT_NE(parse({"--proc", "/does/not/exist"}).error().find("/does/not/exist"),
-              std::string::npos);
-    EXPECT_FALSE(parse({"--proc", "/dev/null"}));
-}
-
-TEST(EventLogTest, DoesNothingWithoutAFile) {
-    EventLog none;
-    none.started({});
-    none.alarm(Source::disk, {DeviceName("sda"), true});
-    none.pressure(sluice::Pressure::normal, sluice::Pressure::full);
-    none.cannotRead("a file");
-}
-
 TEST(EventLogTest, SaysInOneLineWhyItCannotBeOpened) {
     const auto log = EventLog::open("/dev/null/not-a-folder/file");
     ASSERT_FALSE(log);
@@ -291,22 +269,6 @@ TEST(StopSignal, EndsASleepThatWouldLast) {
         sleeper.join();
         EXPECT_TRUE(stop.requested());
     }
-}
-
-TEST(StopSignal, SleepsUntilTheDeadline) {
-    StopSignal stop;
-    const Clock::time_point deadline = Clock::now() + 2ms;
-    stop.waitUntil(deadline);
-    EXPECT_GE(Clock::now(), deadline);
-    EXPECT_FALSE(stop.requested());
-}
-
-TEST(StopSignal, DoesNotSleepAfterTheRequest) {
-    StopSignal stop;
-    stop.request();
-    stop.request();
-    stop.waitUntil(Clock::now() + 24h);
-    EXPECT_TRUE(stop.requested());
 }
 
 }  // namespace

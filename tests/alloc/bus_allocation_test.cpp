@@ -3,11 +3,9 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/base/single_core_platform.hpp>
 #include <sluice/bus/bus.hpp>
 #include <sluice/bus/component.hpp>
 #include <sluice/inspect/metrics_text.hpp>
-#include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>
 
@@ -122,28 +120,6 @@ TYPED_TEST(BusAllocationTest, PublishingAndHandlersAllocateNothing) {
     EXPECT_LE(this->handled, accepted);
 }
 
-TYPED_TEST(BusAllocationTest, PublishingAndVisitorsAllocateNothing) {
-    (void)this->publish(Sample{}, Priority::high);
-    this->bus.process();
-
-    const AllocationCount count;
-    const auto visitor = overload([this](const Sample&) { ++this->handled; },
-                                  [this](Alarm&, const auto&) { ++this->handled; });
-    for (std::size_t round = 0; round < this->rounds; ++round) {
-        (void)this->flood();
-        while (this->bus.processWith(visitor, 7) != 0) {
-        }
-    }
-    (void)this->flood();
-    this->bus.close();
-    const SendResult afterClose = this->publish(Sample{}, Priority::high);
-    const std::size_t discarded = this->bus.discard();
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(count.deallocations(), 0U);
-    EXPECT_EQ(discarded, this->bus.capacity());
-    EXPECT_EQ(afterClose, SendResult::closed);
-}
-
 TYPED_TEST(BusAllocationTest, TrafficBetweenThreadsAllocatesNothing) {
     constexpr std::size_t producers = TypeParam::producers == Producers::one ? 1 : 2;
     const std::uint64_t each = scaled(20000);
@@ -199,22 +175,6 @@ TEST(BusSetUpAllocationTest, NeitherSetUpNorTheFirstPublicationAllocates) {
     EXPECT_EQ(bus.process(), 1U);
     EXPECT_EQ(bus.statistics().total().published, 1U);
     EXPECT_EQ(count.allocations(), 0U);
-}
-
-struct SingleCoreTraits : SmallTraits<FullBusTraits> {
-    using Platform = SingleCorePlatform<ThisProgramRunsOnOneCore>;
-    using Wait = BasicBusySpin<Platform>;
-};
-
-TEST(BusSetUpAllocationTest, OnOneProcessorNothingIsEverAllocated) {
-    const AllocationCount count;
-    Bus<Types, SingleCoreTraits> bus;
-    const SendResult result = bus.publish(Sample{});
-    const std::size_t handled = bus.process();
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(result, SendResult::ok);
-    EXPECT_EQ(handled, 1U);
-    EXPECT_EQ(bus.statistics().total().delivered, 1U);
 }
 
 struct Owner final {

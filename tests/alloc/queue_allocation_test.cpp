@@ -28,11 +28,10 @@ namespace {
 template <class Shape>
 class QueueAllocationTest : public testing::Test {};
 
-using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
-                              DynamicMpscRingShape, MpmcRingShape, DynamicMpmcRingShape,
-                              MpscLanesShape, SegmentQueueShape, BlockingShape<SpscRingShape>,
-                              BlockingShape<MpscRingShape>, BlockingShape<MpmcRingShape>,
-                              BlockingShape<MpscLanesShape>, BlockingShape<SegmentQueueShape>>;
+using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, MpmcRingShape,
+                              DynamicMpmcRingShape, MpscLanesShape, SegmentQueueShape,
+                              BlockingShape<MpmcRingShape>, BlockingShape<MpscLanesShape>,
+                              BlockingShape<SegmentQueueShape>>;
 TYPED_TEST_SUITE(QueueAllocationTest, Shapes, ShapeNames);
 
 constexpr std::size_t room = 8;
@@ -152,28 +151,6 @@ TEST(QueueSetUpAllocationTest, SetUpIsWhatAllocates) {
     const std::size_t before = count.allocations();
     const SegmentQueue<Stamp> segments;
     EXPECT_EQ(count.allocations(), before + 1) << "the first segment";
-}
-
-TEST(QueueSetUpAllocationTest, OrderedHarvestAllocatesNothing) {
-    MpscLanes<Stamp> lanes(room);
-    auto first = lanes.producer();
-    auto second = lanes.producer();
-    std::uint64_t latest = 0;
-    bool inOrder = true;
-
-    const AllocationCount count;
-    for (std::uint64_t i = 0; i < room; ++i) {
-        (void)first.tryPush(Stamp::of(0, 2 * i));
-        (void)second.tryPush(Stamp::of(1, 2 * i + 1));
-    }
-    const auto keyOf = [](const Stamp& stamp) { return stamp.sequence; };
-    const std::size_t harvested = lanes.consumeOrdered(keyOf, [&](Stamp& stamp) {
-        inOrder = inOrder && stamp.sequence >= latest;
-        latest = stamp.sequence;
-    });
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(harvested, 2 * room);
-    EXPECT_TRUE(inOrder);
 }
 
 TEST(QueueSetUpAllocationTest, LatestAllocatesNothing) {

@@ -87,12 +87,6 @@ void streamThrough(std::uint64_t messages) {
     ledger.expectExactly({messages});
 }
 
-TYPED_TEST_P(QueueThreads, CarryEveryMessageOnceInOrder) {
-    streamThrough<TypeParam, 1, TestTraits<>>(scaled(20000));
-    streamThrough<TypeParam, 3, TestTraits<>>(scaled(40000));
-    streamThrough<TypeParam, 64, TestTraits<>>(scaled(100000));
-}
-
 TYPED_TEST_P(QueueThreads, CrossTheWrapOfThePositions) {
     streamThrough<TypeParam, 1, WrappingTraits>(2000);
     streamThrough<TypeParam, 5, WrappingTraits>(2000);
@@ -213,38 +207,9 @@ TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
     EXPECT_GT(popped, turns);
 }
 
-TYPED_TEST_P(QueueThreads, CloseAtAnyMomentLosesNothing) {
-    const std::size_t rounds = scaled(400);
-    for (std::size_t round = 0; round < rounds; ++round) {
-        TestQueue<TypeParam, Stamp, 4> queue;
-        std::atomic<std::uint64_t> consumed{0};
-        const Watchdog watchdog(stateOf(queue, consumed));
-        Ledger ledger(1);
-        std::uint64_t accepted = 0;
-        Crew crew;
-        crew.add([&, producer = queue.producer()]() mutable {
-            while (pushPatiently(producer, Stamp::of(0, accepted))) {
-                ++accepted;
-            }
-        });
-        crew.add([&] {
-            awaitThat([&] { return consumed.load(std::memory_order_relaxed) >= round % 16; });
-            queue.close();
-        });
-        crew.start();
-        while (!queue.isDrained()) {
-            consumePatiently(queue, [&](Stamp& stamp) { ledger.enter(stamp); });
-            consumed.store(ledger.received(), std::memory_order_relaxed);
-        }
-        crew.join();
-        ledger.expectExactly({accepted});
-        ASSERT_FALSE(queue.tryPop().has_value()) << "after it said that it was drained";
-    }
-}
-
-REGISTER_TYPED_TEST_SUITE_P(QueueThreads, CarryEveryMessageOnceInOrder, CrossTheWrapOfThePositions,
+REGISTER_TYPED_TEST_SUITE_P(QueueThreads, CrossTheWrapOfThePositions,
                             SeeWhatTheProducerWroteBeforeItsPush,
                             SeeWhatTheConsumerWroteBeforeItGaveRoom, SizeStaysWithinItsBounds,
-                            HandTheirRolesOver, CloseAtAnyMomentLosesNothing);
+                            HandTheirRolesOver);
 
 }  // namespace sluice::test

@@ -69,17 +69,6 @@ void shareWork(std::size_t producers, std::size_t consumers, std::uint64_t each)
     EXPECT_EQ(queue.sizeApprox(), 0U);
 }
 
-TYPED_TEST_P(QueueConsumers, ShareTheMessagesOfOneProducer) {
-    shareWork<TypeParam, 1, TestTraits<>>(1, 2, scaled(10000));
-    shareWork<TypeParam, 3, TestTraits<>>(1, 3, scaled(20000));
-}
-
-TYPED_TEST_P(QueueConsumers, ShareTheMessagesOfSeveralProducers) {
-    shareWork<TypeParam, 1, TestTraits<>>(2, 2, scaled(5000));
-    shareWork<TypeParam, 5, TestTraits<>>(3, 2, scaled(10000));
-    shareWork<TypeParam, 64, TestTraits<>>(2, 3, scaled(20000));
-}
-
 TYPED_TEST_P(QueueConsumers, CrossTheWrapOfThePositions) {
     shareWork<TypeParam, 1, WrappingTraits>(2, 2, 600);
     shareWork<TypeParam, 5, WrappingTraits>(2, 2, 1000);
@@ -118,8 +107,7 @@ TYPED_TEST_P(QueueConsumers, SeeTheEndWhenAllHandlersHaveReturned) {
     }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(QueueConsumers, ShareTheMessagesOfOneProducer,
-                            ShareTheMessagesOfSeveralProducers, CrossTheWrapOfThePositions,
+REGISTER_TYPED_TEST_SUITE_P(QueueConsumers, CrossTheWrapOfThePositions,
                             SeeTheEndWhenAllHandlersHaveReturned);
 
 }  // namespace sluice::test

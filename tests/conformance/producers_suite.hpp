@@ -47,12 +47,6 @@ void streamFrom(std::size_t producers, std::uint64_t each) {
     ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
 }
 
-TYPED_TEST_P(QueueProducers, KeepTheirOwnOrder) {
-    streamFrom<TypeParam, 1, TestTraits<>>(2, scaled(10000));
-    streamFrom<TypeParam, 3, TestTraits<>>(2, scaled(20000));
-    streamFrom<TypeParam, 64, TestTraits<>>(4, scaled(20000));
-}
-
 TYPED_TEST_P(QueueProducers, CrossTheWrapOfThePositions) {
     streamFrom<TypeParam, 1, WrappingTraits>(3, 600);
     streamFrom<TypeParam, 5, WrappingTraits>(3, 1000);
@@ -123,41 +117,8 @@ TYPED_TEST_P(QueueProducers, AgreeOnAnOrderWhenOnePushFollowsAnother) {
     }
 }
 
-TYPED_TEST_P(QueueProducers, LoseNothingWhenTheQueueCloses) {
-    constexpr std::size_t producers = 3;
-    const std::size_t rounds = scaled(300);
-    for (std::size_t round = 0; round < rounds; ++round) {
-        TestQueue<TypeParam, Stamp, 4> queue;
-        std::atomic<std::uint64_t> consumed{0};
-        const Watchdog watchdog(stateOf(queue, consumed));
-        Ledger ledger(producers);
-        std::vector<std::uint64_t> accepted(producers, 0);
-        Crew crew;
-        for (std::size_t self = 0; self < producers; ++self) {
-            crew.add([&, self, producer = queue.producer()]() mutable {
-                std::uint64_t mine = 0;
-                while (pushPatiently(producer, Stamp::of(self, mine))) {
-                    ++mine;
-                }
-                accepted[self] = mine;
-            });
-        }
-        crew.start();
-        while (!queue.isDrained()) {
-            consumePatiently(queue, [&](Stamp& stamp) { ledger.enter(stamp); });
-            consumed.store(ledger.received(), std::memory_order_relaxed);
-            if (ledger.received() >= round % 32) {
-                queue.close();
-            }
-        }
-        crew.join();
-        ledger.expectExactly(accepted);
-        ASSERT_FALSE(queue.tryPop().has_value()) << "after it said that it was drained";
-    }
-}
-
-REGISTER_TYPED_TEST_SUITE_P(QueueProducers, KeepTheirOwnOrder, CrossTheWrapOfThePositions,
+REGISTER_TYPED_TEST_SUITE_P(QueueProducers, CrossTheWrapOfThePositions,
                             AreNeverToldFullWhileThereIsRoom,
-                            AgreeOnAnOrderWhenOnePushFollowsAnother, LoseNothingWhenTheQueueCloses);
+                            AgreeOnAnOrderWhenOnePushFollowsAnother);
 
 }  // namespace sluice::test

@@ -97,20 +97,6 @@ TYPED_TEST(ActorStressTest, EveryAcceptedMessageIsHandledDroppedOrDiscarded) {
     }
 }
 
-class Idle : public ActiveObject<Idle, Messages<int>> {
-public:
-    void handle(const int& value) { sum += value; }
-    int sum = 0;
-};
-
-TEST(ActorStressLifeTest, ManyObjectsStartAndEnd) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    for (std::size_t round = 0; round < scaled(4000); ++round) {
-        Running<Idle> idle;
-        EXPECT_EQ(idle.post(1), SendResult::ok);
-    }
-}
-
 /// Waits like Park. A test can run code between the end of a wait and the next step.
 class Interrupted : public Park {
 public:

@@ -109,34 +109,6 @@ struct PolicyNames {
 using AllPolicies = testing::Types<DefaultPolicies, OwnLockPolicies>;
 TYPED_TEST_SUITE(EventStressTest, AllPolicies, PolicyNames);
 
-TYPED_TEST(EventStressTest, ConcurrentAdditionsLoseNothing) {
-    const std::size_t each = test::scaled(20000);
-    typename TestFixture::List list;
-    const auto middle = list.append(this->canary());
-    {
-        test::Crew crew;
-        for (int thread = 0; thread < 3; ++thread) {
-            crew.add([&, thread] {
-                for (std::size_t i = 0; i < each; ++i) {
-                    switch (thread) {
-                    case 0:
-                        list.append(this->canary());
-                        break;
-                    case 1:
-                        list.prepend(this->canary());
-                        break;
-                    default:
-                        list.insert(this->canary(), middle);
-                    }
-                }
-            });
-        }
-    }
-    EXPECT_EQ(this->sizeOf(list), 3 * each + 1);
-    list();
-    EXPECT_EQ(this->calls_.load(), 3 * each + 1);
-}
-
 TYPED_TEST(EventStressTest, EachHandleIsRemovedByExactlyOneOfTwoThreads) {
     const std::size_t count = test::scaled(20000);
     typename TestFixture::List list;
@@ -355,30 +327,6 @@ TYPED_TEST(EventStressTest, DispatchersServeOldAndNewEventsAtOnce) {
         }
     }
     EXPECT_EQ(this->calls_.load(), expected.load());
-}
-
-TYPED_TEST(EventStressTest, ListenersOfManyEventsComeAndGo) {
-    const std::size_t rounds = test::scaled(10000);
-    typename TestFixture::Dispatcher dispatcher;
-    {
-        test::Crew crew;
-        for (std::uint32_t thread = 0; thread < 3; ++thread) {
-            crew.add([&, thread] {
-                test::Dice dice(thread + 9);
-                for (std::size_t round = 0; round < rounds; ++round) {
-                    const int event = static_cast<int>(dice() % 16);
-                    const auto handle = dispatcher.appendListener(event, this->canary());
-                    dispatcher.dispatch(static_cast<int>(dice() % 20));
-                    EXPECT_TRUE(dispatcher.hasAnyListener(event));
-                    EXPECT_TRUE(dispatcher.removeListener(event, handle));
-                    EXPECT_FALSE(dispatcher.removeListener(event, handle));
-                }
-            });
-        }
-    }
-    for (int event = 0; event < 20; ++event) {
-        EXPECT_FALSE(dispatcher.hasAnyListener(event));
-    }
 }
 
 // Many threads that only live for a short time, as in a test of eventpp.

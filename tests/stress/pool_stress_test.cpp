@@ -224,10 +224,6 @@ void handOver(std::size_t producers, std::uint64_t each) {
     EXPECT_LE(pool.statistics().blocks, 64U);
 }
 
-TEST(BlockPoolStressTest, OneThreadFreesWhatAnotherAllocates) {
-    handOver<SmallTraits>(1, scaled(300000));
-}
-
 TEST(BlockPoolStressTest, OneThreadFreesWhatThreeAllocate) {
     handOver<SmallTraits>(3, scaled(60000));
 }

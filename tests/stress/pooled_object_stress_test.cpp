@@ -130,28 +130,6 @@ TEST(PooledObjectStressTest, RefusedMessagesTakeNoRoom) {
     }
 }
 
-// Made, used and destroyed while the threads run others.
-TEST(PooledObjectStressTest, ObjectsComeAndGo) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    ThreadPool pool(2);
-    const auto live = [&pool] {
-        for (std::size_t i = 0; i < test::scaled(3000); ++i) {
-            Running<Counter> object(pool);
-            for (std::uint64_t number = 0; number < 3; ++number) {
-                ASSERT_EQ(object.post(Step{0, number}), SendResult::ok);
-            }
-            if (i % 2 == 0) {
-                ASSERT_TRUE(object.stopAfterDrain(std::chrono::steady_clock::now() +
-                                                  std::chrono::hours(1)));
-                ASSERT_EQ(object.sum, 3U);
-            }
-        }
-    };
-    std::thread other(live);
-    live();
-    other.join();
-}
-
 // One thread starts an object while another one stops it and waits for its end.
 TEST(PooledObjectStressTest, AStopThatMeetsAStartEnds) {
     const test::Watchdog watchdog([](std::FILE*) {});
@@ -184,44 +162,14 @@ TEST(PooledObjectStressTest, AStopThatMeetsAStartEnds) {
     }
 }
 
-// The last holder of an object destroys it while other threads post to it.
-TEST(PooledObjectStressTest, ObjectsAreReplacedWhileOthersPost) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    ThreadPool pool(2);
-    std::mutex mutex;
-    std::shared_ptr<Running<Counter>> shared = std::make_shared<Running<Counter>>(pool);
-    std::atomic<bool> isOver{false};
-    const auto current = [&] {
-        const std::lock_guard<std::mutex> guard(mutex);
-        return shared;
-    };
-    std::vector<std::thread> threads;
-    for (std::uint32_t poster = 0; poster < posters; ++poster) {
-        threads.emplace_back([&, poster] {
-            for (std::uint64_t number = 0; !isOver; ++number) {
-                (void)current()->post(Step{poster, number});
-            }
-        });
-    }
-    for (std::size_t i = 0; i < test::scaled(5000); ++i) {
-        auto next = std::make_shared<Running<Counter>>(pool);
-        const std::lock_guard<std::mutex> guard(mutex);
-        shared.swap(next);
-    }
-    isOver = true;
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-}
-
-// A hundred thousand objects, in every build: two threads replace them while two others post.
-TEST(PooledObjectStressTest, AHundredThousandObjectsAreReplacedWhileOthersPost) {
+// A hundred thousand objects in an optimised build: two threads replace them while two others post.
+TEST(PooledObjectStressTest, ManyObjectsAreReplacedWhileOthersPost) {
     const test::Watchdog watchdog([](std::FILE*) {});
     struct Place {
         std::mutex mutex;
         std::shared_ptr<Running<Small>> object;
     };
-    constexpr std::size_t objects = 100000;
+    constexpr std::size_t objects = test::scaled(100000);
     ThreadPool pool(2);
     std::array<Place, 64> places;
     std::atomic<std::size_t> made{0};

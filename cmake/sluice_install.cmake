@@ -16,7 +16,8 @@ endif()
 
 install(TARGETS sluice ${sluice_targets}
     EXPORT sluice_targets
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT sluice_headers)
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT sluice_headers
+    FILE_SET details DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT sluice_headers)
 install(EXPORT sluice_targets
     FILE sluice-targets.cmake
     NAMESPACE sluice::

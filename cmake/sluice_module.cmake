@@ -5,7 +5,8 @@ set(SLUICE_MODULES "")
 set(SLUICE_SEPARATE_HEADERS "")
 set(SLUICE_SEPARATE_TARGETS "")
 
-# sluice_declare(<target> <export name> <header>...): an interface target with one set of headers.
+# sluice_declare(<target> <export name> <header>...): an interface target. Each header that a user includes is compiled
+# alone; one in a folder `detail` is compiled with those that include it.
 function(sluice_declare target exported)
     add_library(${target} INTERFACE)
     add_library(sluice::${exported} ALIAS ${target})
@@ -13,10 +14,14 @@ function(sluice_declare target exported)
         EXPORT_NAME ${exported}
         VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
     target_compile_features(${target} INTERFACE cxx_std_17)
+    set(headers ${ARGN})
+    set(details ${ARGN})
+    list(FILTER headers EXCLUDE REGEX "/detail/")
+    list(FILTER details INCLUDE REGEX "/detail/")
     target_sources(${target} INTERFACE
-        FILE_SET HEADERS
-        BASE_DIRS "${SLUICE_INCLUDE_DIR}"
-        FILES ${ARGN})
+        FILE_SET HEADERS BASE_DIRS "${SLUICE_INCLUDE_DIR}" FILES ${headers}
+        FILE_SET details TYPE HEADERS BASE_DIRS "${SLUICE_INCLUDE_DIR}" FILES ${details})
+    set_property(TARGET ${target} PROPERTY INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
 endfunction()
 
 # sluice_needs(<target> <package> <package's target>): the target's headers need another package, which

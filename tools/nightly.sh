@@ -12,7 +12,7 @@ ctest_again() {
 
 # A user can run each part alone.
 nightly_parts=(
-    policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bridge faults fuzz compilers packages
+    policies analyzers model asan tsan noexceptions aarch64 armhf stress repeat bench bridge faults fuzz compilers packages
     release readme
 )
 concurrent='^(wait|queue|event|bus|actor|log_queue|log|conformance|cpp20|libraries|stress)\.'
@@ -35,10 +35,15 @@ nightly_part() {
         aarch64 | armhf) "$1" ;;
         stress)
             need "${test_packages[@]}"
-            build release stress_test
+            build release stress_test log_test
+            ctest_again release -R '^log\.'
             ctest_again release -R '^stress\.' --repeat until-fail:50
             ;;
         repeat) repeat_concurrent_tests ;;
+        bench)
+            need "${bench_packages[@]}"
+            build bench
+            ;;
         bridge) sanitized_bridge ;;
         faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|ClusterTest' ;;
         fuzz) fuzz ;;

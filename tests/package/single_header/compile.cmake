@@ -1,5 +1,5 @@
-# A script: writes the single-header editions, compiles each alone and links two files that hold
-# several. Takes COMPILER, PYTHON, TOOL, SOURCE_DIR, OUTPUT, and SPDLOG where spdlog is installed.
+# A script: writes the single-header editions and links two files that hold several; the edition of the log is compiled
+# alone. Takes COMPILER, PYTHON, TOOL, SOURCE_DIR, OUTPUT, and SPDLOG where spdlog is installed.
 
 function(run)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -25,11 +25,12 @@ foreach(edition IN LISTS editions)
     if(NOT count EQUAL 1 OR own)
         message(FATAL_ERROR "${name} has ${count} licence headers, and includes '${own}'")
     endif()
-    if(SPDLOG OR NOT name STREQUAL "sluice_log.hpp")
-        file(WRITE "${OUTPUT}/${name}.cpp" "#include \"${name}\"\n")
-        run(${compile} -fsyntax-only "${OUTPUT}/${name}.cpp")
-    endif()
 endforeach()
+
+if(SPDLOG)
+    file(WRITE "${OUTPUT}/log.cpp" "#include \"sluice_log.hpp\"\n")
+    run(${compile} -fsyntax-only "${OUTPUT}/log.cpp")
+endif()
 
 run(${compile} -pthread "${SOURCE_DIR}/bus_and_queue.cpp" "${SOURCE_DIR}/everything.cpp"
     -o "${OUTPUT}/consumer")

@@ -6,7 +6,6 @@
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
-#include <sluice/base/overflow.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/reader_registry.hpp>
 #include <sluice/base/ring_storage.hpp>

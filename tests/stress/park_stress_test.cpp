@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -95,25 +94,6 @@ using Parks =
 using Parks = testing::Types<DefaultPark, CondVarPark, PortableCondVarPark>;
 #endif
 TYPED_TEST_SUITE(ParkStressTest, Parks, ParkNames);
-
-TYPED_TEST(ParkStressTest, PingPong) {
-    constexpr int rounds = 5000 * effort;
-    std::atomic<int> turn{0};
-    const test::Watchdog watchdog(
-        [&](std::FILE* out) { std::fprintf(out, "turn %d of %d\n", turn.load(), 2 * rounds); });
-    std::thread other([&] {
-        for (int i = 1; i < 2 * rounds; i += 2) {
-            this->park.wait(this->reached(turn, i));
-            this->set(turn, i + 1);
-        }
-    });
-    for (int i = 0; i < 2 * rounds; i += 2) {
-        this->park.wait(this->reached(turn, i));
-        this->set(turn, i + 1);
-    }
-    other.join();
-    EXPECT_EQ(turn.load(), 2 * rounds);
-}
 
 // One thread is always about to sleep while the other is about to notify: the moments meet in all
 // ways.
@@ -211,36 +191,6 @@ TYPED_TEST(ParkStressTest, ManyWaitersAndManyNotifiers) {
     EXPECT_EQ(sum.load(), rounds * notifiers);
     EXPECT_EQ(seen.load(), rounds * waiters);
 }
-
-#if defined(__cpp_exceptions)
-TYPED_TEST(ParkStressTest, WaitsThatThrowDoNotDisturbTheOthers) {
-    constexpr int rounds = 1000 * effort;
-    std::atomic<int> value{0};
-    std::atomic<int> seen{0};
-    const test::Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "value %d, seen %d\n", value.load(), seen.load());
-    });
-    std::thread thrower([&] {
-        while (value.load(std::memory_order_relaxed) < rounds) {
-            const auto throwing = []() -> bool { throw std::runtime_error("from ready"); };
-            EXPECT_THROW(this->park.wait(throwing), std::runtime_error);
-            std::this_thread::yield();
-        }
-    });
-    std::thread waiter([&] {
-        for (int round = 1; round <= rounds; ++round) {
-            this->park.wait(this->reached(value, round));
-            this->set(seen, round);
-        }
-    });
-    for (int round = 1; round <= rounds; ++round) {
-        this->set(value, round);
-        this->park.wait(this->reached(seen, round));
-    }
-    waiter.join();
-    thrower.join();
-}
-#endif
 
 }  // namespace
 }  // namespace sluice

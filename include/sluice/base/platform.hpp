@@ -112,7 +112,6 @@ inline void fullFence() noexcept {
 /// The system call behind AsymmetricFence; tests replace it by scripted kernels.
 struct MembarrierKernel {
     // These values belong to the kernel's ABI. Old kernel headers do not define them.
-    static constexpr int commandGlobal = 1 << 0;
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
@@ -203,21 +202,20 @@ public:
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
 /// x and y are atomic; the accesses are relaxed or stronger. For a light() in one thread and a
-/// heavy() in another thread of the same process, either everything before the light() is visible
-/// after the heavy(), or everything before the heavy() is visible after the light(). Two calls of
-/// heavy() are ordered in the same way; two calls of light() are not. Pass data on with a release
-/// and an acquire, because ThreadSanitizer does not see the fences.
+/// heavy() in another thread of the same process, one of them sees everything before the other one.
+/// Two calls of heavy() are ordered in the same way; two calls of light() are not. Pass data on
+/// with a release and an acquire, because ThreadSanitizer does not see the fences.
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier, and heavy() makes the kernel run a
 /// full barrier on every processor that executes a thread of this process. Other threads have
-/// passed one in the context switch. Without membarrier, both are full fences. The choice is made
-/// once, while the program starts or by the first call of any member.
+/// passed one in the context switch. Otherwise both are full fences. The choice is made once, while
+/// the program starts or by the first call of any member.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
 /// handler and in a forked child. The kernel lets one thread at a time into heavy(), without
 /// priority inheritance.
 ///
-/// Errors: if the kernel later refuses every barrier, heavy() ends the program, because a fence on
+/// Errors: if the kernel refuses the barrier later, heavy() ends the program, because a fence on
 /// one side alone cannot keep the promise. So a sandbox must allow membarrier (flags 0), or be
 /// installed before the first use.
 ///
@@ -296,10 +294,9 @@ private:
                Kernel::call(Kernel::commandPrivateExpedited);
     }
 
-    /// Registers the process and retries. If this fails, uses the non-expedited barrier, which
-    /// takes milliseconds.
+    /// Registers the process and retries.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
-        if (!hasMembarrier() && !Kernel::call(Kernel::commandGlobal)) {
+        if (!hasMembarrier()) {
             failAssertion(
                 {"membarrier",
                  "the kernel refuses membarrier after all: let the system call pass the "

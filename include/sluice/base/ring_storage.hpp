@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/assert.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 
 #include <algorithm>
@@ -7,9 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <memory_resource>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -158,6 +162,92 @@ private:
     std::size_t mask_;
     std::pmr::memory_resource* memory_;
     Slot* slots_;
+};
+
+/// The positions that a push owns: `count` of them from `position` on; none unless `ok`.
+template <class Index>
+struct SlotClaim {
+    SendResult result;
+    Index position;
+    std::size_t count;
+};
+
+/// Consecutive slots owned by a producer, which fills and commits them one by one. When it is
+/// destroyed, the slots left are given up.
+template <class Ring, class T, class Traits>
+class RingReservation {
+    using Index = typename Traits::Index;
+    using Positions = RingPositions<Index>;
+
+public:
+    RingReservation(const RingReservation&) = delete;
+    RingReservation& operator=(const RingReservation&) = delete;
+    ~RingReservation() {
+        if (message_ != nullptr) {
+            ring_.cellAt(position_).destroy();
+        }
+        for (; remaining_ != 0; --remaining_, position_ = Positions::next(position_)) {
+            ring_.giveUp(position_);
+        }
+    }
+
+    /// Returns true while a slot is left to commit.
+    explicit operator bool() const noexcept { return remaining_ != 0; }
+    /// The result of tryReserve(); stays `ok` after the last commit.
+    [[nodiscard]] SendResult result() const noexcept { return result_; }
+    /// The number of slots left to commit.
+    [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
+
+    /// The number of pushes before that of the current slot, skipped ones included.
+    [[nodiscard]] Index number() const noexcept {
+        constexpr auto first = static_cast<Index>(Traits::firstPosition);
+        return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
+    }
+
+    /// Constructs the message of the current slot. Call it once per slot. Misuse ends the program
+    /// also in release builds, because the slot may belong to another push.
+    template <class... Args>
+    T& emplace(Args&&... args) {
+        if (__builtin_expect(remaining_ == 0 || message_ != nullptr, 0)) {
+            misusedEmplace();
+        }
+        message_ = std::addressof(ring_.cellAt(position_).construct(std::forward<Args>(args)...));
+        return *message_;
+    }
+
+    T& operator*() const noexcept { return *message_; }
+    T* operator->() const noexcept { return message_; }
+
+    /// Publishes the message and moves on to the next slot, if any.
+    void commit() noexcept {
+        SLUICE_ASSERT(remaining_ != 0 && message_ != nullptr,
+                      "commit without a message: call emplace first, commit once");
+        message_ = nullptr;
+        ring_.publish(position_);
+        position_ = Positions::next(position_);
+        --remaining_;
+    }
+
+private:
+    friend Ring;
+    RingReservation(Ring& ring, const SlotClaim<Index>& claimed) noexcept
+        : ring_(ring),
+          position_(claimed.position),
+          remaining_(claimed.count),
+          result_(claimed.result) {}
+
+    [[noreturn, gnu::cold, gnu::noinline]] static void misusedEmplace() noexcept {
+        failAssertion({"emplace",
+                       "emplace needs a reservation that succeeded, is not committed and "
+                       "holds no message yet",
+                       __FILE__, __LINE__});
+    }
+
+    Ring& ring_;
+    Index position_;  // of the current slot
+    std::size_t remaining_;
+    SendResult result_;
+    T* message_ = nullptr;
 };
 
 }  // namespace detail

@@ -7,37 +7,53 @@
 
 namespace sluice {
 
+namespace detail {
+
+/// Enters a check, and leaves it at the end of the scope. Units with and without NDEBUG have scopes
+/// of different types: see assertionsAreActive.
+template <class Check, bool IsActive>
+class CheckScope {
+public:
+    explicit CheckScope(Check& check, [[maybe_unused]] const char* advice = nullptr) noexcept
+        : check_(check) {
+        if constexpr (IsActive) {
+            check_.enter(advice);
+        }
+    }
+    ~CheckScope() {
+        if constexpr (IsActive) {
+            check_.leave();
+        }
+    }
+    CheckScope(const CheckScope&) = delete;
+    CheckScope& operator=(const CheckScope&) = delete;
+
+private:
+    Check& check_;
+};
+
+}  // namespace detail
+
 /// Detects overlapping calls in a role for one thread at a time: by two threads, or by a handler
 /// and its caller. The role may pass on between calls. Without assertions it costs one byte and no
 /// instruction.
 template <class Platform>
 class RoleCheck {
 public:
-    template <bool IsActive>
-    class BasicScope {
-    public:
-        BasicScope(RoleCheck& role, [[maybe_unused]] const char* advice) noexcept : role_(role) {
-            if constexpr (IsActive) {
-                // Relaxed: a stronger order would create the edge whose absence the check reports.
-                if (role_.taken_.exchange(true, std::memory_order_relaxed)) {
-                    failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
-                }
-            }
-        }
-        ~BasicScope() {
-            if constexpr (IsActive) {
-                role_.taken_.store(false, std::memory_order_relaxed);
-            }
-        }
-        BasicScope(const BasicScope&) = delete;
-        BasicScope& operator=(const BasicScope&) = delete;
-
-    private:
-        RoleCheck& role_;
-    };
-    using Scope = BasicScope<detail::assertionsAreActive>;
+    using Scope = detail::CheckScope<RoleCheck, detail::assertionsAreActive>;
 
 private:
+    template <class Check, bool IsActive>
+    friend class detail::CheckScope;
+
+    // Relaxed, both: a stronger order would create the edge whose absence the check reports.
+    void enter(const char* advice) noexcept {
+        if (taken_.exchange(true, std::memory_order_relaxed)) {
+            failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
+        }
+    }
+    void leave() noexcept { taken_.store(false, std::memory_order_relaxed); }
+
     typename Platform::template Atomic<bool> taken_{false};
 };
 
@@ -54,26 +70,7 @@ inline constexpr const char* oneProducer = "a second producer on a single-produc
 ///     ~Object() { SLUICE_ASSERT(calls_.areNone(), "join the threads that call f() first"); }
 class CallCheck {
 public:
-    template <bool IsActive>
-    class BasicScope {
-    public:
-        explicit BasicScope(CallCheck& check) noexcept : check_(check) {
-            if constexpr (IsActive) {
-                check_.calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in RoleCheck
-            }
-        }
-        ~BasicScope() {
-            if constexpr (IsActive) {
-                check_.calls_.fetch_sub(1, std::memory_order_relaxed);
-            }
-        }
-        BasicScope(const BasicScope&) = delete;
-        BasicScope& operator=(const BasicScope&) = delete;
-
-    private:
-        CallCheck& check_;
-    };
-    using Scope = BasicScope<detail::assertionsAreActive>;
+    using Scope = detail::CheckScope<CallCheck, detail::assertionsAreActive>;
 
     /// Returns true if no call is running. For assertions only.
     [[nodiscard]] bool areNone() const noexcept {
@@ -81,6 +78,14 @@ public:
     }
 
 private:
+    template <class Check, bool IsActive>
+    friend class detail::CheckScope;
+
+    void enter(const char* /*advice*/) noexcept {
+        calls_.fetch_add(1, std::memory_order_relaxed);  // relaxed, both: as in RoleCheck
+    }
+    void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
+
     // Not an atomic of a platform, because a model checker need not follow assertions.
     std::atomic<unsigned> calls_{0};
 };

@@ -12,6 +12,13 @@ enum class [[nodiscard]] SendResult : std::uint8_t {
     closed,  ///< no new messages are accepted
 };
 
+/// What a full container does with a new message.
+enum class Overflow : unsigned char {
+    reject,      ///< the send fails with `full`
+    block,       ///< the sender waits for room
+    dropOldest,  ///< the oldest queued message makes room, and is counted as dropped
+};
+
 /// Returns the name of the value, for logs and error messages.
 [[nodiscard]] constexpr const char* toString(SendResult result) noexcept {
     switch (result) {

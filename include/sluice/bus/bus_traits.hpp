@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/overflow.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/park.hpp>

@@ -20,7 +20,7 @@
 /// Thread safety: any thread may call any function, but make_async() only while no other thread
 /// uses spdlog's registry.
 
-#include <sluice/base/overflow.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/default_backend.hpp>
 #include <sluice/log/logger.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/overflow.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/thread_slots.hpp>
 #include <sluice/log/backend.hpp>

@@ -11,7 +11,7 @@
 /// No file of the program may also include <spdlog/async.h>: the declarations conflict.
 /// `spdlog::details::thread_pool` remains spdlog's class; its counterpart is sluice::log::backend.
 
-#include <sluice/base/overflow.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/log/functions.hpp>
 
 #include <cstddef>

@@ -351,10 +351,6 @@ public:
     /// Returns true while the handle has a lane. It keeps the lane when the queue is closed.
     [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
 
-    [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        return isOpen() ? lane_->ring.sizeApprox() : 0;
-    }
-
 private:
     friend class MpscLanes;
     explicit Producer(Lane* lane) noexcept : lane_(lane) {}
@@ -369,17 +365,13 @@ struct MpscLanes<T, Traits>::Lane {
     static constexpr unsigned char queueGone = 2;
 
     static Lane* create(std::size_t capacity, std::pmr::memory_resource* memory) {
-        struct Unused {
-            std::pmr::memory_resource* memory;
-            void* storage;
-            ~Unused() {
-                if (storage != nullptr) {
-                    memory->deallocate(storage, sizeof(Lane), alignof(Lane));
-                }
-            }
-        } unused{memory, memory->allocate(sizeof(Lane), alignof(Lane))};
-        Lane* const lane = ::new (unused.storage) Lane(capacity, memory);
-        unused.storage = nullptr;
+        const auto free = [memory](void* storage) {
+            memory->deallocate(storage, sizeof(Lane), alignof(Lane));
+        };
+        std::unique_ptr<void, decltype(free)> storage(memory->allocate(sizeof(Lane), alignof(Lane)),
+                                                      free);
+        Lane* const lane = ::new (storage.get()) Lane(capacity, memory);
+        (void)storage.release();
         return lane;
     }
 

@@ -32,14 +32,12 @@ struct QueueTraits {
     /// Atomics, storage, fences and clock. See platform.hpp.
     using Platform = StdPlatform;
 
-    /// The unsigned type of the positions. 64 bits never wrap in practice. 32 bits are used if a
-    /// 64-bit atomic would need a lock. They wrap after 2^31 messages. Rings support the wrap, but
-    /// not a thread that is preempted for a whole lap:
-    ///
-    /// - In an MpscRing a producer would be preempted in the middle of a push while about 2^31
-    ///   messages pass (plus or minus the capacity). It would then overwrite a message.
-    /// - In an MpmcRing a thread would be preempted between its load and its compare-exchange while
-    ///   exactly 2^31 messages pass.
+    /// The unsigned type of the positions. 64 bits never wrap in practice; 32 bits are used if a
+    /// 64-bit atomic would need a lock. With n bits, a lap is 2^(n-1) messages. Rings support the
+    /// wrap, but not a thread that is preempted for a lap: in an MpscRing in the middle of a push,
+    /// while about a lap passes (plus or minus the capacity); in an MpmcRing between its load and
+    /// its compare-exchange, while exactly a lap passes. It would then overwrite a message. So 8
+    /// and 16 bits are for tests of the wrap only.
     using Index = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free, std::uint64_t,
                                      std::uint32_t>;
 

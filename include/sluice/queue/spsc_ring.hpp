@@ -54,7 +54,7 @@ class SpscRing {
 
 public:
     using value_type = T;
-    class Reservation;
+    using Reservation = detail::RingReservation<SpscRing, T, Traits>;
 
     SpscRing() = default;
 
@@ -103,10 +103,12 @@ public:
         return tryEmplaceGuarded(std::forward<Args>(args)...);
     }
 
-    /// Reserves the next slot, so that a message can be built there in several steps.
+    /// Reserves the next slot, so that a message can be built there in several steps. Until the
+    /// commit(), the producer must push nothing else, and isDrained() stays false. Without one,
+    /// nothing changes.
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
-        return Reservation(*this);
+        return reserve();
     }
 
     // ---- Consumer
@@ -282,12 +284,26 @@ private:
     /// full light fence. A tail call, so that the common push needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
-        Reservation reservation(*this);
+        Reservation reservation = reserve();
         if (reservation) {
             reservation.emplace(std::forward<Args>(args)...);
             reservation.commit();
         }
         return reservation.result();
+    }
+
+    Reservation reserve() noexcept {
+        const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
+        const SendResult result = admit(tail);
+        return Reservation(*this, {result, tail, result == SendResult::ok ? 1U : 0U});
+    }
+    friend Reservation;
+    Slot& cellAt(Index position) noexcept { return slots_.at(position); }
+    void publish(Index position) noexcept {
+        tail_.store(Positions::next(position), std::memory_order_release);  // E1 publish
+    }
+    void giveUp(Index position) noexcept {
+        announced_.store(position, std::memory_order_release);  // E5 give up
     }
 
     SendResult admit(Index tail) noexcept {
@@ -371,71 +387,6 @@ private:
     RoleCheck consumerRole_;
 
     alignas(line) alignas(Storage) Storage slots_;
-};
-
-/// A slot owned by the producer until commit(). Until then it must push nothing else, and
-/// isDrained() stays false. Without a commit(), nothing changes.
-template <class T, std::size_t Capacity, class Traits>
-class SpscRing<T, Capacity, Traits>::Reservation {
-public:
-    Reservation(const Reservation&) = delete;
-    Reservation& operator=(const Reservation&) = delete;
-    ~Reservation() {
-        if (message_ != nullptr) {
-            slot().destroy();
-        }
-        if (isOpen_) {
-            ring_.announced_.store(tail_, std::memory_order_release);  // E5 give up
-        }
-    }
-
-    /// Returns true while the slot is left to commit.
-    explicit operator bool() const noexcept { return isOpen_; }
-    /// The result of tryReserve(); stays `ok` after the commit.
-    [[nodiscard]] SendResult result() const noexcept { return result_; }
-
-    /// The number of pushes before this one.
-    [[nodiscard]] Index number() const noexcept {
-        return static_cast<Index>(static_cast<Index>(tail_ - firstPosition) / Positions::one);
-    }
-
-    /// Constructs the message in the slot. Call it once.
-    template <class... Args>
-    T& emplace(Args&&... args) {
-        SLUICE_ASSERT(*this && message_ == nullptr,
-                      "emplace needs a reservation that succeeded, is not committed and holds no "
-                      "message yet");
-        message_ = std::addressof(slot().construct(std::forward<Args>(args)...));
-        return *message_;
-    }
-
-    T& operator*() const noexcept { return *message_; }
-    T* operator->() const noexcept { return message_; }
-
-    /// Publishes the message, and ends the reservation.
-    void commit() noexcept {
-        SLUICE_ASSERT(message_ != nullptr,
-                      "commit without a message: call emplace first, commit once");
-        message_ = nullptr;
-        isOpen_ = false;
-        ring_.tail_.store(Positions::next(tail_), std::memory_order_release);  // E1 publish
-    }
-
-private:
-    friend class SpscRing;
-    explicit Reservation(SpscRing& ring) noexcept
-        : ring_(ring),
-          tail_(ring.announced_.load(std::memory_order_relaxed)),  // own variable
-          result_(ring.admit(tail_)),
-          isOpen_(result_ == SendResult::ok) {}
-
-    [[nodiscard]] Slot& slot() const noexcept { return ring_.slots_.at(tail_); }
-
-    SpscRing& ring_;
-    Index tail_;
-    SendResult result_;
-    bool isOpen_;
-    T* message_ = nullptr;
 };
 
 }  // namespace sluice

@@ -62,8 +62,8 @@ private:
 ///     }
 ///
 /// A timed wait that returns false arms the descriptor. The next notification makes it readable,
-/// until the next wait that reaches its deadline. It may become readable without a message.
-/// Level-triggered and edge-triggered loops work. Until descriptor() is called, this is a Park.
+/// until the next wait that reaches its deadline. It may become readable without a message. Until
+/// descriptor() is called, this is a Park.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). Once descriptor() has
 /// been called, only the thread with the loop calls descriptor() and waitUntil(). Remove the

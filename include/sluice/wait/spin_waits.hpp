@@ -34,12 +34,9 @@ public:
     /// Returns false if `deadline` passed first. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
-        for (std::uint32_t polls = 0; !ready(); step(polls)) {
-            if (Clock::now() >= deadline) {
-                return false;
-            }
-        }
-        return true;
+        bool inTime = true;
+        wait([&] { return ready() || !(inTime = Clock::now() < deadline); });
+        return inTime;
     }
 
     void notifyAll() noexcept {}
@@ -77,13 +74,9 @@ public:
     /// Returns false if `deadline` passed first. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
-        while (!ready()) {
-            if (Clock::now() >= deadline) {
-                return false;
-            }
-            Platform::pause();
-        }
-        return true;
+        bool inTime = true;
+        wait([&] { return ready() || !(inTime = Clock::now() < deadline); });
+        return inTime;
     }
 
     void notifyAll() noexcept {}

@@ -105,7 +105,6 @@ struct ScriptedKernel : detail::MembarrierKernel {
 
 constexpr int registration = detail::MembarrierKernel::commandRegisterPrivateExpedited;
 constexpr int barrier = detail::MembarrierKernel::commandPrivateExpedited;
-constexpr int globalBarrier = detail::MembarrierKernel::commandGlobal;
 
 TEST(ScriptedKernelTest, WithoutMembarrierBothSidesAreFullFences) {
     struct Old {
@@ -163,20 +162,6 @@ TEST(ScriptedKernelTest, LostRegistrationIsRenewed) {
     Kernel::calls.clear();
     Fence::heavy();
     EXPECT_EQ(Kernel::calls, (std::vector<int>{barrier, registration, barrier}));
-}
-
-TEST(ScriptedKernelTest, GlobalBarrierReplacesTheExpeditedOne) {
-    static bool isExpedited = true;
-    struct NoLongerExpedited {
-        static bool answer(int command) { return isExpedited || command == globalBarrier; }
-    };
-    using Kernel = ScriptedKernel<NoLongerExpedited>;
-    using Fence = BasicAsymmetricFence<Kernel>;
-    Fence::heavy();
-    isExpedited = false;
-    Kernel::calls.clear();
-    Fence::heavy();
-    EXPECT_EQ(Kernel::calls, (std::vector<int>{barrier, registration, globalBarrier}));
 }
 
 TEST(ScriptedKernelDeathTest, RefusalAfterTheChoiceEndsTheProgram) {

@@ -6,13 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace sluice {
@@ -132,33 +129,6 @@ TEST(TaggedHeadLimitTest, TagOfTwentyBitsRepeatsAfterAMillionChanges) {
     }
 }
 
-/// Runs a function once in the middle of an operation, before its compare-exchange.
-struct Stop {
-    inline static std::function<void()> next;
-    static void run() {
-        if (const auto now = std::exchange(next, nullptr)) {
-            now();
-        }
-    }
-};
-
-template <class T>
-struct StoppedAtomic : std::atomic<T> {
-    using std::atomic<T>::atomic;
-    bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
-                               std::memory_order failure) noexcept {
-        Stop::run();
-        return std::atomic<T>::compare_exchange_weak(expected, desired, success, failure);
-    }
-};
-
-template <class Word>
-struct StoppedPlatform : StdPlatform {
-    using WideWord = Word;
-    template <class T>
-    using Atomic = StoppedAtomic<T>;
-};
-
 template <class Stack>
 std::set<std::size_t> takeAll(Stack& stack) {
     std::set<std::size_t> taken;
@@ -175,35 +145,6 @@ TEST(SlotStackTest, HandsOutEachSlotOnce) {
     stack.giveBack(1);
     EXPECT_EQ(takeAll(stack), (std::set<std::size_t>{1}));
     EXPECT_TRUE(takeAll(stack).empty());
-}
-
-// A thread is stopped in tryTake(). Meanwhile slot 0 gets another successor and the stack changes
-// 65,536 times: a tag of 16 bits would be the same again.
-template <class Word>
-void stopForManyChanges() {
-    using Stack = SlotStack<StoppedPlatform<Word>, 3>;
-    Stack stack;
-    Stop::next = [&] {
-        EXPECT_EQ(takeAll(stack).size(), 3U);
-        stack.giveBack(0);
-        for (int changes = 4; changes < 65536; changes += 2) {
-            typename Stack::Slot slot{};
-            ASSERT_TRUE(stack.tryTake(slot));
-            stack.giveBack(slot);
-        }
-    };
-    typename Stack::Slot slot{};
-    ASSERT_TRUE(stack.tryTake(slot));
-    EXPECT_EQ(slot, 0U);
-    EXPECT_TRUE(takeAll(stack).empty()) << "the other thread holds slots 1 and 2";
-}
-
-TEST(SlotStackTest, ThreadThatIsStoppedForManyChangesTakesNoSlotOfAnother) {
-    stopForManyChanges<std::uint64_t>();
-}
-
-TEST(SlotStackTest, NorInAWordOf32Bits) {
-    stopForManyChanges<std::uint32_t>();
 }
 
 }  // namespace

@@ -72,31 +72,6 @@ TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
     }
 }
 
-TYPED_TEST(ParkerTest, WakesEverySleeper) {
-    constexpr int sleepers = 5;
-    std::atomic<int> looks{0};
-    std::vector<std::thread> crew;
-    for (int i = 0; i < sleepers; ++i) {
-        crew.emplace_back([&] {
-            const auto isFirstEpoch = [&, isFirstLook = true](std::uint64_t seen) mutable {
-                looks.fetch_add(isFirstLook ? 1 : 0, std::memory_order_relaxed);
-                isFirstLook = false;
-                return seen / epoch == 0;
-            };
-            while (this->currentEpoch() == 0) {
-                this->parker.park(this->word, isFirstEpoch);
-            }
-        });
-    }
-    while (looks.load(std::memory_order_relaxed) != sleepers) {
-        std::this_thread::yield();
-    }
-    this->nextEpoch();
-    for (std::thread& thread : crew) {
-        thread.join();
-    }
-}
-
 TYPED_TEST(ParkerTest, WakesASleeperAtATime) {
     constexpr int sleepers = 5;
     // The epoch counts the threads that may go on.

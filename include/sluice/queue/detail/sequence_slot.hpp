@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -58,98 +56,8 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
     }
 }
 
-/// The positions that a push owns: `count` of them from `position` on; none unless `ok`.
-template <class Index>
-struct SlotClaim {
-    SendResult result;
-    Index position;
-    std::size_t count;
-};
-
 /// A count of one as a type, so that a claim of one slot is compiled separately.
 using One = std::integral_constant<std::size_t, 1>;
-
-/// Ends the program, also in release builds: the slot belongs to another push.
-[[noreturn, gnu::cold, gnu::noinline]] inline void misusedEmplace() noexcept {
-    failAssertion({"emplace",
-                   "emplace needs a reservation that succeeded, is not committed and "
-                   "holds no message yet",
-                   __FILE__, __LINE__});
-}
-
-/// Consecutive slots owned by a producer, which fills and commits them one by one. When it is
-/// destroyed, the slots left are skipped.
-template <class T, class Storage, class Traits>
-class SlotReservation {
-    using Index = typename Traits::Index;
-    using Positions = RingPositions<Index>;
-    using Slot = SequenceSlot<T, typename Traits::Platform, Index>;
-
-public:
-    SlotReservation(Storage& slots, const SlotClaim<Index>& claimed) noexcept
-        : slots_(slots),
-          position_(claimed.position),
-          remaining_(claimed.count),
-          result_(claimed.result) {}
-    SlotReservation(const SlotReservation&) = delete;
-    SlotReservation& operator=(const SlotReservation&) = delete;
-    ~SlotReservation() {
-        if (message_ != nullptr) {
-            slot().cell.destroy();
-        }
-        while (remaining_ != 0) {
-            publish(Slot::skipped(position_));
-        }
-    }
-
-    /// Returns true while a slot is left to commit.
-    explicit operator bool() const noexcept { return remaining_ != 0; }
-    /// The result of tryReserve(); stays `ok` after the last commit.
-    [[nodiscard]] SendResult result() const noexcept { return result_; }
-    /// The number of slots left to commit.
-    [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
-
-    /// The number of pushes before that of the current slot, skipped ones included.
-    [[nodiscard]] Index number() const noexcept {
-        constexpr auto first = static_cast<Index>(Traits::firstPosition);
-        return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
-    }
-
-    /// Constructs the message of the current slot. Call it once per slot.
-    template <class... Args>
-    T& emplace(Args&&... args) {
-        if (remaining_ == 0 || message_ != nullptr) {
-            misusedEmplace();
-        }
-        message_ = std::addressof(slot().cell.construct(std::forward<Args>(args)...));
-        return *message_;
-    }
-
-    T& operator*() const noexcept { return *message_; }
-    T* operator->() const noexcept { return message_; }
-
-    /// Publishes the message and moves on to the next slot, if any.
-    void commit() noexcept {
-        SLUICE_ASSERT(remaining_ != 0 && message_ != nullptr,
-                      "commit without a message: call emplace first, commit once");
-        message_ = nullptr;
-        publish(Slot::filled(position_));
-    }
-
-private:
-    Slot& slot() const noexcept { return slots_.at(position_); }
-    void publish(Index sequence) noexcept {
-        slot().sequence.store(sequence, std::memory_order_release);  // E1 publish
-        position_ = Positions::next(position_);
-        --remaining_;
-    }
-
-    Storage& slots_;
-    Index position_;  // of the current slot
-    std::size_t remaining_;
-    SendResult result_;
-    T* message_ = nullptr;
-};
 
 /// The functions of producers of MpscRing and MpmcRing. `Ring` has tail_, slots_, and
 /// freeSlots(tail, max): the number of free slots from `tail` on, at most `max`. It may be 0 if
@@ -171,7 +79,7 @@ protected:
 
 public:
     using value_type = T;
-    using Reservation = SlotReservation<T, Storage, Traits>;
+    using Reservation = RingReservation<SequencePushes, T, Traits>;
 
     /// A refused push leaves `value` untouched, because it is converted to T in the slot.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
@@ -206,11 +114,11 @@ public:
 
     /// Reserves the next slot, to build a message in several steps. Later messages are not
     /// delivered until the reservation is committed or destroyed.
-    [[nodiscard]] Reservation tryReserve() { return Reservation(ring().slots_, claim(One())); }
+    [[nodiscard]] Reservation tryReserve() { return Reservation(*this, claim(One())); }
 
     /// Reserves up to `max` slots with one compare-exchange.
     [[nodiscard]] Reservation tryReserve(std::size_t max) {
-        return Reservation(ring().slots_, claim(std::min(max, ring().capacity())));
+        return Reservation(*this, claim(std::min(max, ring().capacity())));
     }
 
     /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
@@ -229,6 +137,17 @@ public:
     }
 
 private:
+    friend Reservation;
+    auto& cellAt(Index position) noexcept { return ring().slots_.at(position).cell; }
+    void publish(Index position) noexcept {
+        ring().slots_.at(position).sequence.store(Slot::filled(position),
+                                                  std::memory_order_release);  // E1 publish
+    }
+    void giveUp(Index position) noexcept {
+        ring().slots_.at(position).sequence.store(Slot::skipped(position),
+                                                  std::memory_order_release);  // E1 publish
+    }
+
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }
     const Ring& ring() const noexcept { return static_cast<const Ring&>(*this); }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/overflow.hpp>
+#include <sluice/base/send_result.hpp>
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
-#include <sluice/base/overflow.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
@@ -589,8 +588,8 @@ private:
     Registry* const registry_;
     const std::size_t hash_;  ///< hash of registry_, for ThreadSlots
     const RoomMaker roomMaker_;
-    Atomic<bool> closed_{false};                                      ///< written by close()
-    Atomic<bool> postsWake_{false};                                   ///< written by the back end
+    Atomic<bool> closed_{false};                                ///< written by close()
+    Atomic<bool> postsWake_{false};                             ///< written by the back end
     BasicPark<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
     const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  ///< relaxed: a setting

@@ -67,10 +67,9 @@ static constexpr bool assertionsAreActive = true;
 /// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
 /// The message says how to do it right. With NDEBUG the condition is compiled but never evaluated.
 #if defined(NDEBUG)
-#define SLUICE_ASSERT(condition, message) static_cast<void>(false && static_cast<bool>(condition))
+#define SLUICE_ASSERT(condition, message) static_cast<void>(false && (condition))
 #else
 #define SLUICE_ASSERT(condition, message)                                                          \
-    (static_cast<bool>(condition)                                                                  \
-         ? static_cast<void>(0)                                                                    \
-         : ::sluice::failAssertion({#condition, message, __FILE__, __LINE__}))
+    ((condition) ? static_cast<void>(0)                                                            \
+                 : ::sluice::failAssertion({#condition, message, __FILE__, __LINE__}))
 #endif

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace sluice {
@@ -28,7 +29,9 @@ public:
     [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        count_.store(static_cast<CounterWord>(count + n), std::memory_order_release);  // E1
+        // The mask instead of a cast, which -Wuseless-cast reports on most machines.
+        count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
+                     std::memory_order_release);  // E1
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
         return count_.load(std::memory_order_acquire);  // E1

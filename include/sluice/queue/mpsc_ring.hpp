@@ -74,8 +74,10 @@ public:
     MpscRing& operator=(const MpscRing&) = delete;
 
     ~MpscRing() {
-        this->close();  // so that the destructor of a message cannot push another one
-        consume([](T&) noexcept {});
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            this->close();  // so that the destructor of a message cannot push another one
+            consume([](T&) noexcept {});
+        }
     }
 
     // ---- Producers: the functions of SequencePushes

@@ -68,8 +68,10 @@ public:
     SpscRing& operator=(const SpscRing&) = delete;
 
     ~SpscRing() {
-        close();  // so that the destructor of a message cannot push another one
-        consume([](T&) noexcept {});
+        if constexpr (!std::is_trivially_destructible_v<T>) {
+            close();  // so that the destructor of a message cannot push another one
+            consume([](T&) noexcept {});
+        }
     }
 
     // ---- Producer

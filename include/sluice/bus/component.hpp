@@ -34,7 +34,8 @@ namespace sluice {
 /// on other threads during the body of the owner's destructor: begin it with unsubscribeAll() if it
 /// uses members. Do not destroy the owner while holding a lock that one of its handlers takes.
 ///
-/// Thread safety: one thread at a time calls the members, also in a handler of the owner.
+/// Thread safety: one thread at a time calls the members, also in a handler of the owner. A handler
+/// may call unsubscribeAll() while another thread destroys the owner.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -51,7 +52,12 @@ public:
     }
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
-    ~Component() = default;
+    ~Component() {
+        // All first, because a handler may still read the others: see unsubscribeAll().
+        for (Subscription& each : subscriptions_) {
+            each.unsubscribe();
+        }
+    }
 
     /// Subscribes a handler for Bus::subscribe(), or a member function of the owner. Returns false
     /// if the bus has maxHandlers handlers, or if this component is full; then the caller keeps the
@@ -63,7 +69,7 @@ public:
         }
         using Header = typename Bus<MessageList, Traits>::Header;
         Subscription subscription =
-            bus.template subscribe<T>(bind<T, Header>(std::forward<Handler>(handler)));
+            bus.template trySubscribe<T>(bind<T, Header>(std::forward<Handler>(handler)));
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
@@ -81,16 +87,16 @@ public:
 
     /// Ends all subscriptions. Afterwards no handler of the owner runs, except the caller.
     void unsubscribeAll() noexcept {
-        // Moved out first, because a handler's captures may own the owner.
-        auto ending = std::move(subscriptions_);
-        // Keeps the subscription whose handler calls this: a thread that destroys the owner must
-        // wait for that handler.
-        for (Subscription& each : ending) {
-            if (each.end(detail::UnsubscribeCaller::ownHandler) ==
+        FixedVector<Subscription, MaxSubscriptions> ending;
+        for (Subscription& each : subscriptions_) {
+            // The subscription whose handler calls this stays: a thread that destroys the owner
+            // must wait for that handler.
+            if (each.end(detail::UnsubscribeCaller::ownHandler) !=
                 detail::UnsubscribeResult::atReturn) {
-                (void)subscriptions_.pushBack(std::move(each));
+                (void)ending.pushBack(std::move(each));
             }
         }
+        // The others end here, because the captures of a handler may own the owner.
     }
 
     [[nodiscard]] std::size_t count() const noexcept {

@@ -158,6 +158,42 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerThatHasRetired) {
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
 }
 
+/// Retires in its handler, while another thread destroys the owner.
+class Quitting final {
+public:
+    Quitting(SmallBus& bus, Signals& signals) : part_{signals} {
+        for (int i = 0; i < 6; ++i) {
+            component_.subscribe<Alarm>(bus, [](const Alarm&) {});
+        }
+        component_.subscribe<Sample>(bus, [this](const Sample&) {
+            part_.signals.isInside = true;
+            component_.unsubscribeAll();
+            part_.signals.isInside = false;
+            part_.signals.hasRetired = true;
+        });
+    }
+
+private:
+    Part part_;
+    Component<Quitting, 8> component_{*this};
+};
+
+TEST(BusComponentTest, DestructionWaitsForAHandlerThatIsRetiring) {
+    SmallBus bus;
+    for (std::uint64_t round = 0; round < scaled(2000); ++round) {
+        Signals signals;
+        auto owner = std::make_unique<Quitting>(bus, signals);
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+        Crew crew;
+        crew.add([&] { bus.process(); });
+        crew.start();
+        awaitThat([&] { return signals.isInside || signals.hasRetired; });
+        owner.reset();
+        ASSERT_FALSE(signals.isInsideAtTheEnd) << round;
+        ASSERT_EQ(bus.subscriptionCount<Alarm>() + bus.subscriptionCount<Sample>(), 0U);
+    }
+}
+
 /// Lives for some messages. Each handler reads and writes a block on the heap, which it owns.
 class Brief final {
 public:

@@ -81,7 +81,7 @@ std::uint64_t messagesFor(const Scenario& scenario, const SuiteOptions& options)
 
 RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const SuiteOptions& options,
                   const std::vector<int>& cpus) {
-    constexpr std::uint64_t batch = 2048;  // fits into all of them
+    constexpr std::uint64_t batch = 1024;  // fits into all of them
     constexpr std::size_t overflowFactor = 8;
     constexpr double handleNs = 300;
     const BusShape* const shape = shapeFor(scenario, subject);
@@ -101,6 +101,7 @@ RoundPlan planFor(const Scenario& scenario, const BusSubject& subject, const Sui
     if (scenario.section == overloadSection) {
         plan.urgency = urgencyFor(scenario);
         plan.messages = overloadMessages;
+        plan.allMixes = scenario.name.find(allMixes) != std::string::npos;
     }
     if (scenario.kind == Kind::floodLatency) {
         plan.urgency = urgencyFor(scenario);

@@ -61,13 +61,17 @@ std::vector<Scenario> floods() {
 
 std::vector<Scenario> overloads() {
     std::vector<Scenario> all;
-    for (const char* const urgency : {"high", "medium", "low"}) {
-        all.push_back(scenario(std::string(urgency) + "-in-overload-64B", Kind::overflow, 1,
-                               overloadSection));
-        all.back().what = std::string("messages of ") + urgency + " priority among " +
-                          std::to_string(overloadMessages) +
-                          ", 2 : 3 : 5 of high, medium and low, into 131072 slots while nobody "
-                          "consumes";
+    for (const bool isOfAllMixes : {false, true}) {
+        for (const char* const urgency : {"high", "medium", "low"}) {
+            all.push_back(
+                scenario(std::string(urgency) + "-in-overload" + (isOfAllMixes ? allMixes : "-64B"),
+                         Kind::overflow, 1, overloadSection));
+            all.back().what = std::string("messages of ") + urgency + " priority among " +
+                              std::to_string(overloadMessages) + ", " +
+                              (isOfAllMixes ? "summed over all 66 mixes in steps of 10 %"
+                                            : "2 : 3 : 5 of high, medium and low") +
+                              ", into 131072 slots while nobody consumes";
+        }
     }
     return all;
 }

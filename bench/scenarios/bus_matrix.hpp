@@ -21,6 +21,8 @@ inline constexpr double floodLoad = 2;
 
 /// The overload: so many messages into buses with 131072 slots while nobody consumes.
 inline constexpr std::uint64_t overloadMessages = 150000;
+/// The end of the names of the scenarios that sum up all mixes of the overload.
+inline const std::string allMixes = "-of-all-mixes-64B";
 
 std::vector<Scenario> busScenarios(bool quick, bool unpinned, const std::vector<CpuPlace>& places);
 

@@ -47,6 +47,9 @@ struct RoundPlan {
     Urgency urgency = Urgency::high;
     double handleNs = 0;
 
+    /// Overload: all mixes of urgencies instead of the usual one.
+    bool allMixes = false;
+
     /// Calls: whether freeing is timed instead of allocating, and whether blocks are freed in
     /// shuffled order.
     bool timesFree = false;

@@ -26,7 +26,7 @@ struct LoopTraits : sluice::FullBusTraits {
 };
 using Readings = sluice::Bus<sluice::Messages<Reading>, LoopTraits>;
 
-Readings bus;  // a quarter of a MiB, so not on the stack
+Readings bus;  // hundreds of KiB, so not on the stack
 
 int tickEvery(std::chrono::nanoseconds period) {
     const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

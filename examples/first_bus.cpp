@@ -18,7 +18,7 @@ struct Stop {
 };
 using Machine = sluice::Bus<sluice::Messages<Reading, Stop>>;
 
-Machine bus;  // a quarter of a MiB, so not on the stack
+Machine bus;  // hundreds of KiB, so not on the stack
 
 /// Publishes as fast as it can. A refused reading is lost: the next one is as good.
 void sense(std::uint32_t sensor) {

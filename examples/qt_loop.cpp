@@ -25,7 +25,7 @@ struct LoopTraits : sluice::FullBusTraits {
 };
 using Orders = sluice::Bus<sluice::Messages<Order>, LoopTraits>;
 
-Orders bus;  // a quarter of a MiB, so not on the stack
+Orders bus;  // hundreds of KiB, so not on the stack
 
 /// Handles the bus inside of Qt's event loop. It ends the loop when the bus is closed and empty.
 class BusReader {

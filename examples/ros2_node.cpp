@@ -21,7 +21,7 @@ struct Distance {
 struct Stop {};
 using Control = sluice::Bus<sluice::Messages<Distance, Stop>>;
 
-Control bus;  // a quarter of a MiB, so not on the stack
+Control bus;  // hundreds of KiB, so not on the stack
 
 class Drive : public rclcpp::Node {
 public:

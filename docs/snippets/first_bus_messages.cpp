@@ -14,7 +14,7 @@ struct Stop {
 
 using Machine = sluice::Messages<Temperature, Stop>;
 
-// A quarter of a MiB: give it static storage or a place on the heap.
+// Hundreds of KiB: give it static storage or a place on the heap.
 sluice::Bus<Machine> bus;
 
 int main() {

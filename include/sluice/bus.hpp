@@ -6,7 +6,6 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>
-#include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/subscription.hpp>

@@ -72,7 +72,7 @@ struct DroppingTraits : CountedTraits {
     static constexpr bool priorities = true;
     static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
     static constexpr std::array<Overflow, priorityCount> overflow{
-        Overflow::dropOldest, Overflow::dropOldest, Overflow::reject};
+        Overflow::reject, Overflow::dropOldest, Overflow::reject};
 };
 
 void droppedWasPublished() {

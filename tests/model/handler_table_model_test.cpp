@@ -30,7 +30,7 @@ constexpr auto notThrown = [](auto&&) {};
 
 void callAll(Table& table, Consumer& consumer) {
     consumer.begin();
-    table.callAll(consumer, notThrown);
+    table.callAll(consumer, notThrown, [] {});
     consumer.end();
 }
 

@@ -33,8 +33,8 @@ struct FailureTraits {
 /// MailboxTraits are the traits of a bus, such as BareBusTraits.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, FailureTraits {
-    /// The capacity of the mailbox, which lies in the object.
-    static constexpr std::size_t depth = 256;
+    /// The room of the mailbox, which lies in the object; see FullBusTraits::depth.
+    static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// The largest number of simultaneous timers, stored in the object. A cancelled timer counts
     /// until the object's thread has seen the cancellation, or its running handler has returned.

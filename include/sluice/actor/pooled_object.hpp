@@ -14,7 +14,7 @@
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
-#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>

@@ -9,8 +9,6 @@
 #include <sluice/bus/detail/bus_counts.hpp>
 #include <sluice/bus/detail/drop_oldest_ring.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
-#include <sluice/bus/detail/pressure_notifier.hpp>
-#include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/subscription.hpp>
@@ -48,7 +46,7 @@ namespace sluice {
 /// bus or end their thread. Signal handlers and forked children must not use it. A publisher
 /// preempted mid-publish blocks later messages of its own priority only; without priorities, all.
 ///
-/// Errors: a publication fails once its priority's quota (Traits::rooms) is in use, including
+/// Errors: a publication fails once its priority's room (see roomOf()) is in use, including
 /// messages being published or handled, and after close(), which keeps accepted messages. A message
 /// whose constructor throws is not published. If a handler throws, the bus counts it, notifies the
 /// observer and calls the remaining handlers; a visitor's exception propagates.
@@ -73,6 +71,7 @@ class Bus<Messages<Ts...>, Traits> {
     /// The number 1 as a type, so that publish() is compiled for one message.
     using One = std::integral_constant<std::size_t, 1>;
     using WaitByPolicy = detail::WaitByPolicy;
+    static constexpr detail::Never never{};
     struct Sent {
         SendResult result;
         std::size_t count;  ///< accepted messages
@@ -92,6 +91,9 @@ public:
     /// Ends all subscriptions and destroys all messages. No other thread may be in a call.
     ~Bus() {
         close();  // so that no destructor of a handler or message publishes or waits
+        if (consumer_.isHere()) {
+            return;  // a handler has called std::exit(), and the bus is static
+        }
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the thread first");
@@ -180,26 +182,25 @@ public:
     // ---- Subscribers
 
     /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in the order
-    /// of their subscription, perhaps before this call returns. Returns an empty Subscription if T
-    /// has Traits::maxHandlers handlers, including those that still run after ending themselves.
-    /// An empty handler, such as a null pointer, is misuse.
+    /// of their subscription, perhaps before this call returns. T has room for Traits::maxHandlers
+    /// handlers, including those that still run after ending themselves. Without room, it asserts,
+    /// tells the observer and returns an empty Subscription. An empty handler is misuse, too.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
-        using H = std::decay_t<Handler>;
-        constexpr bool isListed = detail::checkListed<List, T>();
-        if constexpr (!isListed || !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
-            return {};  // avoids follow-up errors
-        } else if (detail::isEmptyCallable<H>(handler)) {
-            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
-            return {};
-        } else if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {
-            return add<T>(std::forward<Handler>(handler));
-        } else {
-            return add<T>(
-                [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
-                    static_cast<void>(std::invoke(h, message));
-                });
-        }
+        return subscribeOr<T>(std::forward<Handler>(handler), [this] {
+            if (observer_ != nullptr) {
+                observer_->subscriptionRefused(List::template indexOf<T>);
+            }
+            SLUICE_ASSERT(isClosed(),
+                          "a type of message has too many handlers: raise maxHandlers of "
+                          "the traits, or call trySubscribe()");
+        });
+    }
+
+    /// Like subscribe(), but a missing place is no misuse.
+    template <class T, class Handler>
+    Subscription trySubscribe(Handler&& handler) {
+        return subscribeOr<T>(std::forward<Handler>(handler), [] {});
     }
 
     template <class T>
@@ -211,34 +212,35 @@ public:
 
     /// Passes up to `max` queued messages, at most capacity(), to their handlers. Returns their
     /// number. Messages published during the call may wait for the next one.
-    std::size_t process(std::size_t max = unlimited) {
-        return consume(max, never, [this](auto& delivery) { this->callHandlers(delivery); });
-    }
+    std::size_t process(std::size_t max = unlimited) { return processHandlers(never, max); }
 
     /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) for each T of the list.
     /// The visitor may move the message out. See overload() and partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
-        return consume(max, never, [&visitor](auto& delivery) { visit(delivery, visitor); });
+        return processUntil(never, visitor, max);
     }
 
     /// Like processWith(), but calls isOver() before each message, and stops when it returns true.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
-        return consume(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); });
+        return consume(std::min(max, slots), isOver,
+                       [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// Processes and waits for messages until the bus is closed and drained.
-    void run() {
-        runUntilDrained([this] { return process(); });
+    /// Processes and waits for messages until the bus is closed and drained, or until isOver(),
+    /// which is called before each message: make it true for good, then call waiting().notifyAll().
+    template <class IsOver = detail::Never>
+    void run(const IsOver& isOver = never) {
+        runWhileOpen(isOver, [&] { return processHandlers(isOver, unlimited); });
     }
-    template <class Visitor>
-    void runWith(Visitor&& visitor) {
-        runUntilDrained([this, &visitor] { return processWith(visitor); });
+    template <class Visitor, class IsOver = detail::Never>
+    void runWith(Visitor&& visitor, const IsOver& isOver = never) {
+        runWhileOpen(isOver, [&] { return processUntil(isOver, visitor); });
     }
 
     /// Waits for a message. Returns false if none arrived in time, or if the bus is closed and
-    /// drained.
+    /// drained. A message whose constructor threw ends the wait, too.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
@@ -267,7 +269,8 @@ public:
 
     /// Destroys all queued messages and counts them as discarded. Returns their number.
     std::size_t discard() {
-        return consume(unlimited, never, [](auto& delivery) { delivery.isDiscarded = true; });
+        // One more than fit, so that the slots behind the last message are passed as well.
+        return consume(slots + 1, never, [](auto& delivery) { delivery.isDiscarded = true; });
     }
 
     /// Sets whether publishers wait before a thread has ever consumed; not while one consumes.
@@ -301,19 +304,16 @@ public:
     /// Returns true in a handler or visitor of this bus.
     [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
 
-    /// The level of the highest priority whose quota is in use. With dropOldest, a message being
-    /// handled counts.
+    /// The level of the fullest room. With dropOldest, a message being handled does not count.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
-        forEachRing(*this, [&](const auto& ring, Priority priority) {
-            if (pressure == Pressure::normal && ring.sizeExact() >= roomOf(priority)) {
-                pressure = detail::pressureOf<Traits>(priority);
-            }
+        forEachRing(*this, [&](const auto& ring, Priority each) {
+            pressure = std::max(pressure, pressureOf(ring.sizeExact(), roomOf(each)));
         });
         return pressure;
     }
 
-    /// The messages in the bus, including those being published or handled.
+    /// The messages in the bus, including those being published or, without dropOldest, handled.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         std::size_t sum = 0;
         forEachRing(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
@@ -324,7 +324,7 @@ public:
         return detail::allRooms<Traits>();
     }
 
-    /// The quota of a priority, in messages.
+    /// The room of a priority, in messages: see sluice::roomOf() and Traits::rooms.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }
@@ -352,7 +352,6 @@ private:
     // ---- The rings: one for each priority, or one for medium alone
 
     static constexpr std::size_t slots = detail::allRooms<Traits>();
-    static constexpr auto never = [] { return false; };
 
     template <Priority P>
     using RingOf = detail::RingFor<QueuedMessage, Traits, P>;
@@ -435,8 +434,7 @@ private:
                 return sent;
             }
         }
-        if (notifier_.isAbove(detail::pressureOf<Traits>(P)) &&
-            ring<P>().sizeExact() >= roomOf(P)) {
+        if (notifier_.isBelow([&] { return pressureOf(ring<P>().sizeExact(), roomOf(P)); })) {
             const CallCheck::Scope call(publishers_);
             notifier_.notify(*this, observer_);
         }
@@ -493,6 +491,9 @@ private:
             end.isOfMessage = true;
             --end.uncommitted;
             ++end.committed;
+            if constexpr (!std::is_same_v<Count, One>) {
+                notEmpty_.notifyAll();  // now, because the next constructor may take long
+            }
         } while (!std::is_same_v<Count, One> && claim);
         return {SendResult::ok, end.committed};
     }
@@ -558,7 +559,7 @@ private:
         }
     }
 
-    /// Drops messages beyond the quota. Returns true if the ring's head has moved.
+    /// Drops messages beyond the room. Returns true if the ring's head has moved.
     template <Priority P>
     bool dropExcess() {
         const auto drop = [&](QueuedMessage& queued) noexcept {
@@ -616,7 +617,7 @@ private:
             if (isDiscarded) {
                 count(detail::ConsumeOutcome::discarded);
             } else {
-                count(detail::ConsumeOutcome::delivered);
+                count(detail::ConsumeOutcome::handled);
                 if (isFailed) {
                     count(detail::ConsumeOutcome::failed);
                     batch.hasThrown = true;
@@ -629,11 +630,20 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           hasObserver) {
                 if (__builtin_expect(--batch.untilChunk == 0, 0)) {
-                    bus.endChunk(batch);  // the slot still counts as used
+                    // The slot still counts as used, unless dropOldest has freed it.
+                    bus.endChunk(batch, detail::dropsOldest<Traits, P>
+                                            ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
+                                            : 0);
                 }
             }
         }
     };
+
+    template <class IsOver>
+    std::size_t processHandlers(const IsOver& isOver, std::size_t max) {
+        return consume(std::min(max, slots), isOver,
+                       [this](auto& delivery) { this->callHandlers(delivery); });
+    }
 
     /// Passes up to `max` messages to handle(delivery), until isOver(). Returns their number.
     template <class IsOver, class Handle>
@@ -645,7 +655,6 @@ private:
             return 0;
         }
         Batch batch(*this);
-        max = std::min(max, slots);
         if constexpr (!Traits::priorities) {
             return isOver()
                        ? 0
@@ -653,7 +662,13 @@ private:
         } else if constexpr (Traits::service == PriorityOrder::strict) {
             return serveStrictly(batch, max, isOver, handle);
         } else {
-            return serveByWeights(batch, max, isOver, handle);
+            return weighted_.serve(max, isOver, [&](auto priority, const auto& pay) {
+                const auto payAndHandle = [&](auto& delivery) {
+                    pay();  // first: the handler may throw
+                    handle(delivery);
+                };
+                return serve<priority>(batch, 1, payAndHandle, [] { return true; }) != 0;
+            });
         }
     }
 
@@ -684,37 +699,6 @@ private:
             }
         }
         return max - left;
-    }
-
-    /// Serves the highest priority with a message and credit. The round ends when there is none. So
-    /// a priority's first message waits for at most twice the others' weights, in two rounds.
-    template <class IsOver, class Handle>
-    std::size_t serveByWeights(Batch& batch, std::size_t max, const IsOver& isOver,
-                               const Handle& handle) {
-        std::size_t count = 0;
-        for (bool isFreshRound = false; count < max && !isOver();) {
-            if (serveByCredit<Priority::high>(batch, handle) ||
-                serveByCredit<Priority::medium>(batch, handle) ||
-                serveByCredit<Priority::low>(batch, handle)) {
-                ++count;
-                isFreshRound = false;
-            } else if (isFreshRound) {
-                break;
-            } else {
-                isFreshRound = true;
-                credit_ = Traits::weights;
-            }
-        }
-        return count;
-    }
-    template <Priority P, class Handle>
-    bool serveByCredit(Batch& batch, const Handle& handle) {
-        std::size_t& credit = credit_[detail::indexOf(P)];
-        const auto pay = [&](auto& delivery) {
-            --credit;  // first: the handler may throw
-            handle(delivery);
-        };
-        return serve<P>(batch, credit != 0 ? 1 : 0, pay, [] { return true; }) != 0;
     }
 
     /// Serves up to `max` messages of one priority, until keepGoing() returns false.
@@ -748,7 +732,12 @@ private:
                 }
 #endif
             };
-            handlersOf<T>().callAll(consumer_, failed, std::as_const(message), queued.header());
+            const auto none = [this] {
+                counts_.count(List::template indexOf<T>, Delivery::priority,
+                              detail::ConsumeOutcome::unhandled);
+            };
+            handlersOf<T>().callAll(consumer_, failed, none, std::as_const(message),
+                                    queued.header());
         });
     }
 
@@ -756,17 +745,21 @@ private:
     [[gnu::always_inline]] static void visit(Delivery& delivery, Visitor& visitor) {
         QueuedMessage& queued = delivery.queued;
         delivery.isFailed = true;  // stays true if the visitor throws
-        queued.visit(
-            [&](auto& message) { detail::callVisitor(visitor, message, queued.header()); });
+        queued.visit([&](auto& message) {
+            if (!detail::callVisitor(visitor, message, queued.header())) {
+                delivery.bus.counts_.count(queued.typeIndex(), Delivery::priority,
+                                           detail::ConsumeOutcome::unhandled);
+            }
+        });
         delivery.isFailed = false;
     }
 
     /// Runs after the first message of a batch, then after each chunk. A single message reads no
     /// line that publishers write.
-    [[gnu::noinline]] void endChunk(Batch& batch) noexcept {
+    [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
-            counts_.sawUsed(hasSecond ? fullest() : 1);
+            counts_.sawUsed(hasSecond ? std::max(fullest(), used) : 1);
         }
         if (batch.hasServed) {
             time_.settle(chunk, counts_);
@@ -793,15 +786,15 @@ private:
         }
     }
 
-    template <class Process>
-    void runUntilDrained(const Process& process) {
+    template <class IsOver, class Process>
+    void runWhileOpen(const IsOver& isOver, const Process& process) {
         const typename Traits::Pacing pacing;
-        while (!isDrained()) {
+        while (!isDrained() && !isOver()) {
             const std::size_t count = process();
             if (count != 0) {
                 pacing.polled(count);
             } else {
-                (void)waitUntil(Clock::time_point::max());
+                (void)waitUntil(Clock::time_point::max(), isOver);
             }
         }
     }
@@ -838,13 +831,24 @@ private:
         return std::get<detail::listedIndex<List, T>()>(handlers_);
     }
 
-    template <class T, class Handler>
-    Subscription add(Handler&& handler) {
-        const auto id = handlersOf<T>().add(std::forward<Handler>(handler));
-        return id.generation == 0
-                   ? Subscription()
-                   : Subscription(this, &remove<T>, static_cast<std::uint32_t>(id.slot),
-                                  id.generation);
+    template <class T, class Handler, class OnFull>
+    Subscription subscribeOr(Handler&& handler, const OnFull& onFull) {
+        using H = std::decay_t<Handler>;
+        constexpr bool isListed = detail::checkListed<List, T>();
+        if constexpr (!isListed || !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
+            return {};  // avoids follow-up errors
+        } else if (detail::isEmptyCallable<H>(handler)) {
+            SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
+            return {};
+        } else {
+            const auto id =
+                handlersOf<T>().add(detail::withHeader<T, Header>(std::forward<Handler>(handler)));
+            if (id.generation == 0) {
+                onFull();
+                return {};
+            }
+            return {this, &remove<T>, static_cast<std::uint32_t>(id.slot), id.generation};
+        }
     }
 
     template <class T>
@@ -882,7 +886,7 @@ private:
     // Written by the consumer.
     alignas(line) alignas(
         detail::ConsumerState<Platform>) detail::ConsumerState<Platform> consumer_;
-    std::array<std::size_t, priorityCount> credit_ = Traits::weights;
+    detail::WeightedOrder<Traits> weighted_;
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
 

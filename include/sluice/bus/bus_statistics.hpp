@@ -17,13 +17,14 @@ struct MessageCounts {
     std::uint64_t closed = 0;     ///< not accepted: the bus was closed
     std::uint64_t dropped = 0;    ///< accepted, and dropped to make room for a later one
     std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
+    std::uint64_t unhandled = 0;  ///< accepted, but no handler or visitor took it
     std::uint64_t discarded = 0;  ///< accepted, and destroyed by discard()
     std::uint64_t failed = 0;     ///< handler calls that threw
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + closed; }
     [[nodiscard]] std::uint64_t attempted() const noexcept { return published + rejected(); }
     [[nodiscard]] std::uint64_t queued() const noexcept {
-        return published - dropped - delivered - discarded;
+        return published - dropped - delivered - unhandled - discarded;
     }
 
     MessageCounts& operator+=(const MessageCounts& other) noexcept {
@@ -32,6 +33,7 @@ struct MessageCounts {
         closed += other.closed;
         dropped += other.dropped;
         delivered += other.delivered;
+        unhandled += other.unhandled;
         discarded += other.discarded;
         failed += other.failed;
         return *this;
@@ -61,11 +63,11 @@ struct QueueTimes {
 /// The outcomes of all messages. For each priority and in total:
 ///
 ///     attempted = published + rejected
-///     published = delivered + dropped + discarded + queued
+///     published = delivered + unhandled + dropped + discarded + queued
 ///
 /// For a single type, `published` excludes queued messages. A message under construction counts as
-/// published; if its constructor throws, it counts as no attempt. Under concurrency, counts may lag
-/// slightly, but no message leaves before it counts as published.
+/// published, except with Producers::one; if its constructor throws, it counts as no attempt. Under
+/// concurrency, counts may lag slightly, but no message leaves before it counts as published.
 template <std::size_t TypeCount>
 struct BusStatistics {
     /// By type and priority. Use of(), ofType(), ofPriority() or total() for sums.

@@ -5,7 +5,6 @@
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -41,6 +40,8 @@ enum class Producers : unsigned char { one, many };
 /// may overlap and may be out of order: pressure() returns the present level. They must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
+    /// subscribe() found no place for a handler: see Traits::maxHandlers.
+    static void subscriptionRefused(std::size_t /*typeIndex*/) noexcept {}
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
 };
 
@@ -52,17 +53,18 @@ struct FullBusTraits : QueueTraits {
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
 
-    /// The number of messages that the bus holds; at least 2. They are stored in the bus itself.
-    static constexpr std::size_t depth = 4096;
+    /// The room of high priority; at least 2. Low has room for 60 % as many messages, and medium
+    /// for 80 %. They are stored in the bus itself: with a power of two, 3 * depth slots.
+    static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The quotas of low, medium and high, in messages. 0: a quarter of the depth for low and high,
-    /// the rest for medium. Storage is rounded up to a power of two, and doubled for dropOldest.
+    /// The rooms of low, medium and high, in messages. 0: the share of the depth that roomOf()
+    /// gives. Storage is rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// What each priority does when its quota is in use.
+    /// What each priority does when its room is in use.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
     /// The longest wait of Overflow::block; in publishAll(), of each step.
@@ -114,19 +116,14 @@ constexpr bool hasPolicy(Overflow policy) noexcept {
            Traits::overflow[2] == policy;
 }
 
-/// The quota of a priority, in messages.
+/// The room of a priority, in messages.
 template <class Traits>
 constexpr std::size_t roomOf(Priority priority) noexcept {
     if (!Traits::priorities) {
         return priority == Priority::medium ? Traits::depth : 0;
     }
-    if (Traits::rooms[indexOf(priority)] != 0) {
-        return Traits::rooms[indexOf(priority)];
-    }
-    const std::size_t quarter = std::max<std::size_t>(Traits::depth / 4, 1);
-    return priority != Priority::medium  ? quarter
-           : Traits::depth > 2 * quarter ? Traits::depth - 2 * quarter
-                                         : 1;
+    const std::size_t chosen = Traits::rooms[indexOf(priority)];
+    return chosen != 0 ? chosen : sluice::roomOf(Traits::depth, priority);
 }
 
 template <class Traits>
@@ -135,13 +132,10 @@ constexpr std::size_t allRooms() noexcept {
            roomOf<Traits>(Priority::high);
 }
 
-/// The pressure if this is the highest priority whose quota is in use.
-template <class Traits>
-constexpr Pressure pressureOf(Priority fullRoom) noexcept {
-    return !Traits::priorities || fullRoom == Priority::high ? Pressure::full
-           : fullRoom == Priority::medium                    ? Pressure::critical
-                                                             : Pressure::warning;
-}
+/// The default of an isOver().
+struct Never {
+    constexpr bool operator()() const noexcept { return false; }
+};
 
 /// In place of a timeout: the overflow policy decides.
 struct WaitByPolicy {};
@@ -161,11 +155,12 @@ typename Clock::time_point roomDeadline(std::chrono::duration<Rep, Period> timeo
 template <class Observer, class = void>
 inline constexpr bool canObserve = false;
 template <class Observer>
-inline constexpr bool
-    canObserve<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
-                                         std::size_t{}, std::declval<std::exception_ptr>())),
-                                     decltype(std::declval<Observer&>().pressureChanged(
-                                         Pressure::normal, Pressure::normal))>> = true;
+inline constexpr bool canObserve<
+    Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
+                              std::size_t{}, std::declval<std::exception_ptr>())),
+                          decltype(std::declval<Observer&>().subscriptionRefused(std::size_t{})),
+                          decltype(std::declval<Observer&>().pressureChanged(
+                              Pressure::normal, Pressure::normal))>> = true;
 
 /// Rejects traits that cannot work. A function, because a class that fails an assertion causes
 /// further errors.

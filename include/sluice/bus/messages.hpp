@@ -1,8 +1,15 @@
 #pragma once
 
+#include <sluice/base/platform.hpp>
+#include <sluice/bus/bus_traits.hpp>
+#include <sluice/bus/priority.hpp>
+
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <new>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
@@ -82,6 +89,219 @@ template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
 }
+
+}  // namespace detail
+
+/// The header fields that a publisher may set. The bus ignores fields that its traits switch off.
+struct PublishOptions {
+    Priority priority = Priority::medium;
+    std::uint32_t sender = 0;  ///< chosen by the program
+    std::uint32_t origin = 0;  ///< of a message that a bridge received; 0: this process
+    std::uint64_t trace = 0;   ///< follows a message across processes
+};
+
+namespace detail {
+
+/// PublishOptions, by reference if they are given, otherwise made from a Priority.
+template <class Traits, class Options>
+constexpr decltype(auto) optionsOf(const Options& options) noexcept {
+    if constexpr (std::is_base_of_v<PublishOptions, Options>) {
+        return static_cast<const PublishOptions&>(options);
+    } else if constexpr (std::is_same_v<Options, Priority>) {
+        static_assert(Traits::priorities, "this bus has no priorities: see its traits");
+        return PublishOptions{options};
+    } else {
+        constexpr bool areOptions = std::is_convertible_v<const Options&, PublishOptions>;
+        static_assert(areOptions, "the options of a publication are PublishOptions or a Priority");
+        if constexpr (areOptions) {
+            return static_cast<PublishOptions>(options);
+        } else {
+            return PublishOptions{};
+        }
+    }
+}
+
+template <bool On>
+struct IdField {
+    static constexpr bool hasId = false;
+};
+template <>
+struct IdField<true> {
+    static constexpr bool hasId = true;
+    /// The number of messages of this priority accepted before, modulo half the range of
+    /// Traits::Index. A message whose constructor threw may have used a number, too.
+    std::uint64_t id;
+};
+
+template <class Traits, bool On>
+struct TimeField {
+    static constexpr bool hasTimeStamp = false;
+};
+template <class Traits>
+struct TimeField<Traits, true> {
+    static constexpr bool hasTimeStamp = true;
+    TimeField() noexcept {}  // initialises nothing: publishing sets it
+    union {
+        /// The time of the publication, as exact as Traits::timeStamp.
+        typename Traits::Platform::Clock::time_point timeStamp;
+    };
+};
+
+template <bool On>
+struct TraceField {
+    static constexpr bool hasTrace = false;
+};
+template <>
+struct TraceField<true> {
+    static constexpr bool hasTrace = true;
+    std::uint64_t trace;
+};
+
+template <bool On>
+struct SenderField {
+    static constexpr bool hasSender = false;
+};
+template <>
+struct SenderField<true> {
+    static constexpr bool hasSender = true;
+    std::uint32_t sender;
+};
+
+template <bool On>
+struct OriginField {
+    static constexpr bool hasOrigin = false;
+};
+template <>
+struct OriginField<true> {
+    static constexpr bool hasOrigin = true;
+    std::uint32_t origin;
+};
+
+template <bool On>
+struct PriorityField {
+    static constexpr bool hasPriority = false;
+};
+template <>
+struct PriorityField<true> {
+    static constexpr bool hasPriority = true;
+    Priority priority;
+};
+
+/// The options that a header keeps, without the priority. Passed in registers, because a
+/// publication's atomic operation waits for the thread's earlier stores.
+template <class Traits>
+struct OptionFields : TraceField<Traits::traces>,
+                      SenderField<Traits::senders>,
+                      OriginField<Traits::origins> {
+    OptionFields() noexcept = default;
+    explicit OptionFields([[maybe_unused]] const PublishOptions& options) noexcept {
+        if constexpr (Traits::traces) {
+            this->trace = options.trace;
+        }
+        if constexpr (Traits::senders) {
+            this->sender = options.sender;
+        }
+        if constexpr (Traits::origins) {
+            this->origin = options.origin;
+        }
+    }
+};
+
+}  // namespace detail
+
+/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`, as
+/// the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those that exist.
+template <class Traits>
+struct MessageHeader : detail::IdField<Traits::ids>,
+                       detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
+                       detail::OptionFields<Traits>,
+                       detail::PriorityField<Traits::priorities> {
+    void set(const detail::OptionFields<Traits>& fields,
+             [[maybe_unused]] Priority chosen) noexcept {
+        static_cast<detail::OptionFields<Traits>&>(*this) = fields;
+        if constexpr (Traits::priorities) {
+            this->priority = chosen;
+        }
+    }
+};
+
+namespace detail {
+
+template <class MessageList>
+struct MessageStorage {
+    alignas(MessageList::maxAlignment) unsigned char storage[MessageList::maxSize];
+};
+
+template <class T, class Void, class... Args>
+inline constexpr bool canBeBraced = false;
+template <class T, class... Args>
+inline constexpr bool canBeBraced<T, std::void_t<decltype(T{std::declval<Args>()...})>, Args...> =
+    true;
+
+template <class T, class... Args>
+inline constexpr bool isBuildable =
+    std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
+
+/// A message with its header and type index. The message stands first, so that it spans few cache
+/// lines. The owner calls destroy(); the destructor does nothing.
+template <class MessageList, class Traits>
+class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
+public:
+    QueuedMessage() noexcept {}  // initialises nothing
+    QueuedMessage(const QueuedMessage&) = delete;
+    QueuedMessage& operator=(const QueuedMessage&) = delete;
+
+    [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
+
+    const MessageHeader<Traits>& header() const noexcept { return *this; }
+
+    template <class T, class... Args>
+    void build(Args&&... args) {
+        static_assert(isBuildable<T, Args&&...>,
+                      "the message cannot be made from these arguments: does it have "
+                      "such a constructor, or was it to be moved?");
+        if constexpr (isBuildable<T, Args&&...>) {  // avoids follow-up errors
+            buildAt<T>(this->storage, std::forward<Args>(args)...);
+        }
+        typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
+    }
+
+    template <class T>
+    T& get() noexcept {
+        return *std::launder(reinterpret_cast<T*>(this->storage));
+    }
+
+    template <class F>
+    void visit(F&& f) {
+        MessageList::visit(typeIndex_,
+                           [&](auto type) { f(get<typename decltype(type)::Message>()); });
+    }
+
+    /// Moves message and header out of `other`, and destroys its message.
+    void moveFrom(QueuedMessage& other) noexcept {
+        static_cast<MessageHeader<Traits>&>(*this) = other;
+        typeIndex_ = other.typeIndex_;
+        other.visit([this](auto& message) noexcept {
+            using Message = std::decay_t<decltype(message)>;
+            if constexpr (MessageList::areNothrowMovable) {  // avoids follow-up errors
+                ::new (static_cast<void*>(this->storage)) Message(std::move(message));
+            }
+        });
+        other.destroy();
+    }
+
+    void destroy() noexcept {
+        if constexpr (!MessageList::areTriviallyDestructible) {
+            visit([](auto& message) noexcept {
+                using Message = std::decay_t<decltype(message)>;
+                message.~Message();
+            });
+        }
+    }
+
+private:
+    std::uint8_t typeIndex_;
+};
 
 }  // namespace detail
 

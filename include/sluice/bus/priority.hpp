@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice {
 
-/// The urgency of a message. Each priority has its own quota in the bus, and its own order.
+/// The urgency of a message. Each priority has its own room in the bus, and its own order.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -14,12 +16,12 @@ inline constexpr std::size_t priorityCount = 3;
     return priority == Priority::high ? "high" : priority == Priority::medium ? "medium" : "low";
 }
 
-/// The fill level of a bus: the highest priority whose quota is in use.
+/// The fill level of a room. That of a bus is the level of its fullest room.
 enum class Pressure : std::uint8_t {
-    normal,    ///< each priority has room
-    warning,   ///< low is full
-    critical,  ///< medium is full; low may be full, too
-    full,      ///< high is full; the others may be full, too
+    normal,
+    warning,   ///< 75 % of the room are in use
+    critical,  ///< 90 % of the room are in use
+    full,      ///< the room is in use: messages of this priority are refused
 };
 
 [[nodiscard]] constexpr const char* toString(Pressure pressure) noexcept {
@@ -29,12 +31,67 @@ enum class Pressure : std::uint8_t {
                                             : "normal";
 }
 
+/// The admission rule: how many messages of a priority a bus of this depth accepts. Low has 60 % of
+/// the depth, medium 80 %, high all of it, and each priority at least one message.
+[[nodiscard]] constexpr std::size_t roomOf(std::size_t depth, Priority priority) noexcept {
+    const std::size_t percent = priority == Priority::high     ? 100
+                                : priority == Priority::medium ? 80
+                                                               : 60;
+    const std::size_t room = depth / 100 * percent + depth % 100 * percent / 100;  // no overflow
+    return room != 0 ? room : 1;
+}
+
+[[nodiscard]] constexpr Pressure pressureOf(std::size_t used, std::size_t room) noexcept {
+    return used >= room               ? Pressure::full
+           : used >= room - room / 10 ? Pressure::critical
+           : used >= room - room / 4  ? Pressure::warning
+                                      : Pressure::normal;
+}
+
 namespace detail {
 
 /// The index of a priority in the arrays of traits and statistics.
 constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
+
+/// PriorityOrder::weighted: serves the highest priority with a message and credit. The round ends
+/// when there is none. So a priority's first message waits for at most twice the others' weights,
+/// in two rounds.
+template <class Traits>
+class WeightedOrder {
+public:
+    /// serveOne(priority, pay) handles a message of a priority, if there is one, and calls pay()
+    /// before. Returns the number of messages, at most `max`.
+    template <class IsOver, class ServeOne>
+    std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {
+        std::size_t count = 0;
+        for (bool isFreshRound = false; count < max && !isOver();) {
+            if (serveByCredit<Priority::high>(serveOne) ||
+                serveByCredit<Priority::medium>(serveOne) ||
+                serveByCredit<Priority::low>(serveOne)) {
+                ++count;
+                isFreshRound = false;
+            } else if (isFreshRound) {
+                break;
+            } else {
+                isFreshRound = true;
+                credit_ = Traits::weights;
+            }
+        }
+        return count;
+    }
+
+private:
+    template <Priority P, class ServeOne>
+    bool serveByCredit(const ServeOne& serveOne) {
+        std::size_t& credit = credit_[indexOf(P)];
+        return credit != 0 &&
+               serveOne(std::integral_constant<Priority, P>(), [&credit] { --credit; });
+    }
+
+    std::array<std::size_t, priorityCount> credit_ = Traits::weights;
+};
 
 }  // namespace detail
 

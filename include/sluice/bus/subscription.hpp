@@ -48,12 +48,6 @@ public:
     }
     ~Subscription() { unsubscribe(); }
 
-    void swap(Subscription& other) noexcept {
-        Subscription mine(std::move(*this));
-        take(other);
-        other.take(mine);
-    }
-
     /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();

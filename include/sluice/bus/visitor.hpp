@@ -83,17 +83,32 @@ constexpr bool checkHandler() noexcept {
     return takesIt && isUnconverted && fits;
 }
 
+/// The handler itself, or a callable around it that takes the header too.
+template <class T, class Header, class Handler>
+decltype(auto) withHeader(Handler&& handler) {
+    using H = std::decay_t<Handler>;
+    if constexpr (std::is_invocable_v<H&, const T&, const Header&>) {
+        return std::forward<Handler>(handler);
+    } else {
+        return [h = H(std::forward<Handler>(handler))](const T& message, const Header&) mutable {
+            static_cast<void>(std::invoke(h, message));
+        };
+    }
+}
+
 /// Calls visitor(message, header) if the visitor takes the header, otherwise visitor(message).
+/// Returns false if a partial visitor skips the message.
 template <class Visitor, class Message, class Header>
-void callVisitor(Visitor& visitor, Message& message, const Header& header) {
+bool callVisitor(Visitor& visitor, Message& message, const Header& header) {
     using Plain = std::remove_const_t<Visitor>;
     if constexpr (isPartial<Plain>) {
         using Part = decltype((visitor.visitor));
         if constexpr (takesUnconverted<std::decay_t<Part>, Message> &&
                       (std::is_invocable_v<Part, Message&, const Header&> ||
                        std::is_invocable_v<Part, Message&>)) {
-            callVisitor(visitor.visitor, message, header);
+            return callVisitor(visitor.visitor, message, header);
         }
+        return false;
     } else {
         constexpr bool takesHeader = std::is_invocable_v<Visitor&, Message&, const Header&>;
         constexpr bool takesIt =
@@ -110,6 +125,7 @@ void callVisitor(Visitor& visitor, Message& message, const Header& header) {
         } else {
             static_cast<void>(std::invoke(visitor, message));
         }
+        return true;
     }
 }
 

@@ -29,26 +29,30 @@ void expectRooms(std::size_t low, std::size_t medium, std::size_t high) {
     EXPECT_EQ(bus->sizeApprox(), low + medium + high);
 }
 
+template <std::size_t Depth, class Base = FullBusTraits>
+struct OfDepth : Base {
+    static constexpr std::size_t depth = Depth;
+};
+template <std::size_t Depth>
+using BusOfDepth = Bus<TestMessages, OfDepth<Depth>>;
+
 TEST(BusAdmissionTest, RoomsAreSharesOfTheDepth) {
-    expectRooms<TestBus<2>>(1, 1, 1);
-    expectRooms<TestBus<3>>(1, 1, 1);
-    expectRooms<TestBus<4>>(1, 2, 1);
-    expectRooms<TestBus<5>>(1, 3, 1);
-    expectRooms<TestBus<10>>(2, 6, 2);
-    expectRooms<TestBus<100>>(25, 50, 25);
-    expectRooms<TestBus<255>>(63, 129, 63);
-    expectRooms<TestBus<256>>(64, 128, 64);
-    expectRooms<TestBus<4096>>(1024, 2048, 1024);
-    expectRooms<TestBus<70000>>(17500, 35000, 17500);
-    expectRooms<TestBus<131072>>(32768, 65536, 32768);
+    expectRooms<BusOfDepth<2>>(1, 1, 2);
+    expectRooms<BusOfDepth<5>>(3, 4, 5);
+    expectRooms<BusOfDepth<255>>(153, 204, 255);
+    expectRooms<BusOfDepth<70000>>(42000, 56000, 70000);
+    expectRooms<BusOfDepth<131072>>(78643, 104857, 131072);
+    expectRooms<Bus<TestMessages, FullBusTraits>>(1228, 1638, 2048);
+    constexpr std::size_t huge = ~std::size_t{0};
+    static_assert(roomOf(huge, Priority::low) == huge / 5 * 3);
 }
 
-struct OwnRooms : DeepTraits<8> {
-    static constexpr std::array<std::size_t, priorityCount> rooms{3, 0, 8};
+struct OwnRooms : OfDepth<8> {
+    static constexpr std::array<std::size_t, priorityCount> rooms{3, 0, 9};
 };
 
 TEST(BusAdmissionTest, RoomsMayBeChosenOneByOne) {
-    expectRooms<Bus<TestMessages, OwnRooms>>(3, 4, 8);
+    expectRooms<Bus<TestMessages, OwnRooms>>(3, 6, 9);
 }
 
 struct OddDepth : OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject, 3> {

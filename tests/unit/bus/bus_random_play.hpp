@@ -103,15 +103,17 @@ private:
     // ---- Publishing
 
     Room& room(Priority priority) { return rooms_[index(priority)]; }
-    [[nodiscard]] std::size_t used(Priority priority) const {
-        const Room& r = rooms_[index(priority)];
-        return std::min(r.messages() + r.nothings, TheBus::roomOf(priority));
-    }
     /// With dropOldest the message that is handled has left the room.
-    [[nodiscard]] bool isFull(Priority priority) const {
+    [[nodiscard]] std::size_t messagesIn(Priority priority) const {
         const Room& r = rooms_[index(priority)];
-        const std::size_t handled = drops(priority) ? 0 : r.inHands;
-        return r.queue.size() + handled + r.nothings >= TheBus::roomOf(priority);
+        return r.queue.size() + (drops(priority) ? 0 : r.inHands);
+    }
+    [[nodiscard]] std::size_t used(Priority priority) const {
+        return std::min(messagesIn(priority) + rooms_[index(priority)].nothings,
+                        TheBus::roomOf(priority));
+    }
+    [[nodiscard]] bool isFull(Priority priority) const {
+        return used(priority) == TheBus::roomOf(priority);
     }
 
     /// The expected answer of the bus. Makes room by the policy of the priority.
@@ -336,8 +338,7 @@ private:
     void learnOfNothings() {
         std::size_t left = bus_->sizeApprox();
         for (const Priority priority : priorities) {
-            const std::size_t messages =
-                std::min(room(priority).messages(), TheBus::roomOf(priority));
+            const std::size_t messages = messagesIn(priority);
             ASSERT_GE(left, messages);
             left -= messages;
         }
@@ -352,8 +353,7 @@ private:
         learnOfNothings();
         Pressure expected = Pressure::normal;
         for (const Priority priority : priorities) {
-            const bool isTold = used(priority) >= TheBus::roomOf(priority);
-            expected = isTold ? detail::pressureOf<Traits>(priority) : expected;
+            expected = std::max(expected, pressureOf(used(priority), TheBus::roomOf(priority)));
             highest_ = std::max(highest_, used(priority));
             surelyNoted_ = std::max(surelyNoted_, used(priority));
         }

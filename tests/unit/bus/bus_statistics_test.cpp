@@ -39,17 +39,17 @@ TEST(BusStatisticsTest, TellWhatBecameOfEachTypeAndPriority) {
     const MessageCounts low = statistics.of(0, Priority::low);
     EXPECT_EQ(low.published, 1U) << "the other one has not left";
     EXPECT_EQ(low.full, 6U);
-    EXPECT_EQ(low.delivered, 1U);
+    EXPECT_EQ(low.unhandled, 1U);
     EXPECT_EQ(statistics.ofPriority(Priority::low).published, 2U);
     EXPECT_EQ(statistics.ofPriority(Priority::low).queued(), 1U);
     const MessageCounts medium = statistics.of(1, Priority::medium);
     EXPECT_EQ(medium.published, 4U);
     EXPECT_EQ(medium.full, 2U);
-    EXPECT_EQ(medium.delivered, 4U);
+    EXPECT_EQ(medium.unhandled, 4U);
     const MessageCounts high = statistics.of(2, Priority::high);
     EXPECT_EQ(high.published, 2U);
     EXPECT_EQ(high.full, 1U);
-    EXPECT_EQ(high.delivered, 2U);
+    EXPECT_EQ(high.unhandled, 2U);
     EXPECT_EQ(statistics.of(1, Priority::high).closed, 1U);
     EXPECT_EQ(statistics.ofType(1).attempted(), 7U);
     EXPECT_EQ(statistics.ofPriority(Priority::high).rejected(), 2U);
@@ -70,7 +70,7 @@ TEST(BusStatisticsTest, WithoutPrioritiesAllIsMedium) {
     bus.process();
     const MessageCounts medium = bus.statistics().of(0, Priority::medium);
     EXPECT_EQ(medium.published, 1U);
-    EXPECT_EQ(medium.delivered, 1U);
+    EXPECT_EQ(medium.unhandled, 1U);
     EXPECT_EQ(bus.statistics().ofPriority(Priority::high).published, 0U);
 }
 
@@ -140,7 +140,7 @@ TEST(BusStatisticsTest, NothingIsDeliveredThatWasNotPublished) {
     range.emplace_back([&] {
         EXPECT_EQ(bus.process(), 1U);
         const MessageCounts total = bus.statistics().total();
-        EXPECT_EQ(total.delivered, 1U);
+        EXPECT_EQ(total.unhandled, 1U);
         EXPECT_EQ(total.published, 2U) << "the second one is being built";
         hasLooked = true;
     });

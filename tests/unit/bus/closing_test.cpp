@@ -239,7 +239,52 @@ TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
     EXPECT_TRUE(bus.isDrained());
 }
 
+struct DroppingLow : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject, 16> {
+};
+
+// Handlers and a thread that waits learn of the end; the rest is discarded.
+TEST(BusRunTest, EndsBetweenTwoMessagesWhenToldTo) {
+    for (const bool byHandlers : {true, false}) {
+        TestBus<16> bus;
+        std::atomic<bool> isOver{false};
+        int calls = 0;
+        const auto handler = [&](const Sample&) { isOver = ++calls == 2; };
+        const auto subscription = bus.subscribe<Sample>(handler);
+        for (int i = 0; i < 5; ++i) {
+            ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
+        }
+        const auto run = [&] {
+            const auto askedToEnd = [&] { return isOver.load(); };
+            byHandlers ? bus.run(askedToEnd) : bus.runWith(partial(handler), askedToEnd);
+        };
+        run();
+        EXPECT_EQ(calls, 2);
+        EXPECT_EQ(bus.discard(), 3U);
+        isOver = false;
+        Crew crew;
+        crew.add(run);  // waits
+        crew.start();
+        isOver = true;
+        bus.waiting().notifyAll();
+    }
+}
+
 #if defined(__cpp_exceptions)
+// A slot whose constructor threw lies behind the last message.
+TEST(BusDiscardTest, LeavesNothingBehindTheLastMessage) {
+    Bus<Messages<Picky>, DroppingLow> bus;
+    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
+        for (std::size_t i = 0; i < bus.roomOf(priority); ++i) {
+            ASSERT_EQ(bus.emplaceWith<Picky>(priority, 1), SendResult::ok);
+        }
+    }
+    EXPECT_THROW((void)bus.emplaceWith<Picky>(Priority::low, -1), std::runtime_error);
+    bus.close();
+    EXPECT_EQ(bus.discard(), bus.capacity());
+    EXPECT_TRUE(bus.isDrained());
+    EXPECT_EQ(bus.sizeApprox(), 0U);
+}
+
 struct Refusal {
     Refusal(std::atomic<bool>& isBegun, const std::atomic<bool>& mayThrow) {
         isBegun = true;
@@ -340,11 +385,27 @@ struct StoppingTraits : Base {
     using Wait = StopsWhileItWakes;
 };
 
+#if defined(GTEST_HAS_DEATH_TEST)
+template <class Traits>
+void exitInAHandler() {
+    static Bus<TestMessages, Traits> bus;
+    static const Subscription subscription =
+        bus.template subscribe<Alarm>([](const Alarm&) { std::exit(3); });
+    (void)bus.publish(Alarm{"a text that is too long to be kept in the string itself"});
+    (void)bus.publish(Alarm{});
+    bus.process();
+}
+
+TYPED_TEST(BusClosingTest, HandlerMayEndTheProgram) {
+    EXPECT_EXIT(exitInAHandler<TypeParam>(), testing::ExitedWithCode(3), "");
+}
+#endif
+
 #if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
 /// An observer that publishes once, and then stops.
 struct PublishingObserver : BusObserver {
     void pressureChanged(Pressure, Pressure now) {
-        if (now == Pressure::warning) {
+        if (now == Pressure::full) {
             publish();
             Stop::pass();
         }

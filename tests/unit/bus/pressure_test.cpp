@@ -26,24 +26,40 @@ struct Watched : DeepTraits<10> {
     using Observer = Watcher;
 };
 
-TEST(BusPressureTest, BusWithoutPrioritiesLetsEverybodyInUntilItIsFull) {
+TEST(BusPressureTest, LevelsAreSharesOfTheRoom) {
     TestBus<10, BareBusTraits> bus;
-    for (int i = 0; i < 9; ++i) {
+    using P = Pressure;
+    for (const Pressure expected : {P::normal, P::normal, P::normal, P::normal, P::normal,
+                                    P::normal, P::normal, P::warning, P::critical, P::full}) {
         ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+        EXPECT_EQ(bus.pressure(), expected);
     }
-    EXPECT_EQ(bus.pressure(), Pressure::normal);
-    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    EXPECT_EQ(bus.pressure(), Pressure::full);
+    static_assert(pressureOf(0, 1) == P::normal && pressureOf(1, 1) == P::full);
+    static_assert(pressureOf(74, 100) == P::normal && pressureOf(75, 100) == P::warning);
+    static_assert(pressureOf(89, 100) == P::warning && pressureOf(90, 100) == P::critical);
+    static_assert(pressureOf(2, 3) == P::normal && pressureOf(3, 3) == P::full);
 }
 
+struct WatchedRooms : Watched {
+    static constexpr std::array<std::size_t, priorityCount> rooms{20, 4, 30};
+};
+
+// The fullest room decides, whichever it is.
 TEST(BusPressureTest, ObserverHearsOfEachChangeOnce) {
     Watcher watcher;
-    Bus<TestMessages, Watched> bus(watcher);
-    SendResult result = SendResult::ok;
-    for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-        fillUp(bus, priority, result);
-    }
-    fillUp(bus, Priority::high, result);
+    Bus<TestMessages, WatchedRooms> bus(watcher);
+    const auto send = [&](int count, Priority priority) {
+        for (int i = 0; i < count; ++i) {
+            ASSERT_EQ(bus.publish(Sample{}, priority), SendResult::ok);
+        }
+    };
+    send(15, Priority::low);   // warning: 75 %
+    send(26, Priority::high);  // still, at 87 %
+    send(1, Priority::high);   // critical: 90 %
+    send(4, Priority::low);    // still, at 95 %
+    send(4, Priority::medium);
+    (void)bus.publish(Sample{}, Priority::medium);
+    send(3, Priority::high);
     bus.process();
     bus.process();
     using P = Pressure;
@@ -62,13 +78,13 @@ TEST(BusPressureTest, ObserverHearsOfWhatAThrowingVisitorHasBroughtAbout) {
     EXPECT_THROW(bus.processWith(partial([](Sample&) { throw 1; })), int);
     using P = Pressure;
     EXPECT_EQ(watcher.changes,
-              (std::vector<std::pair<P, P>>{{P::normal, P::warning}, {P::warning, P::normal}}));
+              (std::vector<std::pair<P, P>>{{P::normal, P::full}, {P::full, P::normal}}));
 }
 #endif
 
 // Messages pass through the bus while a thread counts them. They were not in the bus at the same
 // time.
-struct Interrupted : DeepTraits<10> {
+struct Interrupted : DeepTraits<16> {
     using Platform = InterruptingPlatform;
     using Wait = BasicBusySpin<InterruptingPlatform>;
     using Observer = Watcher;
@@ -102,9 +118,32 @@ TEST(BusPressureTest, MessagesThatPassThroughAreNotTakenForAQueue) {
     EXPECT_GE(accesses, 4U);
 }
 
+struct InterruptedDrops
+    : OverflowTraits<Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest> {
+    using Platform = InterruptingPlatform;
+    using Wait = BasicBusySpin<InterruptingPlatform>;
+};
+
+// At any step of the consumer: the message is queued, or it is handled, not both.
+TEST(BusPressureTest, MessageThatIsTakenOutCountsOnce) {
+    using DroppingBus = Bus<TestMessages, InterruptedDrops>;
+    const auto make = [] {
+        auto bus = std::make_unique<DroppingBus>();
+        EXPECT_EQ(bus->publish(Sample{}, Priority::high), SendResult::ok);
+        return bus;
+    };
+    EXPECT_GE(interruptEverywhere(
+                  make, [](DroppingBus& bus) { EXPECT_EQ(bus.process(), 1U); },
+                  [](DroppingBus& bus) {
+                      EXPECT_LE(bus.sizeApprox(), 1U);
+                      EXPECT_EQ(bus.pressure(), Pressure::normal);
+                      EXPECT_LE(bus.statistics().highWater, 1U);
+                  },
+                  [](DroppingBus&) {}),
+              8U);
+}
+
 TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
-    // Its first publication notes the bus in a table of the thread's own, where no other thread
-    // could come in between.
     const auto makeScene = [] {
         auto scene = std::make_unique<Scene>();
         EXPECT_EQ(scene->bus.publish(Sample{}), SendResult::ok);

@@ -1,4 +1,5 @@
 #include "support/crew.hpp"
+#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -125,6 +127,35 @@ TEST(BusPublishingTest, StepThatThrowsEndsTheRangeAndLosesNoMessage) {
     EXPECT_EQ(Counted::alive, 0);
 }
 #endif
+
+/// Its second copy waits until the first one has been handled.
+struct Slow {
+    explicit Slow(const std::atomic<int>& count) : handled(count) {}
+    Slow(const Slow& other) : handled(other.handled) {
+        if (copies++ == 1) {
+            awaitThat([&] { return handled == 1; });
+        }
+    }
+    const std::atomic<int>& handled;
+    inline static int copies = 0;
+};
+
+TEST(BusPublishingTest, RangeWakesTheConsumerForItsFirstMessage) {
+    Bus<Messages<Slow>, DeepTraits<16>> bus;
+    std::atomic<int> handled{0};
+    const Watchdog watchdog(
+        [&](std::FILE* out) { std::fprintf(out, "handled %d\n", handled.load()); });
+    std::vector<Slow> range;
+    range.reserve(3);
+    range.emplace_back(handled);
+    range.emplace_back(handled);
+    Slow::copies = 0;
+    Crew crew;
+    crew.add([&] { bus.runWith([&](Slow&) { ++handled; }); });
+    crew.start();
+    EXPECT_EQ(bus.publishAll(range.begin(), range.end()), 2U);
+    bus.close();
+}
 
 struct Tag {
     operator PublishOptions() const noexcept {  // NOLINT(google-explicit-constructor)

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
@@ -110,10 +112,36 @@ TEST(BusSubscriptionTest, FullTableShowsAndEndedOnesMakeRoom) {
     auto a = bus.subscribe<Sample>(handler);
     auto b = bus.subscribe<Sample>(handler);
     EXPECT_TRUE(a && b);
-    EXPECT_FALSE(bus.subscribe<Sample>(handler));
+    EXPECT_FALSE(bus.trySubscribe<Sample>(handler));
     EXPECT_TRUE(bus.subscribe<Alarm>([](const Alarm&) {})) << "each type has a table of its own";
     a.unsubscribe();
     EXPECT_TRUE(bus.subscribe<Sample>(handler));
+}
+
+struct RefusalWitness : BusObserver {
+    void subscriptionRefused(std::size_t typeIndex) noexcept {
+        std::fprintf(stderr, "no place for a handler of type %zu\n", typeIndex);
+        ++refusals;
+    }
+    int refusals = 0;
+};
+struct WitnessedRefusals : FewHandlers {
+    using Observer = RefusalWitness;
+};
+
+TEST(BusSubscriptionDeathTest, OneHandlerTooManyIsNoticed) {
+    RefusalWitness witness;
+    Bus<TestMessages, WitnessedRefusals> bus(witness);
+    const auto handler = [](const Alarm&) {};
+    const auto a = bus.subscribe<Alarm>(handler);
+    const auto b = bus.subscribe<Alarm>(handler);
+#if defined(NDEBUG)
+    EXPECT_FALSE(bus.subscribe<Alarm>(handler));
+    EXPECT_EQ(witness.refusals, 1);
+#elif defined(GTEST_HAS_DEATH_TEST)
+    EXPECT_DEATH((void)bus.subscribe<Alarm>(handler),
+                 "no place for a handler of type 1\n(.|\n)*raise maxHandlers");
+#endif
 }
 
 TEST(BusSubscriptionTest, HandlerMaySubscribeAndUnsubscribe) {

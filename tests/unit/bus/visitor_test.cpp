@@ -36,7 +36,9 @@ TEST(BusVisitorTest, PartialVisitorLeavesTheOthersToNobody) {
     int sum = 0;
     EXPECT_EQ(bus.processWith(partial([&](const Sample& sample) { sum += sample.value; })), 2U);
     EXPECT_EQ(sum, 5);
-    EXPECT_EQ(bus.statistics().total().delivered, 2U);
+    EXPECT_EQ(bus.statistics().of(1, Priority::medium).unhandled, 1U);
+    EXPECT_EQ(bus.statistics().total().delivered, 1U);
+    EXPECT_TRUE(areBalanced(bus, 2));
 }
 
 TEST(BusVisitorTest, VisitorMayTakeTheMessage) {

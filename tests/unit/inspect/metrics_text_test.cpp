@@ -43,6 +43,7 @@ TEST(BusMetricsTextTest, IsThisText) {
         counts.closed = 0;
         counts.dropped = 2 * next;
         counts.delivered = 90 * next;
+        counts.unhandled = 4 * next;
         counts.discarded = 3 * next;
         counts.failed = 4;
         ++next;
@@ -75,6 +76,11 @@ sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="high"} 6
 sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="low"} 90
 sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="medium"} 180
 sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="high"} 270
+# HELP sluice_bus_unhandled_total Accepted messages that no handler took.
+# TYPE sluice_bus_unhandled_total counter
+sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="low"} 4
+sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="medium"} 8
+sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="high"} 12
 # HELP sluice_bus_discarded_total Accepted messages that were thrown away.
 # TYPE sluice_bus_discarded_total counter
 sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="low"} 3
@@ -179,8 +185,8 @@ TEST(BusMetricsTextTest, ShowsTheAccountsOfABus) {
     EXPECT_EQ(linesThatBegin(text, R"(sluice_bus_queued{bus="b",priority="low")"),
               (Lines{R"(sluice_bus_queued{bus="b",priority="low"} 4)"}));
     EXPECT_EQ(
-        linesThatBegin(text, R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="h)"),
-        (Lines{R"(sluice_bus_delivered_total{bus="b",type="Alarm",priority="high"} 1)"}));
+        linesThatBegin(text, R"(sluice_bus_unhandled_total{bus="b",type="Alarm",priority="h)"),
+        (Lines{R"(sluice_bus_unhandled_total{bus="b",type="Alarm",priority="high"} 1)"}));
 }
 
 TEST(BusMetricsTextTest, NoBusesAreATextToo) {

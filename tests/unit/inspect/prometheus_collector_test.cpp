@@ -98,7 +98,8 @@ BusStatistics<1> unequalNumbers(std::uint64_t next) {
     for (MessageCounts& counts : made.counts[0]) {
         for (std::uint64_t MessageCounts::*member :
              {&MessageCounts::full, &MessageCounts::closed, &MessageCounts::dropped,
-              &MessageCounts::delivered, &MessageCounts::discarded, &MessageCounts::failed}) {
+              &MessageCounts::delivered, &MessageCounts::unhandled, &MessageCounts::discarded,
+              &MessageCounts::failed}) {
             counts.*member = next++;
         }
         counts.published = 100 * next++;

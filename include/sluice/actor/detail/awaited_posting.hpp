@@ -5,7 +5,7 @@
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/spin_lock.hpp>
-#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <atomic>

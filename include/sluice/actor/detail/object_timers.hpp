@@ -4,7 +4,6 @@
 #include <sluice/actor/timer.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/base/counter.hpp>
-#include <sluice/bus/message_header.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/wait/park.hpp>
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 namespace sluice::detail {
 
@@ -19,9 +20,10 @@ namespace sluice::detail {
 enum class PublishOutcome : std::size_t { full, closed, dropped };
 inline constexpr std::size_t publishOutcomeCount = 3;
 
-/// How the consumer ended a message: the index of a counter.
-enum class ConsumeOutcome : std::size_t { delivered, failed, discarded };
-inline constexpr std::size_t consumeOutcomeCount = 3;
+/// How the consumer ended a message: the index of a counter. Unhandled messages also count as
+/// handled, so that the common case is one count.
+enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled };
+inline constexpr std::size_t consumeOutcomeCount = 4;
 
 /// The counts of a bus. Ring positions count accepted messages, the consumer counts those that
 /// leave, and publishers count refusals and drops.
@@ -90,7 +92,11 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                counts.delivered = consumed_[0][i][type].get();  // E1 counted
+                // Read first: the consumer counts a message as unhandled, then as handled.
+                counts.unhandled = consumed_[3][i][type].get();
+                const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
+                counts.unhandled = std::min(counts.unhandled, handled);
+                counts.delivered = handled - counts.unhandled;
                 counts.failed = consumed_[1][i][type].get();
                 counts.discarded = consumed_[2][i][type].get();
                 for (const Stripe& each : stripes_) {
@@ -99,7 +105,7 @@ public:
                     counts.closed += outcomes[1].load(std::memory_order_relaxed);
                     counts.dropped += outcomes[2].load(std::memory_order_acquire);  // E1 counted
                 }
-                counts.published = counts.delivered + counts.discarded + counts.dropped;
+                counts.published = handled + counts.discarded + counts.dropped;
                 left += counts.published;
             }
             // Messages that arrived and left since `left` was read are not queued: the room bounds
@@ -284,6 +290,51 @@ struct NoTimeKeeper {
     template <class Counts>
     void settle(std::size_t, Counts&) noexcept {}
     void suspend() noexcept {}
+};
+
+/// Reports each change of the pressure once, on the thread that notices it first.
+///
+/// E1 reported: message published, light fence, reported_ read -- against -- reported_ exchanged,
+/// heavy fence, pressure read: either the publisher sees the old pressure, or the other thread sees
+/// the message.
+template <class Platform, class Observer>
+class PressureNotifier {
+    static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
+
+public:
+    /// Returns true if the pressure reported last is below pressure(). A hint.
+    template <class GetPressure>
+    [[nodiscard]] bool isBelow(const GetPressure& pressure) const noexcept {
+        if constexpr (isSilent) {
+            return false;
+        }
+        Platform::Fence::light();  // E1 reported
+        const Pressure reported = reported_.load(std::memory_order_relaxed);
+        return reported != Pressure::full && reported < pressure();
+    }
+
+    template <class Bus>
+    void notify(const Bus& bus, Observer* observer) noexcept {
+        if constexpr (isSilent) {
+            return;
+        }
+        // Repeats while the pressure changes, so that the last report is not outdated.
+        Pressure now = Pressure::normal;
+        do {
+            now = bus.pressure();
+            // Relaxed: no data follows it.
+            const Pressure before = reported_.exchange(now, std::memory_order_relaxed);
+            if (before != now) {
+                Platform::Fence::heavy();  // E1 reported
+                if (observer != nullptr) {
+                    observer->pressureChanged(before, now);
+                }
+            }
+        } while (now != bus.pressure());
+    }
+
+private:
+    typename Platform::template Atomic<Pressure> reported_{Pressure::normal};
 };
 
 }  // namespace sluice::detail

@@ -19,7 +19,7 @@ namespace sluice::detail {
 ///
 /// A publisher drops after its own commit, so a newer message follows each dropped one. The
 /// consumer moves each message out, by T::moveFrom(T&), before its handler runs; so a slow handler
-/// occupies no slot. The ring has twice the quota's slots: a thread preempted while it takes a
+/// occupies no slot. The ring has twice the room's slots: a thread preempted while it takes a
 /// message out costs the others one slot, and publishers that reach this slot again receive `full`.
 ///
 /// Thread safety: any thread publishes and drops; one thread calls consumeWhile().
@@ -39,7 +39,7 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Passes messages beyond the quota to drop(T&), the oldest first. Returns true if the head has
+    /// Passes messages beyond the room to drop(T&), the oldest first. Returns true if the head has
     /// moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
@@ -86,11 +86,9 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// Includes the message being handled.
+    /// Excludes the message being handled. Slots whose constructor threw count until passed.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
-        const std::size_t queued = Ring::sizeExact();
-        const std::size_t taken = isTaken_.load(std::memory_order_acquire) ? 1 : 0;  // E2 gone
-        return std::min(queued + taken, Room);
+        return std::min(Ring::sizeExact(), Room);
     }
 
 private:

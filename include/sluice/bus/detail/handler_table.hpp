@@ -143,20 +143,23 @@ public:
         return order_.size();
     }
 
-    /// Calls each handler, and failed(exception) if one throws. For the consumer.
-    template <class Failed>
-    [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed,
+    /// Calls each handler, and failed(exception) if one throws, or none() without a handler. For
+    /// the consumer.
+    template <class Failed, class None>
+    [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed, const None& none,
                                         Args... args) noexcept {
         if (version_.get() != seenVersion_) {
             renew();
         }
-        if (!mine_.empty()) {
-            callOne(mine_[0], consumer, failed, args...);
-            if (__builtin_expect(mine_.size() != 1, 0)) {
-                callOthers(consumer, failed, args...);
-            }
-            consumer.handler.store(nullptr, std::memory_order_release);  // E3
+        if (mine_.empty()) {
+            none();
+            return;
         }
+        callOne(mine_[0], consumer, failed, args...);
+        if (__builtin_expect(mine_.size() != 1, 0)) {
+            callOthers(consumer, failed, args...);
+        }
+        consumer.handler.store(nullptr, std::memory_order_release);  // E3
     }
 
 private:

@@ -58,6 +58,8 @@ public:
                 &MessageCounts::dropped);
         counter("sluice_bus_delivered_total", "Accepted messages that went to their handlers.",
                 &MessageCounts::delivered);
+        counter("sluice_bus_unhandled_total", "Accepted messages that no handler took.",
+                &MessageCounts::unhandled);
         counter("sluice_bus_discarded_total", "Accepted messages that were thrown away.",
                 &MessageCounts::discarded);
         counter("sluice_bus_handler_failures_total", "Calls of handlers that threw.",

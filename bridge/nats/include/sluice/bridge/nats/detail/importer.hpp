@@ -8,7 +8,7 @@
 #include <sluice/bridge/nats/options.hpp>
 #include <sluice/bridge/nats/statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/message_header.hpp>
+#include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/wire/codec.hpp>
 #include <sluice/wire/decode_error.hpp>

@@ -6,14 +6,20 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
+
+/// The number of slots in a group.
+template <class Platform>
+inline constexpr unsigned readersInGroup = 32;
 
 /// The entries of one reader thread: the addresses of the objects that it reads.
 template <class Platform>
@@ -32,81 +38,40 @@ struct alignas(cacheLineSize) ReaderSlot {
     /// The alignment of addresses. No guard uses an entry with a smaller word.
     static constexpr Word firstAddress = 4;
 
-    static constexpr std::size_t entriesInLine = 8;
-
-    /// More entries, for guards that are nested deeply.
-    struct Block {
-        Entry entries[entriesInLine]{};
-        Atomic<Block*> next{nullptr};
-    };
-
     ReaderSlot() noexcept = default;
     ReaderSlot(const ReaderSlot&) = delete;
     ReaderSlot& operator=(const ReaderSlot&) = delete;
-
-    ~ReaderSlot() {
-        Block* block = more.load(std::memory_order_relaxed);  // relaxed, both: unused
-        while (block != nullptr) {
-            delete std::exchange(block, block->next.load(std::memory_order_relaxed));
-        }
-    }
 
     static Word wordOf(const void* where) noexcept { return reinterpret_cast<Word>(where); }
     static bool isIn(Word word, const void* where) noexcept {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// Returns null if there are fewer entries.
-    Entry* entryAt(std::size_t index) noexcept {
-        if (index < entriesInLine) {
-            return &entries[index];
-        }
-        Block* block = more.load(std::memory_order_acquire);  // E4
-        for (index -= entriesInLine; block != nullptr && index >= entriesInLine;
-             index -= entriesInLine) {
-            block = block->next.load(std::memory_order_acquire);  // E4
-        }
-        return block != nullptr ? &block->entries[index] : nullptr;
-    }
-
-    template <class Test>
-    bool anyEntry(Test test) noexcept {
-        for (std::size_t index = 0;; ++index) {
-            Entry* const entry = entryAt(index);
-            if (entry == nullptr || test(*entry)) {
-                return entry != nullptr;
+    /// The entry of the object's outermost guard, and its word. Null if there is none. Guards end
+    /// in reverse order, so no entry behind an idle one is in use.
+    const Entry* find(const void* where, Word& word) const noexcept {
+        for (const Entry& entry : entries) {
+            word = entry.load(std::memory_order_acquire);  // E1
+            if (word < firstAddress) {
+                return nullptr;
+            }
+            if (isIn(word, where)) {
+                return &entry;
             }
         }
+        return nullptr;
     }
 
-    /// An entry for a nested guard. The owner calls it. May throw std::bad_alloc.
-    [[gnu::noinline]] Entry& freeEntry() {
-        Entry* free = nullptr;
-        const auto isFree = [&free](Entry& entry) {
-            free = &entry;
-            return entry.load(std::memory_order_relaxed) < firstAddress;  // relaxed: its own
-        };
-        if (anyEntry(isFree)) {
-            return *free;
-        }
-        Atomic<Block*>* link = &more;
-        while (Block* const block = link->load(std::memory_order_relaxed)) {  // relaxed: its own
-            link = &block->next;
-        }
-        Block* const block = new Block;
-        link->store(block, std::memory_order_release);  // E4
-        return block->entries[0];
-    }
+    Entry entries[8]{};  // written by the owner, read by grace periods
 
-    Entry entries[entriesInLine]{};  // written by the owner, read by grace periods
-
-    alignas(cacheLineSize) Atomic<Block*> more{nullptr};
-    Atomic<bool> isTaken{true};
+    // Used by guards of an object that has an outer guard. Not read by grace periods.
+    alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
     // The entry that the owner waits for in waitForOthers(), otherwise null; and its word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    ReaderSlot* next = nullptr;
+    Atomic<Word>* taken = nullptr;  // the slot's group has its `bit` here while it is taken
+    Word bit = 0;
 };
 
 }  // namespace detail
@@ -132,8 +97,9 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// After hasPassed() has returned true, or waitForOthers() has returned, the caller sees all writes
 /// of the earlier guards of the object.
 ///
-/// Performance: enter() is a store and a light fence. A thread's first enter(), and a guard that is
-/// nested deeper than all earlier ones, allocate: std::bad_alloc changes nothing.
+/// Performance: enter() is a store and a light fence. A thread's first enter(), and guards of more
+/// than eight objects on one thread, take a slot, which may allocate: std::bad_alloc changes
+/// nothing. A remover reads one word for each group of slots, and the slots of running threads.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -144,12 +110,62 @@ public:
     using Entry = typename Slot::Entry;
     using Word = typename Slot::Word;
 
+private:
+    struct Group {
+        static constexpr unsigned size = detail::readersInGroup<Platform>;
+        static constexpr Word allTaken = (Word{2} << (size - 1)) - 1;
+
+        Group() noexcept {
+            for (unsigned i = 0; i < size; ++i) {
+                slots[i].taken = &taken;
+                slots[i].bit = Word{1} << i;
+            }
+        }
+
+        Atomic<Word> taken{1};  // a bit for each slot that a thread has
+        Group* next = nullptr;
+        Slot slots[size];
+    };
+
+    /// Walks over the slots that are taken.
+    class Walk {
+    public:
+        explicit Walk(Group* first) noexcept : next_(first) {}
+
+        /// Returns null at the end.
+        Slot* step() noexcept {
+            while (left_ == 0) {
+                if (next_ == nullptr) {
+                    return nullptr;
+                }
+                group_ = std::exchange(next_, next_->next);
+                left_ = group_->taken.load(std::memory_order_acquire);  // E3
+            }
+            const auto index = static_cast<unsigned>(__builtin_ctzll(left_));
+            left_ &= left_ - 1;
+            return &group_->slots[index];
+        }
+
+    private:
+        Group* group_ = nullptr;
+        Group* next_;
+        Word left_ = 0;  // slots of group_ that are still to be visited
+    };
+
+public:
     /// The time until all guards that an object had at beginGrace() have ended.
     class GracePeriod {
+    public:
+        GracePeriod() noexcept = default;
+
+    private:
         friend class BasicReaderRegistry;
-        // The slot, the entry and the guard that it waits for; word 0: any guard.
-        Slot* slot_ = nullptr;
-        std::size_t index_ = 0;
+        explicit GracePeriod(Group* first) noexcept : walk_(first) {}
+
+        Walk walk_{nullptr};
+        // The guard that the period waits for, if any.
+        const Slot* slot_ = nullptr;
+        const Entry* entry_ = nullptr;
         Word word_ = 0;
     };
 
@@ -157,9 +173,9 @@ public:
     BasicReaderRegistry(const BasicReaderRegistry&) = delete;
     BasicReaderRegistry& operator=(const BasicReaderRegistry&) = delete;
     ~BasicReaderRegistry() {
-        Slot* slot = slots_.load(std::memory_order_relaxed);  // relaxed: no other thread uses it
-        while (slot != nullptr) {
-            delete std::exchange(slot, slot->next);
+        Group* group = groups_.load(std::memory_order_relaxed);  // relaxed: no other thread uses it
+        while (group != nullptr) {
+            delete std::exchange(group, group->next);
         }
     }
 
@@ -196,8 +212,8 @@ public:
         Entry* entry = &slot.entries[0];
         Word idle = entry->load(std::memory_order_relaxed);  // relaxed: written by this thread
         if (__builtin_expect(idle >= Slot::firstAddress, 0)) {
-            entry = &slot.freeEntry();
-            idle = entry->load(std::memory_order_relaxed);
+            entry = &innerEntry(slot, where);
+            idle = entry->load(std::memory_order_relaxed) % Slot::firstAddress;
         }
         // Release (E1): a hasPassed() that reads this guard instead of the end of the last guard
         // acquires the last guard all the same.
@@ -211,20 +227,20 @@ public:
     [[nodiscard]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            // Acquire: the guards of the last owner come before (E3).
-            if (slot->isTaken.load(std::memory_order_acquire) &&
-                slot->thread.load(std::memory_order_relaxed) != self) {  // relaxed: compared only
-                return false;
-            }
+        Walk walk(firstGroup());
+        const Slot* slot = walk.step();
+        // Relaxed: compared only. The guards of ended threads come before (E3).
+        while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
+            slot = walk.step();
         }
-        return true;
+        return slot == nullptr;
     }
 
     /// Returns true if this thread reads the object.
     [[nodiscard]] bool isInside(const void* where) const noexcept {
-        return anyOwnEntry([&](const Entry& entry) {
-            return Slot::isIn(entry.load(std::memory_order_relaxed), where);
+        return anyOwnSlot([where](const Slot& slot) {
+            Word word = 0;
+            return slot.find(where, word) != nullptr;
         });
     }
 
@@ -233,9 +249,7 @@ public:
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
         }
-        GracePeriod period;
-        period.slot_ = firstSlot();
-        return period;
+        return GracePeriod(firstGroup());
     }
 
     /// Returns true if all guards of the object that had begun before the period have ended. A
@@ -251,7 +265,7 @@ public:
         BasicBackoff<Platform> backoff;
         bool hasWaited = false;
         for (; !advance(period, where, Platform::thisThread()); hasWaited = true) {
-            publishWait(period.slot_->entryAt(period.index_), period.word_);
+            publishWait(period.entry_, period.word_);
             backoff.wait();
             SLUICE_ASSERT(!backoff.isLong() || !isWaitingForThis(*period.slot_),
                           "two threads wait for each other's sections to end: do not wait for a "
@@ -264,17 +278,15 @@ public:
 
     /// A slot for this thread, until release(). May throw std::bad_alloc.
     [[gnu::cold, gnu::noinline]] Slot& acquire() {
-        Slot& slot = takeOrAdd();
-        // Relaxed: compared with the address of the reading thread only.
-        slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
+        Slot& slot = take();
         Platform::Fence::heavy();  // E5
         return slot;
     }
 
     /// Takes a slot back that has no guards.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
-        slot.thread.store(nullptr, std::memory_order_relaxed);  // relaxed: E3
-        slot.isTaken.store(false, std::memory_order_release);   // E3
+        slot.thread.store(nullptr, std::memory_order_relaxed);       // relaxed: E3
+        slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3
     }
 
     // ---- For ThreadSlots
@@ -282,10 +294,8 @@ public:
     Slot& enroll(const void* /*thread*/) { return acquire(); }
 
     void dismiss(Slot& slot) noexcept {
-        const bool isInside = slot.anyEntry([](const Entry& entry) {
-            return entry.load(std::memory_order_relaxed) >=
-                   Slot::firstAddress;  // relaxed: its thread
-        });
+        const bool isInside = slot.entries[0].load(std::memory_order_relaxed) >=
+                              Slot::firstAddress;  // relaxed: its thread
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
         // Without assertions the slot stays taken: removers wait, but nothing in use is freed.
@@ -301,46 +311,64 @@ private:
     // membarrier.
     //
     // Invariants: an entry is below `firstAddress` exactly while no guard uses it. Only the thread
-    // of a slot writes its entries. Words of consecutive guards of one entry differ. A thread may
-    // hold several slots, one for each shared object of the program whose code calls enter().
+    // of a slot writes its entries. The entries in use precede the idle ones, each for an object of
+    // its own: a nested guard of the same object is covered by the outer one. Words of consecutive
+    // guards of one entry differ. A thread may hold several slots: one for each shared object of
+    // the program whose code calls enter(), and one for each guard that found no idle entry.
     //
     // Edges:
     //   E1 leave     a guard -> release store to its entry .. acquire load by hasPassed()
     //   E2 announce  entry stored, light() | heavy(), entry loaded: either hasPassed() sees the
     //                guard, or the guard no longer finds an element unlinked before heavy()
-    //   E3 slot      last use of a slot -> release of isTaken .. acquire by its next owner
-    //   E4 list      construction of a slot or block -> release push .. acquire load by hasPassed()
+    //   E3 slot      last use of a slot -> release of its bit .. acquire by its next owner, or by a
+    //                thread that finds it free
+    //   E4 list      construction of a group -> release push .. acquire load by hasPassed()
     //   E5 alone     unlinked, light(), slots loaded | slot taken, heavy(), the guard's first load:
     //                either the remover sees the new slot, or the guard does not find the element
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 
-    Slot* firstSlot() const noexcept { return slots_.load(std::memory_order_acquire); }  // E4
+    Group* firstGroup() const noexcept { return groups_.load(std::memory_order_acquire); }  // E4
 
     /// For a thread without a slot. A thread that is ending receives one for this guard only.
     [[gnu::cold, gnu::noinline]] Slot* addSlot() {
-        Slot* slot = Table::add(*this);
-        if (slot == nullptr) {
-            slot = &acquire();
-            slot->entries[0].store(Slot::temporary,
-                                   std::memory_order_relaxed);  // relaxed: no guard
+        Slot* const slot = Table::add(*this);
+        return slot != nullptr ? slot : &markTemporary(acquire());
+    }
+
+    /// The entry of a guard inside other guards of this thread.
+    [[gnu::noinline]] Entry& innerEntry(Slot& slot, const void* where) {
+        for (Entry& entry : slot.entries) {
+            const Word word = entry.load(std::memory_order_relaxed);  // relaxed: its own
+            if (word < Slot::firstAddress) {
+                return entry;
+            }
+            if (Slot::isIn(word, where)) {
+                return slot.inner;
+            }
         }
+        return markTemporary(take()).entries[0];  // the thread is not new, so E5 needs no heavy()
+    }
+
+    static Slot& markTemporary(Slot& slot) noexcept {
+        slot.entries[0].store(Slot::temporary, std::memory_order_relaxed);  // relaxed: no guard
         return slot;
     }
 
     /// A Slot::temporary slot has one guard, which uses the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
-        entry.store(0, std::memory_order_relaxed);  // relaxed: E3
+        entry.store(0, std::memory_order_release);  // E1
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if an entry of this thread passes the test. Relaxed, also in the test: only
-    /// stores of this thread can make the answer true.
+    /// Returns true if a slot of this thread passes the test. Relaxed: a thread recognises its own
+    /// slots only.
     template <class Test>
-    bool anyOwnEntry(Test test) const noexcept {
+    bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            if (slot->thread.load(std::memory_order_relaxed) == self && slot->anyEntry(test)) {
+        Walk walk(firstGroup());
+        while (Slot* const slot = walk.step()) {
+            if (slot->thread.load(std::memory_order_relaxed) == self && test(*slot)) {
                 return true;
             }
         }
@@ -348,38 +376,33 @@ private:
     }
 
     /// Moves the period to the first guard that it still waits for. Returns true if there is none.
-    /// Ignores the slots of `ignored`.
+    /// Ignores the slots of `ignored`. One guard for each slot is enough: the others of the slot
+    /// that had begun before the period are nested in it.
     bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
-        for (; period.slot_ != nullptr; period.slot_ = period.slot_->next, period.index_ = 0) {
+        while (period.entry_ == nullptr ||
+               period.entry_->load(std::memory_order_acquire) != period.word_) {  // E1
+            period.slot_ = period.walk_.step();
+            if (period.slot_ == nullptr) {
+                period.entry_ = nullptr;
+                return true;
+            }
             // Relaxed: a thread recognises its own slots only.
-            if (ignored != nullptr &&
-                period.slot_->thread.load(std::memory_order_relaxed) == ignored) {
-                continue;
-            }
-            while (const Entry* const entry = period.slot_->entryAt(period.index_)) {
-                const Word word = entry->load(std::memory_order_acquire);  // E1
-                if (Slot::isIn(word, where) && (period.word_ == 0 || period.word_ == word)) {
-                    period.word_ = word;
-                    return false;
-                }
-                period.word_ = 0;
-                ++period.index_;
-            }
+            const bool isIgnored = ignored != nullptr &&
+                                   period.slot_->thread.load(std::memory_order_relaxed) == ignored;
+            period.entry_ = isIgnored ? nullptr : period.slot_->find(where, period.word_);
         }
-        return true;
+        return false;
     }
 
     /// Publishes which guard this thread waits for, for isWaitingForThis() of other threads. Also
     /// with NDEBUG, because units with and without it may be linked together.
     void publishWait(const Entry* entry, Word word) const noexcept {
-        const void* const self = Platform::thisThread();
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            if (slot->thread.load(std::memory_order_relaxed) == self) {  // relaxed: as in advance()
-                // Relaxed: the store of `awaited` releases it.
-                slot->awaitedWord.store(word, std::memory_order_relaxed);
-                slot->awaited.store(entry, std::memory_order_release);
-            }
-        }
+        (void)anyOwnSlot([&](Slot& slot) {
+            // Relaxed: the store of `awaited` releases it.
+            slot.awaitedWord.store(word, std::memory_order_relaxed);
+            slot.awaited.store(entry, std::memory_order_release);
+            return false;
+        });
     }
 
     /// Returns true if the owner of `other` waits for a guard of this thread.
@@ -389,29 +412,44 @@ private:
             return false;
         }
         const Word word = other.awaitedWord.load(std::memory_order_relaxed);
-        return anyOwnEntry([&](const Entry& own) {
-            return &own == entry && own.load(std::memory_order_relaxed) == word;
+        return anyOwnSlot([&](const Slot& slot) {
+            return std::any_of(
+                std::begin(slot.entries), std::end(slot.entries), [&](const Entry& own) {
+                    return &own == entry && own.load(std::memory_order_relaxed) == word;
+                });
         });
     }
 
+    /// Takes a slot for this thread.
+    Slot& take() {
+        Slot& slot = takeOrAdd();
+        // Relaxed: compared with the address of the reading thread only.
+        slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
+        return slot;
+    }
+
     Slot& takeOrAdd() {
-        for (Slot* slot = firstSlot(); slot != nullptr; slot = slot->next) {
-            // Relaxed load: only decides whether the exchange is worth a try.
-            if (!slot->isTaken.load(std::memory_order_relaxed) &&
-                !slot->isTaken.exchange(true, std::memory_order_acquire)) {  // E3
-                return *slot;
+        for (Group* group = firstGroup(); group != nullptr; group = group->next) {
+            Word taken = group->taken.load(std::memory_order_relaxed);  // relaxed: checked below
+            while (taken != Group::allTaken) {
+                const Word bit = ~taken & (taken + 1);  // the lowest that is not set
+                if (group->taken.compare_exchange_weak(taken, taken + bit,
+                                                       std::memory_order_acquire,  // E3
+                                                       std::memory_order_relaxed)) {
+                    return group->slots[__builtin_ctzll(bit)];
+                }
             }
         }
-        Slot* const slot = new Slot;
-        slot->next = slots_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
-        while (!slots_.compare_exchange_weak(slot->next, slot, std::memory_order_release,  // E4
-                                             std::memory_order_relaxed)) {
+        Group* const group = new Group;
+        group->next = groups_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
+        while (!groups_.compare_exchange_weak(group->next, group, std::memory_order_release,  // E4
+                                              std::memory_order_relaxed)) {
         }
-        return *slot;
+        return group->slots[0];
     }
 
     const std::size_t hash_;
-    Atomic<Slot*> slots_{nullptr};  // never removed before the destructor
+    Atomic<Group*> groups_{nullptr};  // never removed before the destructor
 };
 
 using ReaderRegistry = BasicReaderRegistry<>;

@@ -229,6 +229,51 @@ TYPED_TEST(ReaderRegistryTest, SlotsAreUsedAgain) {
     EXPECT_LE(slots.size(), 2U) << "one hundred threads, one after the other, need two slots";
 }
 
+/// Counts the atomic loads of a thread.
+struct CountingPlatform : StdPlatform {
+    inline static thread_local std::size_t loads = 0;
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        T load(std::memory_order order) const noexcept {
+            ++loads;
+            return std::atomic<T>::load(order);
+        }
+    };
+};
+
+TEST(ReaderRegistryCostTest, RemovalsCostTheSameAfterADeepRecursionAndManyThreads) {
+    using Registry = BasicReaderRegistry<CountingPlatform>;
+    Registry registry;
+    std::array<std::uint64_t, 100> objects{};
+    std::thread([&] {
+        const auto costOfARemoval = [&] {
+            CountingPlatform::loads = 0;
+            auto period = registry.beginGrace();
+            EXPECT_TRUE(registry.hasPassed(period, &objects[0]));
+            return CountingPlatform::loads;
+        };
+        { const auto guard = registry.enter(&objects[0]); }
+        const std::size_t before = costOfARemoval();
+        const auto nest = [&](const auto& again, std::size_t depth) -> void {
+            if (depth != 0) {
+                const auto guard = registry.enter(&objects[depth % objects.size()]);
+                again(again, depth - 1);
+                EXPECT_TRUE(registry.isInside(&objects[depth % objects.size()]));
+            }
+        };
+        nest(nest, 1000);
+        std::vector<Registry::Slot*> peak;
+        for (int i = 0; i < 3200; ++i) {
+            peak.push_back(&registry.acquire());
+        }
+        for (Registry::Slot* const slot : peak) {
+            Registry::release(*slot);
+        }
+        EXPECT_LE(costOfARemoval(), before + 2 * 3200 / 32) << "one word for each group of slots";
+    }).join();
+}
+
 #if !defined(NDEBUG) && !SLUICE_TEST_TSAN
 TYPED_TEST(ReaderRegistryTest, TwoThreadsThatWaitForEachOtherAreTold) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";

@@ -149,18 +149,6 @@ public:
         return add(std::move(callback), findAfter, priority);
     }
 
-    /// Adds a callback that receives its own handle: f(handle, args...). In a copy of the list, it
-    /// still receives the handle of the original list.
-    template <class F>
-    Handle appendWithHandle(F f) {
-        const auto make = [&f](const Handle& handle) {
-            return [handle, function = std::move(f)](Args... args) mutable {
-                return static_cast<Result>(function(handle, std::forward<Args>(args)...));
-            };
-        };
-        return addMade(make, AtEnd(), 0);
-    }
-
     // ---- Removing
 
     /// Returns false if the handle names no callback of this list.
@@ -178,11 +166,29 @@ public:
         return own != nullptr && own->removeAndWait(handle);
     }
 
-    void clear() noexcept {
-        if (Core* const own = core()) {
-            own->clear();
+    void clear() noexcept { const Clearing clearing(*this); }
+
+    /// Clears a list at its own end, even if the list is destroyed first: destructors of callbacks
+    /// may destroy it.
+    class Clearing {
+    public:
+        explicit Clearing(const CallbackList& list) noexcept : core_(list.core()) {
+            if (core_ != nullptr) {
+                core_->addUser();
+            }
         }
-    }
+        Clearing(const Clearing&) = delete;
+        Clearing& operator=(const Clearing&) = delete;
+        ~Clearing() {
+            if (core_ != nullptr) {
+                core_->clear();
+                core_->drop();
+            }
+        }
+
+    private:
+        typename detail::CallbackCore<Callback, Threading>* const core_;
+    };
 
     /// Returns true if the handle names a callback of this list. Constant time.
     [[nodiscard]] bool ownsHandle(const Handle& handle) const noexcept {
@@ -290,22 +296,16 @@ private:
         }
     }
 
+    /// Adds the callback in front of the node findAfter(core), or at the end for null.
     template <class C, class FindAfter>
     Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
         if (detail::isNull(callback)) {
             return Handle();
         }
-        const auto make = [&callback](const Handle&) -> C&& { return std::forward<C>(callback); };
-        return addMade(make, findAfter, priority);
-    }
-
-    /// Adds the callback make(handle) in front of the node findAfter(core), or at the end for null.
-    template <class Make, class FindAfter>
-    Handle addMade(const Make& make, FindAfter findAfter, int priority) {
         Core* const present = core();
         Core& own = present != nullptr ? *present : makeCore(new Core);
         Handle handle(new Node);
-        handle.node_->callback.construct(make(std::as_const(handle)));
+        handle.node_->callback.construct(std::forward<C>(callback));
         handle.node_->priority = priority;
         own.publish(*handle.node_, currentCounter, findAfter);
         return handle;
@@ -469,13 +469,13 @@ struct CallbackNode : Retired {
     }
 };
 
-/// The nodes of a list; running calls keep it alive. RetireList is the first base, because a call
-/// announces its address.
+/// The nodes of a list; running calls keep it alive.
 template <class Callback, class Threading>
-class CallbackCore : public RetireList<Threading>, Retired {
+class CallbackCore : public RetireList<Threading> {
     using Node = CallbackNode<Callback, Threading>;
     using Handle = CallbackHandle<Callback, Threading>;
-    using Guard = typename RetireList<Threading>::Guard;
+    using typename RetireList<Threading>::Guard;
+    using typename RetireList<Threading>::User;
     using Counter = typename Threading::template Atomic<unsigned>;
     template <class T>
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
@@ -546,8 +546,7 @@ public:
         this->readers.waitForOthers();
         if (!isOwnCall) {
             if (isRemoved) {
-                node->nextRetired = nullptr;
-                Freeing::freeAll(node);
+                Freeing::free(*node);
             } else if (wasHere(node)) {
                 awaitEnd(*node);
             }
@@ -569,12 +568,11 @@ public:
         addRetired(all, last);
         if (this->readers.isInside()) {
             const Guard guard(this->lock);
-            this->add(guard, static_cast<Retired&>(*this));
+            this->add(guard, *this);
             return;
         }
-        Retired* const taken = this->takeAll();
-        delete this;
-        Freeing::freeAll(taken);
+        Freeing::freeAll(this->takeAll());
+        this->drop();
     }
 
 private:
@@ -615,13 +613,8 @@ private:
     void retire(Node* node, Node* last) noexcept {
         const bool isInside = this->readers.isInside();
         // A removal at the same time may be freed after this one.
-        if (!this->hasAny() && !isInside && this->readers.isAlone()) {
-            Node* const first = node;
-            for (; node != last; node = static_cast<Node*>(node->nextRetired)) {
-                node->nextRetired = node->next.load(std::memory_order_relaxed);  // relaxed: alone
-            }
-            last->nextRetired = nullptr;
-            Freeing::freeAll(first);
+        if (node == last && !this->hasAny() && !isInside && this->readers.isAlone()) {
+            Freeing::free(*node);
             return;
         }
         addRetired(node, last);
@@ -647,6 +640,7 @@ private:
 
     /// Waits until a callback that another call has removed is destroyed, except in its destructor.
     void awaitEnd(const Node& node) noexcept {
+        const User user(*this);
         BasicBackoff<PlatformOf<Threading>> backoff;
         // Acquire: the destructor's writes are visible.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&

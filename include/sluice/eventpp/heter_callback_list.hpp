@@ -204,7 +204,10 @@ public:
         }
         return *this;
     }
-    HeterCallbackList& operator=(HeterCallbackList&&) noexcept = default;
+    HeterCallbackList& operator=(HeterCallbackList&& other) noexcept {
+        HeterCallbackList(std::move(other)).swap(*this);
+        return *this;
+    }
     ~HeterCallbackList() {
         // Repeats, because destructors of callbacks, also of removed ones, may add some.
         while (!empty() || removedSizeApprox() != 0) {
@@ -264,10 +267,13 @@ public:
             lists_);
     }
 
-    /// No callback may be the last owner of this list, because clear() clears one prototype after
-    /// the other.
     void clear() noexcept {
-        std::apply([](auto&... lists) { (lists.clear(), ...); }, lists_);
+        // Clears at the end, because a callback's destructor may destroy this list.
+        std::apply(
+            [](auto&... lists) {
+                const std::tuple<typename ListFor<P>::Clearing...> all(lists...);
+            },
+            lists_);
     }
 
     /// Returns true if the handle names a callback of this list. Constant time.
@@ -299,13 +305,14 @@ public:
     /// Calls all callbacks of the prototype that the arguments belong to.
     template <class... A>
     void operator()(A&&... args) const {
-        listAt<Match::template ofArguments<A&&...>()>()(std::forward<A>(args)...);
+        std::get<Match::template ofArguments<A&&...>()>(lists_)(std::forward<A>(args)...);
     }
 
-    /// The list of prototype I, for dispatchers.
-    template <std::size_t I>
-    const auto& listAt() const noexcept {
-        return std::get<I>(lists_);
+    /// The list of a prototype, for dispatchers.
+    template <class Prototype>
+    friend const auto& listFor(detail::PrototypeTag<Prototype>,
+                               const HeterCallbackList& list) noexcept {
+        return std::get<Match::template ofPrototype<Prototype>()>(list.lists_);
     }
 
 private:

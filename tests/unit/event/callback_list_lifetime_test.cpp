@@ -1,5 +1,6 @@
 #include "event_suites.hpp"
 #include "support/rendezvous.hpp"
+#include "support/watchdog.hpp"
 
 #include <sluice/event/callback_list.hpp>
 #include <sluice/event/event_dispatcher.hpp>
@@ -104,6 +105,31 @@ TYPED_TEST(CallbackListLifetimeTest, RvaluesAreMovedInAndLvaluesCopiedOnce) {
     EXPECT_EQ(captured.use_count(), 3);
     list.append(std::move(callback));
     EXPECT_EQ(captured.use_count(), 3);
+}
+
+TYPED_TEST(CallbackListLifetimeTest, DestructorMayWaitForACallbackThatWasRemovedWithItsOwn) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    for (const bool isInCall : {false, true}) {
+        typename TestFixture::List list;
+        typename TestFixture::Handle second;
+        const auto captured = std::make_shared<int>(1);
+        const auto removeSecond = [&] {
+            EXPECT_FALSE(list.removeAndWait(second));
+            EXPECT_EQ(captured.use_count(), 1);
+        };
+        const auto first = list.append(AtEnd(removeSecond));
+        second = list.append([captured] {});
+        if (isInCall) {
+            list.append([&] {
+                list.remove(first);
+                list.remove(second);
+            });
+            list();
+        } else {
+            list.clear();
+        }
+        EXPECT_EQ(captured.use_count(), 1);
+    }
 }
 
 // ---- lists that end inside their own calls

@@ -273,22 +273,6 @@ TEST(CallbackHandleTest, IsEnoughToRemove) {
     EXPECT_FALSE(List::Handle().remove());
 }
 
-TEST(CallbackHandleTest, IsToldToACallbackThatAsksForIt) {
-    CallbackList<void(int)> list;
-    int sum = 0;
-    const auto captured = std::make_shared<int>(1);
-    const auto handle = list.appendWithHandle(
-        [&sum, captured](const CallbackList<void(int)>::Handle& own, int value) {
-            sum += value;
-            EXPECT_TRUE(own.remove());
-        });
-    EXPECT_TRUE(handle);
-    list(3);
-    list(4);
-    EXPECT_EQ(sum, 3);
-    EXPECT_EQ(captured.use_count(), 1) << "the callback does not keep itself alive";
-}
-
 // ---- Lists as values: copied, moved, swapped, assigned.
 
 using Numbers = std::vector<int>;

@@ -359,6 +359,26 @@ TEST(CallbackListWaitTest, WaitsForNoDestructorOfAnotherCallback) {
     EXPECT_TRUE(list.ownsHandle(running));
 }
 
+// clear() has removed both. The destructor of the first waits for a thread that waits for the
+// second one.
+TEST(CallbackListWaitTest, ThreadThatWaitsForACallbackDestroysIt) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    List list;
+    List::Handle second;
+    struct Joining {
+        std::function<void()> wait;
+        ~Joining() { std::thread(wait).join(); }
+    };
+    const auto captured = std::make_shared<int>(0);
+    const auto wait = [&] {
+        EXPECT_FALSE(list.removeAndWait(second));
+        EXPECT_EQ(captured.use_count(), 1);
+    };
+    list.append([kept = std::shared_ptr<Joining>(new Joining{wait})] {});
+    second = list.append([captured] {});
+    list.clear();
+}
+
 TEST(CallbackListClearTest, RemovalsAndInsertionsMayMeetIt) {
     CallbackList<void()> list;
     const auto captured = std::make_shared<int>(0);

@@ -108,12 +108,14 @@ struct Retired {
 /// Frees retired elements, and records which ones this thread is freeing.
 class Freeing {
 public:
+    static void free(Retired& element) noexcept {
+        const Freeing current(element);
+        element.free(element);
+    }
     /// Frees all elements from `first` on.
     static void freeAll(Retired* first) noexcept {
         while (first != nullptr) {
-            Retired& element = *std::exchange(first, first->nextRetired);
-            const Freeing current(element);
-            element.free(element);
+            free(*std::exchange(first, first->nextRetired));
         }
     }
 
@@ -141,11 +143,13 @@ private:
 /// The retired elements of one list, and the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch waits for the calls that had begun when it
-/// was started. The last of these calls frees it, or the thread that retires an element.
+/// was started. Then the last of these calls, threads that retire elements, and threads that wait
+/// for one of them free its elements one by one. An element stays in the list until a thread frees
+/// it, so a destructor may wait for another element.
 ///
-/// The owner may be the last element, so it must not be used after collect().
+/// The owner may be the last element: `free` destroys it when the last User ends.
 template <class Threading>
-class RetireList {
+class RetireList : public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
     template <class T>
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
@@ -157,6 +161,27 @@ public:
     RetireList() noexcept = default;
     template <class Registry>
     explicit RetireList(Registry& registry) noexcept : readers(registry) {}
+
+    /// Keeps the owner from being destroyed, because a destructor of an element may end its list.
+    class User {
+    public:
+        explicit User(RetireList& list) noexcept : list_(list) { list.addUser(); }
+        User(const User&) = delete;
+        User& operator=(const User&) = delete;
+        ~User() { list_.drop(); }
+
+    private:
+        RetireList& list_;
+    };
+
+    // The first user is the list that made the owner. Relaxed, both: other threads' calls of a list
+    // end before its destructor begins.
+    void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
+    void drop() noexcept {
+        if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
+            this->free(*this);
+        }
+    }
 
     /// Returns true if a call must collect() at its end.
     [[nodiscard]] bool hasAny() const noexcept {
@@ -172,29 +197,32 @@ public:
     /// the list.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
-        (last_ != nullptr ? last_->nextRetired : first_) = &element;
+        (first_ != nullptr ? last_->nextRetired : first_) = &element;
         last_ = &element;
         // Relaxed, both: written under the lock; E1.
-        size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        size_.store(sizeApprox() + 1, std::memory_order_relaxed);
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
     /// Frees the elements that no call uses, without waiting. The caller holds no lock.
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
-        Retired* passed = nullptr;
-        Retired** end = &passed;
-        Batch next;
-        GracePeriod period{};
-        while (takePassed(end, next, period)) {
-            period = readers.beginGrace();  // E1
+        const User user(*this);
+        Begun begun;
+        while (moveOn(begun)) {
+            if (begun.passed == nullptr) {
+                begun.period = readers.beginGrace();  // E1
+            } else if (begun.passed == this) {
+                drop();
+            } else {
+                Freeing::free(*begun.passed);
+            }
         }
-        Freeing::freeAll(passed);  // may destroy this object
     }
 
     /// Takes all elements, in the order of removal. No other thread uses this object.
     Retired* takeAll() noexcept {
-        last_ = nullptr;
-        batch_ = {};
+        taken_ += sizeApprox();
+        passed_ = batch_ = taken_;
         size_.store(0, std::memory_order_relaxed);  // relaxed, both: no other thread
         hasAny_.store(false, std::memory_order_relaxed);
         return std::exchange(first_, nullptr);
@@ -204,10 +232,10 @@ public:
     mutable Lock lock;
 
 private:
-    // Invariants, under the lock: first_ to last_ link all elements, oldest first, and size_ is
-    // their number. taken_ elements have been taken out before. If batch_.last is not null, the
-    // elements up to it were retired before period_ began. hasAny_ is true while there are
-    // elements.
+    // Elements have numbers, in the order of removal. Invariants, under the lock: first_ to last_
+    // link the elements taken_ + 1 to taken_ + size_, oldest first. Those up to passed_ may be
+    // freed. If batch_ is not passed_, the elements up to batch_ were retired before period_ began.
+    // hasAny_ is true while there are elements. Numbers may wrap around.
     //
     // Happens-before edges:
     //   E1 begin  element unlinked, hasAny_ stored, heavy() | guard ended, light(), hasAny_ loaded.
@@ -217,57 +245,53 @@ private:
     // hasAny_ stays true from an element's add() until it is taken out, so E1 holds for each
     // hasPassed() of its batch, on whichever thread.
 
-    /// Elements up to `last`; `number` counts from the first element ever retired.
-    struct Batch {
-        Retired* last = nullptr;
-        std::size_t number = 0;
+    /// What one collect() does next.
+    struct Begun {
+        Retired* passed = nullptr;  // an element to be freed, or null: begin a period
+        bool isBegun = false;
+        std::size_t number = 0;  // the period is for the elements up to this one
+        GracePeriod period{};
     };
 
-    /// Moves the elements whose period has passed to `end`. Returns true if the caller shall begin
-    /// a period for the elements up to `next.last`, and call it again.
-    bool takePassed(Retired**& end, Batch& next, const GracePeriod& begun) noexcept {
+    /// Returns false if calls use the oldest element, or if there is none.
+    bool moveOn(Begun& begun) noexcept {
         const Guard guard(lock);
-        // Another thread may have taken these elements since, or started a batch.
-        if (batch_.last == nullptr && next.last != nullptr && isListed(next)) {
-            batch_ = next;
-            period_ = begun;
+        if (taken_ == passed_ && batch_ == passed_ && begun.isBegun &&
+            begun.number - taken_ - 1 < sizeApprox()) {  // no other thread has taken them since
+            batch_ = begun.number;
+            period_ = begun.period;
         }
-        if (batch_.last != nullptr) {
+        if (taken_ == passed_ && batch_ != passed_) {
             if (!readers.hasPassed(period_)) {  // E2
                 return false;
             }
-            takeBatch(end);
+            passed_ = batch_;
         }
-        next = {last_, taken_ + sizeApprox()};
-        if (last_ == nullptr) {
+        if (first_ == nullptr) {
             hasAny_.store(false,
                           std::memory_order_relaxed);  // relaxed: a call may collect once more
+            return false;
         }
-        return last_ != nullptr;
-    }
-
-    /// Compares by the difference, because numbers may wrap around.
-    bool isListed(const Batch& batch) const noexcept {
-        return batch.number - taken_ - 1 < sizeApprox();
-    }
-
-    void takeBatch(Retired**& end) noexcept {
-        Retired& last = *batch_.last;
-        *end = first_;
-        end = &last.nextRetired;
-        first_ = std::exchange(last.nextRetired, nullptr);
-        last_ = first_ != nullptr ? last_ : nullptr;
-        size_.store(sizeApprox() - (batch_.number - taken_), std::memory_order_relaxed);
-        taken_ = batch_.number;
-        batch_ = {};
+        begun.passed = nullptr;
+        if (taken_ == passed_) {
+            begun.isBegun = true;
+            begun.number = taken_ + sizeApprox();
+        } else {
+            ++taken_;
+            size_.store(sizeApprox() - 1, std::memory_order_relaxed);
+            begun.passed = std::exchange(first_, first_->nextRetired);
+        }
+        return true;
     }
 
     Atomic<bool> hasAny_{false};  // a call must collect() at its end
+    Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;
     Retired* last_ = nullptr;
     std::size_t taken_ = 0;
-    Batch batch_;  // the batch that waits for period_, if any
+    std::size_t passed_ = 0;
+    std::size_t batch_ = 0;
     GracePeriod period_{};
 };
 

@@ -64,6 +64,17 @@ protected:
     using ArgumentPassingMode = ArgumentPassingOf<Policies, ArgumentPassingAutoDetect>;
     using MixinRoot = std::conditional_t<std::is_void_v<Root>, DispatcherBase, Root>;
 
+    template <class T>
+    using Unconverted = std::conditional_t<std::is_reference_v<T>, T, const T&>;
+    template <class... A>
+    static constexpr bool accepts() noexcept {
+        if constexpr (sizeof...(A) == sizeof...(Args)) {
+            return (std::is_convertible_v<A&&, Args> && ...);
+        } else {
+            return false;
+        }
+    }
+
 public:
     using typename Base::Event;
     using typename Base::Handle;
@@ -87,11 +98,6 @@ public:
         return this->listOf(event).insertByPriority(std::move(callback), priority);
     }
 
-    template <class F>
-    Handle appendListenerWithHandle(const Event& event, F f) {
-        return this->listOf(event).appendWithHandle(std::move(f));
-    }
-
     /// Calls f(Handle, Callback&) or f(Callback&) for each listener of an event.
     template <class F>
     void forEach(const Event& event, F&& f) const {
@@ -112,29 +118,28 @@ public:
         static_assert(ArgumentPassingMode::canIncludeEventType,
                       "dispatch(): the number of arguments is the prototype's, but the policy "
                       "wants the event in front of them");
-        // A copy, because the next line moves the arguments.
-        const Key event = getEvent<Policies, Event>(args...);
-        directDispatch(event, std::forward<Args>(args)...);
+        callListeners(getEvent<Policies, Event>(args...), std::forward<Args>(args)...);
     }
 
     /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
-    /// arguments.
+    /// arguments. The event is found before an argument is moved or converted.
+    template <class First, class... A, std::enable_if_t<accepts<A...>(), int> = 0>
+    void dispatch(First&& first, A&&... args) const {
+        dispatchFrom(std::forward<First>(first), std::forward<A>(args)...);
+    }
+    /// For arguments in braces.
     template <class First>
-    void dispatch(First&& first, Args... args) const {
-        static_assert(ArgumentPassingMode::canExcludeEventType,
-                      "dispatch(): there is one argument more than in the prototype, but the "
-                      "policy wants the event among them");
-        directDispatch(getEvent<Policies, Event>(std::forward<First>(first), args...),
-                       std::forward<Args>(args)...);
+    void dispatch(First&& first, Unconverted<Args>... args) const {
+        dispatchFrom(std::forward<First>(first), std::forward<Unconverted<Args>>(args)...);
     }
 
     /// Calls the listeners of this event.
-    void directDispatch(const Event& event, Args... args) const {
-        if (this->template isAllowed<MixinRoot>(args...)) {
-            if (const List* const list = this->find(event)) {
-                list->callAll(args...);
-            }
-        }
+    template <class... A, std::enable_if_t<accepts<A...>(), int> = 0>
+    void directDispatch(const Event& event, A&&... args) const {
+        callListeners(event, std::forward<A>(args)...);
+    }
+    void directDispatch(const Event& event, Unconverted<Args>... args) const {
+        callListeners(event, std::forward<Unconverted<Args>>(args)...);
     }
 
 protected:
@@ -146,7 +151,29 @@ protected:
                       "an argument cannot be passed on to the listeners: in the prototype, "
                       "take by reference what cannot be copied");
         if constexpr (canPass) {
-            directDispatch(event, args...);
+            callListeners(event, args...);
+        }
+    }
+
+private:
+    template <class... A>
+    void callListeners(const Event& event, A&&... args) const {
+        Base::template callListeners<MixinRoot>(PrototypeTag<Prototype>(), event,
+                                                std::forward<A>(args)...);
+    }
+
+    template <class First, class... A>
+    void dispatchFrom(First&& first, A&&... args) const {
+        static_assert(ArgumentPassingMode::canExcludeEventType,
+                      "dispatch(): there is one argument more than in the prototype, but the "
+                      "policy wants the event among them");
+        constexpr bool isConverted = !(std::is_same_v<std::decay_t<A>, std::decay_t<Args>> && ...);
+        if constexpr (isConverted && isDetected<EventResult, Policies, First, Args&...>) {
+            dispatchFrom<First, Args...>(std::forward<First>(first),
+                                         static_cast<Args>(std::forward<A>(args))...);
+        } else {
+            callListeners(getEvent<Policies, Event>(std::forward<First>(first), args...),
+                          std::forward<A>(args)...);
         }
     }
 };

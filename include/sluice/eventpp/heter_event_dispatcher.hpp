@@ -86,31 +86,20 @@ public:
     }
 
 protected:
-    template <class T>
-    using Same = std::enable_if_t<true, T>;
-
-    /// Converts the arguments to the types of the prototype, once for all mixins and listeners.
-    template <class Result, class... Args>
-    void dispatchTo(PrototypeTag<Result(Args...)>, const Event& event, Same<Args>... args) const {
-        if (this->template isAllowed<MixinRoot>(args...)) {
-            callListeners<Result(Args...)>(event, args...);
-        }
+    template <class Prototype, class... A>
+    void dispatchTo(PrototypeTag<Prototype> prototype, const Event& event, A&&... args) const {
+        this->template callListeners<MixinRoot>(prototype, event, std::forward<A>(args)...);
     }
 
 private:
     /// Finds the event after the mixins, which may change it, because it is an argument.
     template <class Result, class... Args>
-    void dispatchIncluded(PrototypeTag<Result(Args...)>, Same<Args>... args) const {
+    void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
+                          typename Base::template Same<Args>... args) const {
         if (this->template isAllowed<MixinRoot>(args...)) {
-            callListeners<Result(Args...)>(getEvent<Policies, Event>(args...), args...);
-        }
-    }
-
-    template <class Prototype, class... Args>
-    void callListeners(const Event& event, Args&... args) const {
-        constexpr std::size_t index = Match::template ofPrototype<Prototype>();
-        if (const List* const list = this->find(event)) {
-            list->template listAt<index>().callAll(args...);
+            if (const List* const list = this->find(getEvent<Policies, Event>(args...))) {
+                listFor(prototype, *list).callAll(args...);
+            }
         }
     }
 };

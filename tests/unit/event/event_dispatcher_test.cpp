@@ -95,6 +95,69 @@ TYPED_TEST(EventDispatcherTest, ListenerMayTrimAndKeepsTheEventThatCallsIt) {
     EXPECT_EQ(dispatcher.trimEvents(), 1U);
 }
 
+// ---- the event is read before an argument is moved
+
+struct Letter {
+    std::string topic;
+    std::string text;
+};
+struct PassingMixin {
+    template <class Base>
+    class Type : public Base {
+    public:
+        using Base::Base;
+        bool mixinBeforeDispatch(const Letter&) const { return true; }
+    };
+};
+struct MixinPolicies {
+    using Mixins = MixinList<PassingMixin::Type>;
+};
+struct TopicPolicies {
+    static std::string getEvent(int, const Letter& message) { return message.topic; }
+};
+struct TextPolicies {
+    static std::string getEvent(int, const std::string& text) { return text; }
+};
+
+template <class Policies>
+class EventDispatcherMoveTest : public testing::Test {};
+using MovePolicies = testing::Types<DefaultPolicies, MixinPolicies, TopicPolicies>;
+TYPED_TEST_SUITE(EventDispatcherMoveTest, MovePolicies, );
+
+TYPED_TEST(EventDispatcherMoveTest, FindsTheEventBeforeItMovesTheArguments) {
+    EventDispatcher<std::string, void(Letter), TypeParam> dispatcher;
+    const std::string topic(100, 't');
+    int calls = 0;
+    dispatcher.appendListener(topic, [&](const Letter& message) {
+        EXPECT_EQ(message.text, "text");
+        ++calls;
+    });
+    const Letter constant{topic, "text"};
+    Letter message = constant;
+    dispatcher.dispatch(message.topic, std::move(message));
+    message = constant;
+    dispatcher.directDispatch(message.topic, std::move(message));
+    dispatcher.dispatch(constant.topic, {topic, "text"});
+    dispatcher.directDispatch(constant.topic, {topic, "text"});
+    dispatcher.dispatch(topic, constant);
+    EXPECT_EQ(calls, 5);
+    if constexpr (std::is_same_v<TypeParam, TopicPolicies>) {
+        message = constant;
+        dispatcher.dispatch(0, std::move(message));
+        EXPECT_EQ(calls, 6);
+    }
+}
+
+TEST(EventDispatcherGetEventTest, ReadsTheConvertedArgument) {
+    EventDispatcher<std::string, void(std::string), TextPolicies> dispatcher;
+    int calls = 0;
+    dispatcher.appendListener(std::string(100, 't'), [&](const std::string&) { ++calls; });
+    std::string text(100, 't');
+    dispatcher.dispatch(0, text.c_str());
+    dispatcher.dispatch(0, std::move(text));
+    EXPECT_EQ(calls, 2);
+}
+
 // ---- listeners of an event
 
 TYPED_TEST(EventDispatcherTest, CallsTheListenersOfTheEventInOrder) {

@@ -44,6 +44,35 @@ static_assert(std::is_nothrow_move_constructible_v<HeterEventDispatcher<int, Two
 static_assert(std::is_same_v<HeterEventDispatcher<std::string, Two>::Event, std::string>);
 static_assert(std::is_same_v<HeterEventDispatcher<int, Two>::PrototypeList, Two>);
 
+TYPED_TEST(HeterEventDispatcherTest, FindsTheEventBeforeItMovesTheArguments) {
+    HeterEventDispatcher<std::string, HeterTuple<void(std::string)>, TypeParam> dispatcher;
+    int calls = 0;
+    const std::string topic(100, 't');
+    dispatcher.appendListener(topic, [&](const std::string& text) { calls += text == topic; });
+    std::string message = topic;
+    dispatcher.dispatch(message, std::move(message));
+    message = topic;
+    dispatcher.directDispatch(message, std::move(message));
+    EXPECT_EQ(calls, 2);
+}
+
+TYPED_TEST(HeterEventDispatcherTest, DestructorOfACaptureMayTrimDuringRemoveAllListeners) {
+    typename TestFixture::Dispatcher dispatcher;
+    const auto trim = [&](int*) { dispatcher.trimEvents(); };
+    dispatcher.appendListener(3, [kept = std::shared_ptr<int>(nullptr, trim)] {});
+    dispatcher.appendListener(3, [](int) {});
+    dispatcher.removeAllListeners(3);
+    EXPECT_FALSE(dispatcher.hasAnyListener(3));
+}
+
+TYPED_TEST(HeterEventDispatcherTest, CaptureMayOwnTheListThatIsAssignedTo) {
+    using List = HeterCallbackList<Two, TypeParam>;
+    auto* const list = new List;
+    list->append([kept = std::shared_ptr<List>(list)] {});
+    list->append([](int) {});
+    *list = List();
+}
+
 TYPED_TEST(HeterEventDispatcherTest, CallsTheListenersOfTheEventAndThePrototype) {
     typename TestFixture::Dispatcher dispatcher;
     const auto one = dispatcher.appendListener(3, this->note(1));

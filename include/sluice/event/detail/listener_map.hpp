@@ -68,6 +68,12 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
+/// The list for a prototype: a CallbackList has one prototype only.
+template <class Prototype, class List>
+const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
+    return list;
+}
+
 /// Lists of listeners, found by events: the common part of all dispatchers and queues. `List` is a
 /// CallbackList or a HeterCallbackList.
 template <class EventType, class ListType, class Policies>
@@ -140,7 +146,38 @@ protected:
                                                            args...);
     }
 
+    /// Calls the mixins and listeners with arguments of the prototype's types. Making these may
+    /// move the event, so it is read first.
+    template <class Root, class Result, class... Args, class... A>
+    void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
+                       A&&... args) const {
+        if constexpr (!std::is_same_v<MixinsOf<Policies>, MixinList<>>) {
+            const Key kept(event);
+            callAllowed<Root>(prototype, kept, static_cast<Args>(std::forward<A>(args))...);
+        } else if (const List* const list = find(event)) {
+            callAll(prototype, *list, static_cast<Args>(std::forward<A>(args))...);
+        }
+    }
+
+    template <class T>
+    using Same = std::enable_if_t<true, T>;
+
+    template <class Result, class... Args>
+    static void callAll(PrototypeTag<Result(Args...)> prototype, const List& list,
+                        Same<Args>... args) {
+        listFor(prototype, list).callAll(args...);
+    }
+
 private:
+    template <class Root, class Result, class... Args>
+    void callAllowed(PrototypeTag<Result(Args...)> prototype, const Key& event,
+                     Same<Args>... args) const {
+        const List* const list = isAllowed<Root>(args...) ? find(event) : nullptr;
+        if (list != nullptr) {
+            listFor(prototype, *list).callAll(args...);
+        }
+    }
+
     EventMap<Key, List, Policies> lists_;
 };
 

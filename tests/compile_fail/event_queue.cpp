@@ -98,4 +98,11 @@ bool passWhatCannotBeCopied(sluice::EventQueue<int, void(std::unique_ptr<int>)>&
 bool giveNoEvent(sluice::EventQueue<int, void()>& queue) {
     return queue.enqueue();
 }
+#elif CASE == 12
+// EXPECT ONLY: the copy of this derived object would be its base class only: queue a pointer
+struct Base {};
+struct Derived : Base {};
+bool giveADerivedObject(Queue<Base>& queue) {
+    return queue.enqueue(1, Derived());
+}
 #endif

@@ -21,14 +21,17 @@ struct OrderedQueueListCompare {
 ///     };
 ///     sluice::EventQueue<int, void(), SmallestFirst> queue;
 ///
-/// Equal events keep the order of arrival. Compare()(a, b) receives two QueuedEvents with `event`
-/// and `arguments`. begin() and end() name the two ends for splice(), and are no iterators.
+/// Equal events keep the order of arrival. A queue with this list refuses Overflow::dropOldest,
+/// because the list does not know the oldest event. Compare()(a, b) receives two QueuedEvents with
+/// `event` and `arguments`. begin() and end() name the two ends for splice(), and are no iterators.
 ///
 /// Performance: an event that belongs to the end is compared once, others about log2(n) times,
 /// under the lock of the queue. If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:
+    static constexpr bool isOrdered = true;
+
     enum class End : bool { front, back };
 
     static constexpr End begin() noexcept { return End::front; }

@@ -241,5 +241,15 @@ TEST(EventQueueContentTest, LargeStructsArriveWhole) {
     EXPECT_EQ(sum, 780 + 4000);
 }
 
+TEST(EventQueueMemoryTest, LargeEventTakesItsOwnSizeOnly) {
+    struct Large {
+        char bytes[1 << 20];
+    };
+    EventQueue<int, void(const Large&)> queue;
+    EXPECT_TRUE(queue.enqueue(1, std::make_unique<Large>().operator*()));
+    EXPECT_TRUE(queue.process());
+    EXPECT_LE(queue.trim(), std::size_t{2} << 20);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -55,6 +55,28 @@ TYPED_TEST(EventQueueLifetimeTest, EventsAreDestroyedWithTheQueue) {
     EXPECT_EQ(this->census.alive(), 0U);
 }
 
+TYPED_TEST(EventQueueLifetimeTest, DestructorsFindAnEndingQueueEmpty) {
+    struct User;
+    using Queue = EventQueue<int, void(const std::shared_ptr<User>&), TypeParam>;
+    struct User {
+        Queue& queue;
+        ~User() {
+            typename Queue::QueuedEvent event;
+            EXPECT_FALSE(queue.processOne() || queue.process() || queue.takeEvent(&event) ||
+                         queue.peekEvent(&event) || queue.processIf([] { return true; }));
+            EXPECT_FALSE(queue.enqueue(1, nullptr));
+            queue.clearEvents();
+            (void)queue.trim();
+            EXPECT_TRUE(queue.emptyQueue());
+        }
+    };
+    auto queue = std::make_unique<Queue>();
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(queue->enqueue(1, std::shared_ptr<User>(new User{*queue})));
+    }
+    queue.reset();
+}
+
 TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueThatCallsIt) {
     this->destroyAt(2);
     this->enqueue(5);

@@ -195,6 +195,35 @@ template <class Policies>
 class BlockingEventQueueTest : public testing::Test {};
 TYPED_TEST_SUITE(BlockingEventQueueTest, CommonSharedQueuePolicies, QueuePolicyNames);
 
+TYPED_TEST(BlockingEventQueueTest, DropsNothingIfAllRoomIsReserved) {
+    const Watchdog watchdog([](std::FILE*) {});
+    struct Slow {
+        std::atomic<int>* stage;
+        explicit Slow(std::atomic<int>* own) : stage(own) {}
+        Slow(const Slow& other) : stage(nullptr) {
+            if (other.stage != nullptr) {
+                *other.stage = 1;
+                awaitThat([&] { return *other.stage == 2; });
+            }
+        }
+    };
+    EventQueue<int, void(const Slow&), TypeParam> queue(EventQueueOptions{1, Overflow::dropOldest});
+    std::atomic<int> stage{0};
+    EXPECT_TRUE(queue.enqueue(1, Slow(nullptr)));
+    Crew producer;
+    producer.add([&] { EXPECT_TRUE(queue.enqueue(2, Slow(&stage))); });
+    EXPECT_FALSE(queue.processIf([&] {
+        producer.start();
+        awaitThat([&] { return stage == 1; });
+        return false;  // the first event exceeds the limit then
+    }));
+    EXPECT_FALSE(queue.enqueue(3, Slow(nullptr))) << "it would have to wait for the second one";
+    EXPECT_EQ(queue.statistics().discarded, 0U);
+    stage = 2;
+    producer.join();
+    EXPECT_EQ(queue.sizeApprox(), 2U);
+}
+
 TYPED_TEST(BlockingEventQueueTest, ProducersWaitForRoomAndNothingIsLostOrReordered) {
     constexpr int each = 300;
     EventQueue<int, void(int), TypeParam> queue(EventQueueOptions{2, Overflow::block});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/platform.hpp>
+#include <sluice/event/detail/policy_traits.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,6 +19,7 @@ template <class Event>
 class NodeList {
 public:
     static constexpr bool hasSpares = true;
+    static constexpr bool isOrdered = false;
 
     NodeList() noexcept = default;
     NodeList(const NodeList&) = delete;
@@ -153,7 +155,7 @@ public:
 private:
     struct NodeBlock {
         static constexpr std::size_t bytes = 8192;
-        static constexpr std::size_t size = std::max<std::size_t>(bytes / sizeof(Node), 16);
+        static constexpr std::size_t size = std::max<std::size_t>(bytes / sizeof(Node), 1);
 
         NodeBlock() noexcept {
             for (std::size_t i = 0; i < size; ++i) {
@@ -198,11 +200,15 @@ private:
     bool isFilled_ = false;
 };
 
-/// Events in a list of the policy's type. This list may keep an order of its own.
+template <class List>
+using OrderMember = decltype(List::isOrdered);
+
+/// Events in a list of the policy's type. If it names `isOrdered`, it has an order of its own.
 template <class List>
 class PolicyList {
 public:
     static constexpr bool hasSpares = false;
+    static constexpr bool isOrdered = isDetected<OrderMember, List>;
 
     bool isEmpty() const noexcept { return list_.empty(); }
     auto& front() noexcept { return list_.front().get(); }

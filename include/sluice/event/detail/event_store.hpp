@@ -72,22 +72,34 @@ public:
 
     explicit EventStore(const EventQueueOptions& options = {}) : options_(options) {
         requireAtLeast("limit of an EventQueue is too small", options.limit, 1);
+        if (EventList::isOrdered && options.overflow == Overflow::dropOldest) {
+            setupError(
+                "the QueueList of this EventQueue has an order of its own, so the queue does "
+                "not know its oldest event; overflow",
+                static_cast<unsigned>(options.overflow), static_cast<unsigned>(Overflow::block));
+        }
     }
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
     /// A handler may destroy the store. Its batch then destroys the rest of its events.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
+        typename EventList::Spares memory;
+        memory.swap(spares_);
         for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
             batch->store_ = nullptr;
             if (batch->older_ == nullptr) {
-                batch->orphans_.swap(spares_);
+                batch->orphans_.swap(memory);
             }
         }
-        // Relaxed: only destructors of events read it. They cannot add an event any more.
+        // Destructors of events may use the store, and find it closed and empty. Relaxed: no other
+        // thread.
         isClosed_.store(true, std::memory_order_relaxed);
+        size_.store(0, std::memory_order_relaxed);
+        EventList rest;
+        rest.swap(events_);
         EventList gone;
-        destroyEach(events_, gone);
+        destroyEach(rest, gone);
     }
 
     const EventQueueOptions& options() const noexcept { return options_; }
@@ -284,13 +296,13 @@ private:
     }
 
     /// Returns true if a producer may wait for room. With dropOldest it must not wait for events
-    /// that are being built.
+    /// that are being built, and waits for the end of a peek only.
     bool canHaveRoom() const noexcept {
         if (options_.overflow == Overflow::reject) {
             return false;
         }
         const Guard guard(lock_);
-        return options_.overflow == Overflow::block || !events_.isEmpty() ||
+        return options_.overflow == Overflow::block || canDiscard(guard) ||
                admit(guard) != SendResult::full;
     }
 
@@ -298,7 +310,12 @@ private:
     bool hasRoom() const noexcept {
         const Guard guard(lock_);
         return admit(guard) != SendResult::full ||
-               (options_.overflow == Overflow::dropOldest && !isPeeked_);
+               (options_.overflow == Overflow::dropOldest && !(canDiscard(guard) && isPeeked_));
+    }
+
+    /// Returns true if discarding events makes room, apart from a peek.
+    bool canDiscard(const Guard& /*guard*/) const noexcept {
+        return reserved_ < options_.limit && !events_.isEmpty();
     }
 
     // Relaxed loads, in all functions with a guard: the lock orders them.
@@ -335,7 +352,7 @@ private:
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
         // More than one event, if events that were put back exceed the limit.
-        while (admit(guard) == SendResult::full && !events_.isEmpty() && !isPeeked_) {
+        while (admit(guard) == SendResult::full && canDiscard(guard) && !isPeeked_) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
             ++discarded_;

@@ -184,6 +184,9 @@ protected:
         constexpr bool result = std::is_constructible_v<Arguments, A...>;
         static_assert(result, "enqueue(): the queue keeps a copy of each argument, and cannot make "
                               "one of these: std::move() an argument that cannot be copied");
+        static_assert(!slicesAny<std::decay_t<A>...>(static_cast<Arguments*>(nullptr)),
+                      "enqueue(): the queue keeps a copy of each argument, and the copy of this "
+                      "derived object would be its base class only: queue a pointer");
         return result;
     }
 
@@ -246,6 +249,10 @@ private:
         return (std::is_same_v<To, Source> && std::is_trivially_constructible_v<To, From&&> &&
                 std::is_trivially_destructible_v<To>) ||
                (std::is_arithmetic_v<To> && std::is_arithmetic_v<Source>);
+    }
+    template <class... From, class... To>
+    static constexpr bool slicesAny(std::tuple<To...>*) noexcept {
+        return ((std::is_base_of_v<To, From> && !std::is_same_v<To, From>) || ...);
     }
     template <class... From, class... To>
     static constexpr bool arePlain(std::tuple<To...>*) noexcept {

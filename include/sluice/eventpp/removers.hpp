@@ -238,7 +238,7 @@ public:
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);
     }
-    bool remove(const Handle& handle) { return isOwn(handle) && target_->remove(handle); }
+    bool remove(const Handle& handle) { return isOwn(handle) && handle.remove(); }
 
 private:
     using Mutex = typename Target::Mutex;
@@ -263,11 +263,13 @@ private:
 
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Forgets listeners that were removed elsewhere before the memory grows.
+        // Forgets listeners that were removed elsewhere before the memory grows, and then leaves
+        // room for as many as there are, so that this takes constant time on average.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),
                            handles_.end());
+            handles_.reserve(2 * handles_.size() + 1);
         }
         handles_.push_back(handle);
     }

@@ -298,6 +298,9 @@ public:
         : layout_(options),
           capacity_(options.capacity),
           blocksPerSlab_(blocksPerSlab(options)),
+          firstSlab_(options.blocksPerSlab != 0 || options.hugePages
+                         ? blocksPerSlab_
+                         : std::max<std::size_t>(1, 1024 / layout_.stride)),
           memory_(memory),
           slabs_(memory),
           partial_(createMagazine()) {}
@@ -428,7 +431,8 @@ public:
                 return true;
             }
         }
-        return blocks_ != capacity_ && (addSlab(resizing, blocksPerSlab_), true);
+        return blocks_ != capacity_ &&
+               (addSlab(resizing, std::clamp(blocks_, firstSlab_, blocksPerSlab_)), true);
     }
 
     std::size_t trim(Slot* slot) noexcept {
@@ -718,6 +722,7 @@ private:
     const SlabLayout layout_;
     const std::size_t capacity_;
     const std::size_t blocksPerSlab_;
+    const std::size_t firstSlab_;  // a slab doubles the pool, between these two sizes
     std::pmr::memory_resource* const memory_;
 
     Lock resizeLock_;  // held while slabs come and go; locked before lock_

@@ -33,7 +33,8 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    std::size_t blocksPerSlab = 0;     ///< blocks of a new slab; 0: about 64 KiB, at least 8 blocks
+    /// The blocks of a new slab. 0: as many as the pool has, from 1 KiB up to 64 KiB or 8 blocks.
+    std::size_t blocksPerSlab = 0;
     /// A BlockPool then works like a FixedBlockPool: no growth, no caches.
     bool isExact = false;
     /// Touch each page of a new slab, so that no later use has a page fault.

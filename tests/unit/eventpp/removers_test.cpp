@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -376,6 +377,42 @@ TEST(ScopedRemoverDispatcherTest, AWrongEventRemovesNothingAndForgetsNothing) {
     }
     dispatcher.dispatch(3);
     EXPECT_EQ(calls, 1);
+}
+
+TEST(ScopedRemoverListTest, RemovesFromTheListThatHasTheListenerNow) {
+    auto first = std::make_unique<List>();
+    ScopedRemover<List> remover(*first);
+    const auto handle = remover.append([](int) {});
+    List second(std::move(*first));
+    first.reset();
+    EXPECT_TRUE(remover.remove(handle));
+    EXPECT_TRUE(second.empty());
+}
+
+/// A list whose handles count the questions whether they are expired.
+struct AskedList : TagCallbackList {
+    struct Handle {
+        bool expired() const { return (*asked)++, *isRemoved; }
+        bool remove() const { return !std::exchange(*isRemoved, true); }
+        int* asked = nullptr;
+        std::shared_ptr<bool> isRemoved = std::make_shared<bool>(true);
+    };
+    using Mutex = std::mutex;
+    Handle append(int) { return {&asked, std::make_shared<bool>(false)}; }
+    int asked = 0;
+};
+
+TEST(ScopedRemoverListTest, ChurnBesideManyListenersTakesConstantTime) {
+    AskedList list;
+    ScopedRemover<AskedList> remover(list);
+    for (int i = 0; i < 1023; ++i) {
+        (void)remover.append(0);
+    }
+    list.asked = 0;
+    for (int i = 0; i < 10000; ++i) {
+        remover.append(0).remove();
+    }
+    EXPECT_LE(list.asked, 3 * 10000);
 }
 
 TEST(ScopedRemoverListTest, ThreadsAddRemoveAndResetAtOnce) {

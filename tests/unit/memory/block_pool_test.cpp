@@ -244,6 +244,21 @@ TEST(BlockPoolTest, TrimmingAndGrowingAgainNeedsNoMoreMemory) {
     EXPECT_EQ(memory.bytesInUse(), before);
 }
 
+TEST(BlockPoolTest, SlabsGrowWithThePool) {
+    BlockPool pool(optionsFor(64, BlockPoolOptions::unlimited));
+    std::vector<void*> used;
+    std::set<std::size_t> sizes;
+    while (used.size() < 5000) {
+        used.push_back(pool.allocate());
+        sizes.insert(pool.statistics().blocks);
+    }
+    EXPECT_EQ(sizes,
+              (std::set<std::size_t>{16, 32, 64, 128, 256, 512, 1024, 2048, 3072, 4096, 5120}));
+    for (void* const block : used) {
+        pool.deallocate(block);
+    }
+}
+
 TEST(BlockPoolTest, FirstSlabDoesNotDecideHowThePoolGrows) {
     CountedMemory memory;
     BlockPoolOptions options = optionsFor(64, BlockPoolOptions::unlimited);

@@ -61,17 +61,15 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The distance at one moment. Retries if `head` moved in between.
-    ///
-    /// Acquire, both: a thread that counts a message as removed sees its handler's writes. The
-    /// second load of `head` is no older than the head that the producers had read before they
-    /// wrote this tail. Relaxed: the first load has acquired the value.
+    /// The distance at one moment. Retries if `head` moved in between. Acquire, both: a thread that
+    /// counts a message as removed sees its handler's writes, and the last load of `head` is no
+    /// older than the head that the producers had read before they wrote this tail.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
             const Index first = head.load(std::memory_order_acquire);
             const Index last = unmarked(tail.load(std::memory_order_acquire));
-            if (head.load(std::memory_order_relaxed) == first) {
+            if (head.load(std::memory_order_relaxed) == first) {  // relaxed: acquired above
                 return distance(first, last);
             }
         }

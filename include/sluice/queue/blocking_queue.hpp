@@ -136,7 +136,7 @@ public:
     BlockingQueue(const BlockingQueue&) = delete;
     BlockingQueue& operator=(const BlockingQueue&) = delete;
 
-    // ---- Producers: the functions of BlockingPushes, and
+    // ---- Producers: tryPush, tryEmplace, push, emplace and pushFor of BlockingPushes, and
 
     /// For queues with a handle per producer: returns a handle with the push functions.
     template <class Q = Queue>

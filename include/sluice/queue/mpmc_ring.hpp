@@ -78,7 +78,8 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: the functions of SequencePushes
+    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount, in
+    //      detail/sequence_slot.hpp
 
     // ---- Consumers
 

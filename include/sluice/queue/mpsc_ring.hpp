@@ -80,7 +80,8 @@ public:
         }
     }
 
-    // ---- Producers: the functions of SequencePushes
+    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount, in
+    //      detail/sequence_slot.hpp
 
     // ---- Consumer
 

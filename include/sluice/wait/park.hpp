@@ -83,20 +83,17 @@ public:
 
     template <class Word>
     void unparkAll(const Word&) {
-        passThroughMutex();
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // a sleeper saw the change, or waits
         changed_.notify_all();
     }
 
     template <class Word>
     void unparkOne(const Word&) {
-        passThroughMutex();
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // as in unparkAll()
         changed_.notify_one();
     }
 
 private:
-    /// Afterwards each sleeper has either seen the change of the word, or begun its wait.
-    void passThroughMutex() { const std::lock_guard<std::mutex> lock(mutex_); }
-
     std::mutex mutex_;
     std::condition_variable changed_;
 };
@@ -546,9 +543,8 @@ using Park = BasicPark<>;
 /// gains: docs/decisions/batch-pacing.md.
 ///
 /// Use it for throughput; it is the default. Use NoPacing if a few hundred nanoseconds of latency
-/// under load matter more. There is no pause after an empty poll, so an idle queue has the same
-/// latency with both. It spins and makes no system call. Each polling thread uses an object of its
-/// own.
+/// under load matter more. An empty poll is followed by no pause, so an idle queue has the same
+/// latency with both. It spins and makes no system call. Several threads may share an object.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:

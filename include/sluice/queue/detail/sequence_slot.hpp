@@ -139,13 +139,10 @@ public:
 private:
     friend Reservation;
     auto& cellAt(Index position) noexcept { return ring().slots_.at(position).cell; }
-    void publish(Index position) noexcept {
-        ring().slots_.at(position).sequence.store(Slot::filled(position),
-                                                  std::memory_order_release);  // E1 publish
-    }
-    void giveUp(Index position) noexcept {
-        ring().slots_.at(position).sequence.store(Slot::skipped(position),
-                                                  std::memory_order_release);  // E1 publish
+    void publish(Index position) noexcept { settle(position, Slot::filled(position)); }
+    void giveUp(Index position) noexcept { settle(position, Slot::skipped(position)); }
+    void settle(Index position, Index sequence) noexcept {
+        ring().slots_.at(position).sequence.store(sequence, std::memory_order_release);  // E1
     }
 
     Ring& ring() noexcept { return static_cast<Ring&>(*this); }

@@ -30,7 +30,8 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
       high_(high.impl()),
       options_(options.durable),
       counts_(options.durable.outboxMessages),
-      rooms_{options.durable.outboxMessages * 60 / 100, options.durable.outboxMessages * 80 / 100,
+      rooms_{sluice::roomOf(options.durable.outboxMessages, Priority::low),
+             sluice::roomOf(options.durable.outboxMessages, Priority::medium),
              options.durable.outboxMessages},
       pool_(poolOptions(options)) {
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {

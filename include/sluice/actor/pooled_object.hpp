@@ -371,9 +371,9 @@ private:
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// A quarter of the depth is reserved for high priority.
+    /// The rooms of a bus, as limits of the mailbox: all messages share its depth.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
-        return priority == Priority::high ? Traits::depth : Traits::depth - Traits::depth / 4;
+        return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
     SendResult giveUp(SendResult result) noexcept {
         queued_.fetch_sub(1, std::memory_order_relaxed);
@@ -453,7 +453,8 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
-    /// The capacity of the mailbox, of which a quarter is reserved for high priority.
+    /// The capacity of the mailbox. Low messages are refused when 60 % of it are in use, medium
+    /// messages at 80 %: see roomOf().
     static constexpr std::uint32_t depth = 256;
     /// The largest number of messages handled before other objects run.
     static constexpr std::size_t batch = 32;

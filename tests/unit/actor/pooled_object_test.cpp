@@ -83,17 +83,17 @@ TEST(PooledObjectTest, HandlesInOrderHighPriorityFirst) {
     EXPECT_EQ(object.statistics().handled, 12U);
 }
 
-TEST(PooledObjectTest, HasRoomForDepthMessagesAQuarterOfItForHighPriority) {
+TEST(PooledObjectTest, TheRoomsOfABusLimitItsMailbox) {
     ManualExecutor executor;
     Running<Recorder> object(executor);
-    for (int i = 0; i < 192; ++i) {
-        ASSERT_EQ(object.post(Number{i}), SendResult::ok);
+    int count = 0;
+    for (const auto& [priority, limit] :
+         {std::pair(Priority::low, 153), {Priority::medium, 204}, {Priority::high, 256}}) {
+        for (; count < limit; ++count) {
+            ASSERT_EQ(object.post(Number{count}, priority), SendResult::ok);
+        }
+        EXPECT_EQ(object.post(Number{0}, priority), SendResult::full);
     }
-    EXPECT_EQ(object.post(Number{0}), SendResult::full);
-    for (int i = 0; i < 64; ++i) {
-        ASSERT_EQ(object.post(Number{i}, Priority::high), SendResult::ok);
-    }
-    EXPECT_EQ(object.post(Number{0}, Priority::high), SendResult::full);
     EXPECT_EQ(executor.runAll(), 256U / 32 + 1) << "batches, and a look";
     EXPECT_EQ(object.numbers.size(), 256U);
 }

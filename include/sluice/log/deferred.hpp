@@ -29,8 +29,6 @@
 ///
 /// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
 
-#include <sluice/log/detail/format/argument_codec.hpp>
-#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/logger.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/log/detail/format/record_fields.hpp>
+#include <sluice/log/fields.hpp>
 
 #include <spdlog/common.h>
 #include <spdlog/details/log_msg.h>

@@ -4,8 +4,8 @@
 #include <sluice/base/thread_slots.hpp>
 #include <sluice/log/backend.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
-#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/fields.hpp>
 
 #include <spdlog/logger.h>
 

@@ -3,7 +3,6 @@
 
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/log/copy_when_logging.hpp>
-#include <sluice/log/detail/format/argument_codec.hpp>
 
 #include <spdlog/fmt/chrono.h>
 

@@ -3,7 +3,6 @@
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
-#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/json_formatter.hpp>
 #include <sluice/log/logger.hpp>

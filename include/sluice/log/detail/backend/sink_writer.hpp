@@ -1,8 +1,8 @@
 #pragma once
 
 #include <sluice/log/detail/backend/logger_state.hpp>
-#include <sluice/log/detail/format/record_fields.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
+#include <sluice/log/fields.hpp>
 
 #include <algorithm>
 #include <bitset>

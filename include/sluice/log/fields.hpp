@@ -158,8 +158,9 @@ key_value kv(std::string_view key, const T& value) noexcept {
 ///     handle();                 // records of this thread have the same fields
 ///
 /// It copies keys and values. Text sinks print them before the fields of the call, a json_formatter
-/// in "context". Scopes nest: an inner field hides an outer one with the same key. Create these
-/// objects on the stack. Only loggers of a back end print the context, except in backtraces.
+/// in "context", where the thread's mdc of spdlog is, too. Scopes nest: an inner field hides an
+/// outer one with the same key. Create these objects on the stack. Only loggers of a back end print
+/// the context, except in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -198,12 +199,11 @@ namespace detail {
 // ---- The path of a record's fields: from the thread into the lane, then into the text, or to a
 // formatter that prints them in its own form.
 
-/// Writes all fields of a record: a Prefix, the mdc, the context, the fields of the call.
+/// Writes all fields of a record: a Prefix, the context with the mdc, the fields of the call.
 class FieldWriter {
 public:
-    /// The sizes of the three parts that follow, in bytes.
+    /// The sizes of the two parts that follow, in bytes.
     struct Prefix {
-        std::size_t mdc;
         std::size_t context;
         std::size_t fields;
     };
@@ -213,17 +213,15 @@ public:
         : context_(CallerState::context()),
           fields_(CallerState::setFields({})),
           mdc_(CallerState::mdc()),
-          sizes_{0, context_.size, sizeOfFields(fields_)} {
+          sizes_{context_.size, sizeOfFields(fields_)} {
         if (mdc_ != nullptr) {
             for (const auto& [key, value] : *mdc_) {
-                sizes_.mdc += sizeOfField(kv(key, value));
+                sizes_.context += sizeOfField(kv(key, value));
             }
         }
     }
 
-    std::size_t size() const noexcept {
-        return sizeof sizes_ + sizes_.mdc + sizes_.context + sizes_.fields;
-    }
+    std::size_t size() const noexcept { return sizeof sizes_ + sizes_.context + sizes_.fields; }
 
     /// Writes size() bytes. Returns their end.
     [[gnu::cold]] std::byte* write(std::byte* to) const noexcept {
@@ -244,39 +242,6 @@ private:
     FieldList fields_;
     const ThreadMdc::Map* mdc_;
     Prefix sizes_;
-};
-
-/// Sets the thread's mdc to that of a log call while it lives, for spdlog's formatters.
-class ScopedMdc {
-public:
-    /// The values of `fields` are texts. After bad_alloc the mdc is empty.
-    explicit ScopedMdc(FieldBytes fields) noexcept : mdc_(ThreadMdc::find()) {
-        if (mdc_ != nullptr) {
-            mdc_->swap(other_);
-            fill(fields);
-        }
-    }
-    ~ScopedMdc() {
-        if (mdc_ != nullptr) {
-            mdc_->swap(other_);
-        }
-    }
-    ScopedMdc(const ScopedMdc&) = delete;
-    ScopedMdc& operator=(const ScopedMdc&) = delete;
-
-private:
-    void fill(FieldBytes fields) noexcept {
-        try {
-            forEachField(fields, [this](const key_value& field) {
-                (*mdc_)[std::string(field.key())] = std::get<std::string_view>(field.value());
-            });
-        } catch (const std::bad_alloc&) {
-            mdc_->clear();
-        }
-    }
-
-    ThreadMdc::Map* const mdc_;
-    ThreadMdc::Map other_;
 };
 
 inline void appendText(spdlog::memory_buf_t& to, std::string_view text) {

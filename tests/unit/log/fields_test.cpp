@@ -4,17 +4,13 @@
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/fields.hpp>
-#include <sluice/log/json_formatter.hpp>
 #include <sluice/log/logger.hpp>
-
-#include <spdlog/sinks/ostream_sink.h>
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -235,72 +231,29 @@ TEST_F(LogFields, OfAScopeAreNotThoseOfABacktrace) {
 
 #if SLUICE_LOG_HAS_MDC
 
-class LogMdc : public testing::Test {
-protected:
-    LogMdc() { logger->set_pattern("[%&] %v", spdlog::pattern_time_type::utc); }
-    ~LogMdc() override { spdlog::mdc::clear(); }
-
-    Texts lines() {
-        EXPECT_TRUE(by->flush_wait());
-        Texts result;
-        std::istringstream text(stream.str());
-        for (std::string line; std::getline(text, line);) {
-            result.push_back(line);
-        }
-        return result;
-    }
-
-    std::ostringstream stream;
-    std::shared_ptr<backend> by = std::make_shared<backend>();
-    std::shared_ptr<spdlog::logger> logger = std::make_shared<async_logger>(
-        "log", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream), by);
-};
-
-TEST_F(LogMdc, RecordsHaveTheMdcOfTheMomentOfTheCall) {
+TEST_F(LogFields, TheMdcOfTheCallIsContext) {
     spdlog::mdc::put("a", "1");
     logger->info("plain");
-    SLUICE_LOG_INFO(logger, "deferred", kv("c", 3));
     spdlog::mdc::put("b", "two words");
     const scoped_context context(kv("d", 4));
-    logger->info("both");
-    logger->info("again");
+    SLUICE_LOG_INFO(logger, "deferred", kv("c", 3));
+    std::thread([this] { logger->info("other"); }).join();
     spdlog::mdc::clear();
     logger->info("none");
-    EXPECT_EQ(lines(), (Texts{"[a:1] plain", "[a:1] deferred c=3", "[a:1 b:two words] both d=4",
-                              "[a:1 b:two words] again d=4", "[] none d=4"}));
+    EXPECT_EQ(texts(),
+              (Texts{"plain a=1", "deferred a=1 b=\"two words\" d=4 c=3", "other", "none d=4"}));
 }
 
-TEST_F(LogMdc, TheFullPatternAndJsonHaveIt) {
+TEST_F(LogFields, LinesOfABacktraceHaveNoMdc) {
+    logger->enable_backtrace(4);
+    logger->info("kept");
     spdlog::mdc::put("a", "1");
-    logger->set_pattern("%+");
-    logger->info("full");
-    EXPECT_NE(lines().at(0).find("[info] [a:1] full"), std::string::npos) << lines().at(0);
-    logger->set_formatter(std::make_unique<json_formatter>());
-    logger->info("json", 1);
-    EXPECT_NE(lines().at(1).find(R"("context":{"a":"1"})"), std::string::npos) << lines().at(1);
-    const scoped_context context(kv("d", 4));
-    logger->info("json", 1);
-    EXPECT_NE(lines().at(2).find(R"("context":{"d":4,"a":"1"})"), std::string::npos)
-        << lines().at(2);
+    logger->dump_backtrace();
+    spdlog::mdc::clear();
+    EXPECT_EQ(texts().at(2), "kept");
 }
 
-TEST_F(LogMdc, ThePollingThreadKeepsItsOwn) {
-    backend_options options;
-    options.manual = true;
-    by = std::make_shared<backend>(options);
-    logger = std::make_shared<async_logger>(
-        "log", std::make_shared<spdlog::sinks::ostream_sink_mt>(stream), by);
-    logger->set_pattern("[%&] %v");
-    std::thread([this] { logger->info("other"); }).join();
-    spdlog::mdc::put("a", "1");
-    logger->info("own");
-    by->poll();
-    EXPECT_EQ(spdlog::mdc::get("a"), "1");
-    EXPECT_EQ(lines(), (Texts{"[] other", "[a:1] own"}));
-}
-
-TEST_F(LogMdc, ADestructorOfTheThreadMayLog) {
-    /// Logs when the thread ends, after the thread's mdc has been destroyed.
+TEST_F(LogFields, ADestructorOfTheThreadMayLogAfterItsMdc) {
     struct Last {
         std::shared_ptr<spdlog::logger> to;
         ~Last() { to->info("last"); }
@@ -310,7 +263,7 @@ TEST_F(LogMdc, ADestructorOfTheThreadMayLog) {
         spdlog::mdc::put("key", std::string(100, 'x'));
         last.to->info("first");
     }).join();
-    EXPECT_EQ(lines(), (Texts{"[key:" + std::string(100, 'x') + "] first", "[] last"}));
+    EXPECT_EQ(texts(), (Texts{"first key=" + std::string(100, 'x'), "last"}));
 }
 
 #else

@@ -18,9 +18,8 @@ namespace sluice::log::detail {
 
 /// Passes records to sinks in runs; for one thread.
 ///
-/// A run has up to 256 successive records with the same sinks and mdc. A batch_sink receives it in
-/// one call, other sinks receive each record. A record that flushes ends its run. The thread has
-/// the mdc of the log call while the sinks run.
+/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in
+/// one call, other sinks receive each record. A record that flushes ends its run.
 ///
 /// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
 /// that any sink refuses counts as lost once.
@@ -41,9 +40,6 @@ public:
         LoggerState& logger = *head.logger;
         if (logger_ != nullptr && logger_ != &logger && !logger_->hasSameSinks(logger)) {
             endRun();
-        }
-        if (SLUICE_LOG_HAS_MDC != 0) {
-            beginMdc(mdcOf(head, payload));
         }
         logger_ = &logger;
         spdlog::details::log_msg message;
@@ -90,7 +86,6 @@ public:
             isLost_.reset();
         }
         logger_ = nullptr;
-        mdc_ = {};
         run_.clear();
         printed_.clear();
         fields_.clear();
@@ -209,24 +204,7 @@ private:
     [[gnu::cold, gnu::noinline]] static std::size_t sizeOfFields(const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        return sizeof prefix + prefix.mdc + prefix.context + prefix.fields;
-    }
-
-    static FieldBytes mdcOf(const RecordHead& head, const std::byte* payload) noexcept {
-        FieldWriter::Prefix prefix{};
-        if ((head.flags & RecordHead::hasFields) != 0) {
-            std::memcpy(&prefix, payload, sizeof prefix);
-        }
-        return {payload + sizeof prefix, prefix.mdc};
-    }
-
-    /// Ends the run if its records have another mdc.
-    void beginMdc(FieldBytes mdc) noexcept {
-        if (mdc.size != mdc_.size ||
-            (mdc.size != 0 && std::memcmp(mdc.bytes, mdc_.bytes, mdc.size) != 0)) {
-            endRun();
-        }
-        mdc_ = mdc;
+        return sizeof prefix + prefix.context + prefix.fields;
     }
 
     /// The last step for a record with fields or a flush.
@@ -250,7 +228,7 @@ private:
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
         std::memcpy(&prefix, from, sizeof prefix);
-        const FieldBytes context{from + sizeof prefix + prefix.mdc, prefix.context};
+        const FieldBytes context{from + sizeof prefix, prefix.context};
         const FieldBytes fields{context.bytes + context.size, prefix.fields};
         if (context.size + fields.size == 0) {
             return;
@@ -297,7 +275,6 @@ private:
 
     void callSinks() noexcept {
         const CurrentFields scope(fields_.data(), fields_.size());
-        const ScopedMdc mdc(mdc_);
         for (const SinkEntry& entry : logger_->sinks) {
             entry.batch != nullptr ? logBatch(*entry.batch) : logEach(*entry.sink);
         }
@@ -333,7 +310,6 @@ private:
         }
     }
 
-    FieldBytes mdc_;                 ///< mdc of the records of the run
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
     std::bitset<longestRun> isLost_;     ///< records of the run that a sink refused

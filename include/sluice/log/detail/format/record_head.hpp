@@ -73,28 +73,24 @@ struct FieldBytes {
     std::size_t size = 0;
 };
 
-/// The thread's mdc (mapped diagnostic context): texts that spdlog prints with each line, since
-/// version 1.14. Both functions return null without an mdc in spdlog.
+/// The thread's mdc (mapped diagnostic context): texts for each line of the thread, since spdlog
+/// 1.14. They become fields of the record's context.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
 
-    /// Returns the calling thread's mdc, or null once it is destroyed. The first call may allocate.
-    static Map* find() {
+    /// Returns the calling thread's mdc, or null if it is empty, destroyed, or unknown to spdlog.
+    /// The first call may allocate.
+    static const Map* findNonEmpty() {
 #if SLUICE_LOG_HAS_MDC
         if (!isDestroyed_) {
             static thread_local const EndMark mark;
             static_cast<void>(mark);
-            return &spdlog::mdc::get_context();
+            const Map& mdc = spdlog::mdc::get_context();
+            return mdc.empty() ? nullptr : &mdc;
         }
 #endif
         return nullptr;
-    }
-
-    /// Like find(), but returns null for an empty mdc.
-    static const Map* findNonEmpty() {
-        const Map* const mdc = find();
-        return mdc == nullptr || mdc->empty() ? nullptr : mdc;
     }
 
 private:

@@ -45,7 +45,7 @@ nightly_part() {
             build bench
             ;;
         bridge) sanitized_bridge ;;
-        faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|ClusterTest' ;;
+        faults) SLUICE_FAULT_ROUNDS=200 bridge 'FaultTest|FleetTest' ;;
         fuzz) fuzz ;;
         compilers) need "${test_packages[@]}"; python3 -B tools/compilers.py build/compilers ;;
         packages)

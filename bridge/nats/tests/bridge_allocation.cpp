@@ -17,22 +17,6 @@ namespace {
 
 using namespace test;
 
-TEST(BridgeAllocationTest, ExportingAllocatesNothing) {
-    const NatsServer server;
-    Station sender(server);
-    sender.bridge.exportType<Position>({"position"});
-    sender.seen.reserve(200);
-    sender.priorities.reserve(200);
-    sender.send(0);
-    const AllocationCount count;
-    for (int i = 1; i <= 100; ++i) {
-        sender.send(i);
-    }
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_TRUE(sender.bridge.close(patience));
-    EXPECT_EQ(sender.bridge.statistics().sent, 101U);
-}
-
 // libnats copies a message by malloc, on the thread of the outbox.
 TEST(BridgeAllocationTest, TheOutboxAllocatesNothing) {
     const NatsServer server(NatsServer::withStreams);

@@ -24,11 +24,18 @@ constexpr auto describe(wire::Type<Note>) {
 }
 
 /// A message with the functions of protobuf. Without a value it has no bytes.
-struct Empty {
-    [[nodiscard]] std::size_t ByteSizeLong() const { return 0; }
-    bool SerializeToArray(void*, int) const { return true; }
-    bool ParseFromArray(const void*, int size) { return size == 0; }
-    [[nodiscard]] std::string GetTypeName() const { return "fleet.Empty"; }
+struct Packed {
+    [[nodiscard]] std::size_t ByteSizeLong() const { return text.size(); }
+    bool SerializeToArray(void* bytes, int) const {
+        text.copy(static_cast<char*>(bytes), text.size());
+        return true;
+    }
+    bool ParseFromArray(const void* bytes, int size) {
+        text.assign(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
+        return true;
+    }
+    [[nodiscard]] std::string GetTypeName() const { return "fleet.Packed"; }
+    std::string text;
 };
 
 /// Three versions of a type without describe().
@@ -91,7 +98,7 @@ constexpr auto describe(wire::Type<Clumsy>) {
 }
 
 using CodecBus =
-    Bus<Messages<Note, Empty, Old, Equal, Later, Reluctant, Heavy, Clumsy>, BridgedTraits>;
+    Bus<Messages<Note, Packed, Old, Equal, Later, Reluctant, Heavy, Clumsy>, BridgedTraits>;
 
 /// A program with a bus of these types.
 struct Program {
@@ -119,15 +126,20 @@ TEST(CodecTest, ATextThatIsNotUtf8IsRefusedAtOnceAndIsOneLine) {
     EXPECT_TRUE(sender.bridge.close(patience));
 }
 
-TEST(CodecTest, AMessageOfNoBytesArrives) {
+TEST(CodecTest, MessagesOfProtobufKeepTheirForm) {
     const NatsServer server;
     Program receiver(optionsFor(server));
-    receiver.bridge.importType<Empty>({"empty"});
+    std::string seen;
+    const Subscription handler = receiver.bus->subscribe<Packed>(
+        [&](const Packed& packed) { seen += "'" + packed.text + "'"; });
+    receiver.bridge.importType<Packed>({"packed"});
     Program sender(optionsFor(server));
-    EXPECT_EQ(sender.bridge.outlet<Empty>({"empty"}).send({}), OutletResult::ok);
-    await([&] { return receiver.bridge.statistics().received == 1U; });
-    EXPECT_TRUE(receiver.bridge.close(patience));
-    EXPECT_EQ(receiver.bridge.statistics().delivered, 1U);
+    auto outlet = sender.bridge.outlet<Packed>({"packed"});
+    EXPECT_EQ(outlet.send({""}), OutletResult::ok);
+    EXPECT_EQ(outlet.send({"\xFF"}), OutletResult::ok);
+    await([&] { return receiver.bridge.statistics().delivered == 2U; });
+    (void)receiver.bus->process();
+    EXPECT_EQ(seen, "'''\xFF'");
 }
 
 TEST(CodecTest, AMessageWhoseConstructorThrowsIsCounted) {

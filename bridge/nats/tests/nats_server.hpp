@@ -69,21 +69,7 @@ public:
     }
     void resume() const { ::kill(process_, SIGCONT); }
 
-    /// Gives the running server other settings. Waits until they are in force.
-    void reload(std::string settings) {
-        settings_ = std::move(settings);
-        writeConfiguration();
-        ::kill(process_, SIGHUP);
-        while (contentOf(folder_ / "log").find("Reloaded server configuration") ==
-               std::string::npos) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        }
-    }
-
-    /// `credentials`: "user:password@", or nothing.
-    [[nodiscard]] std::string url(const std::string& credentials = {}) const {
-        return "nats://" + credentials + "127.0.0.1:" + port_;
-    }
+    [[nodiscard]] std::string url() const { return "nats://127.0.0.1:" + port_; }
 
 private:
     void writeConfiguration() {

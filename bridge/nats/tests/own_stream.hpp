@@ -14,9 +14,8 @@ namespace sluice::test {
 /// the test decides about the answers.
 class OwnStream {
 public:
-    /// `credentials`: "user:password@", or nothing.
-    explicit OwnStream(const NatsServer& server, const std::string& credentials = {}) {
-        const std::string url = server.url(credentials);
+    explicit OwnStream(const NatsServer& server) {
+        const std::string url = server.url();
         StreamsOfServer(url).remove("fleet_high");
         require(natsConnection_ConnectTo(&connection_, url.c_str()));
         require(natsConnection_SubscribeSync(&messages_, connection_, "fleet.high.>"));

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+std::string runLogGuide(const std::string& url, const std::string& file);
+
 namespace sluice::nats {
 namespace {
 
@@ -34,9 +36,12 @@ TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
     Station receiver(options);
     receiver.bridge.importType<Position>({"position"});
     detail::Link stranger(optionsFor(server), "stranger");
+    auto damaged = message(1);
+    damaged.back() ^= 1;
     for (int round = 0; round < 2; ++round) {
         for (const auto& bytes :
-             {std::vector<unsigned char>(500, 0xFF), message(1, {"position", 2})}) {
+             {std::vector<unsigned char>(500, 0xFF), std::vector<unsigned char>(), damaged,
+              message(1, {"position", 2}), message(1, {"elsewhere"})}) {
             ASSERT_TRUE(stranger.publish("position.medium", bytes.data(), bytes.size()));
         }
     }
@@ -51,8 +56,8 @@ TEST(TroubleTest, EachKindOfRefusedMessageIsOneLine) {
     EXPECT_EQ(
         notes.count("nats: position.medium: messages are missing, the first ones of origin 42"), 1);
     EXPECT_EQ(notes.count("messages are missing"), 1);
-    EXPECT_EQ(receiver.bridge.statistics().malformed, 2U);
-    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 2U);
+    EXPECT_EQ(receiver.bridge.statistics().malformed, 6U);
+    EXPECT_EQ(receiver.bridge.statistics().otherSchema, 4U);
     EXPECT_EQ(receiver.bridge.statistics().gaps, 2U);
 }
 
@@ -305,22 +310,6 @@ TEST(TroubleTest, AMessageTooLargeForItsStreamIsUndeliverableAndIsOneLine) {
     EXPECT_EQ(notes.count("nats: the server does not store messages"), 1);
 }
 
-// The server reports the missing permission after the message was sent.
-TEST(TroubleTest, AMissingRightIsOneLine) {
-    const NatsServer server("authorization { users = [ { user: robot, password: right, "
-                            "permissions: { publish: { deny: \"position.>\" } } } ] }");
-    Notes notes;
-    NatsOptions options = optionsFor(server);
-    options.user = "robot";
-    options.password = "right";
-    options.observer = &notes;
-    Station sender(options);
-    sender.bridge.exportType<Position>({"position"});
-    sender.send(1);
-    await([&] { return notes.has("position.medium"); });
-    EXPECT_EQ(notes.count("nats: "), 1);
-}
-
 TEST(TroubleTest, AStreamWithoutImporterIsOneLine) {
     const NatsServer server(NatsServer::withStreams);
     const std::string line = "nats: position: no importer has started yet";
@@ -414,6 +403,33 @@ TEST(TroubleTest, TwoBridgesOfOneBusSendEachMessageToBothAndNoneBack) {
     EXPECT_EQ(right.seen, (std::vector<int>{1}));
     EXPECT_EQ(other.statistics().notAgain, 1U);
     EXPECT_EQ(middle.seen, (std::vector<int>{1, 2}));
+}
+
+TEST(TroubleTest, TheStatesOfTheLinksAreMetrics) {
+    NatsServer server;
+    Station station(server);
+    const auto states = [&] {
+        std::string text;
+        station.bridge.statistics().forEach([&](const std::string& name, std::uint64_t value) {
+            text += name.rfind("link_", 0) == 0 ? name + " " + std::to_string(value) + " " : "";
+        });
+        return text;
+    };
+    EXPECT_EQ(states(), "link_high 0 link_rest 0 ");
+    server.kill();
+    await([&] { return states() == "link_high 1 link_rest 1 "; });
+    (void)station.bridge.close(std::chrono::milliseconds(0));
+    EXPECT_EQ(states(), "link_high 2 link_rest 2 ");
+}
+
+TEST(TroubleTest, AnObserverWritesIntoTheLog) {
+    const NatsServer server;
+    const TemporaryFolder folder;
+    const std::string page = runLogGuide(server.url(), folder / "log");
+    EXPECT_NE(page.find("\nnats_gaps 0\n"), std::string::npos) << page;
+    const std::string log = contentOf(folder / "log");
+    EXPECT_NE(log.find("the link 'high' is closed\n"), std::string::npos) << log;
+    EXPECT_NE(log.find("the link 'rest' is closed\n"), std::string::npos) << log;
 }
 
 }  // namespace

@@ -148,13 +148,16 @@ TEST_F(LogFields, OfABacktraceAreText) {
     SLUICE_LOG_INFO(logger, "kept", kv("a", 1));
     SLUICE_LOG_INFO(logger, "in place {}", Chatty{logger.get()}, kv("a", 1));
     SLUICE_LOG_ERROR(logger, "printed", kv("b", 2));
+    const scoped_context context(kv("request", 9));  // not of the earlier calls
     logger->dump_backtrace();
+    logger->error("last");
     const Texts lines = texts();
-    ASSERT_EQ(lines.size(), 7U);
+    ASSERT_EQ(lines.size(), 8U);
     EXPECT_EQ(lines[0], "printed b=2");
     EXPECT_EQ(lines[2], "kept a=1");
     EXPECT_EQ(lines[4], "in place 1 a=1");
     EXPECT_EQ(lines[5], "printed b=2");
+    EXPECT_EQ(lines[7], "last request=9");
 }
 
 TEST_F(LogFields, AreTakenByEachLogger) {
@@ -214,19 +217,6 @@ TEST_F(LogFields, OfAScopeAreCopiedByEachCall) {
     }
     const scoped_context context(kv("value", std::string(100, 'y')));
     EXPECT_EQ(texts(), Texts(100, "line value=" + first));
-}
-
-TEST_F(LogFields, OfAScopeAreNotThoseOfABacktrace) {
-    logger->enable_backtrace(4);
-    logger->set_level(spdlog::level::err);
-    logger->info("kept");
-    const scoped_context context(kv("a", 1));
-    logger->dump_backtrace();
-    logger->error("last");
-    const Texts lines = texts();
-    ASSERT_EQ(lines.size(), 4U);
-    EXPECT_EQ(lines[1], "kept");
-    EXPECT_EQ(lines[3], "last a=1");
 }
 
 #if SLUICE_LOG_HAS_MDC

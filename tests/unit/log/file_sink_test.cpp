@@ -155,23 +155,14 @@ TEST_F(LogFileSink, ABatchIsOneWrite) {
 
 TEST_F(LogFileSink, ALongBatchIsWrittenOnTheWay) {
     const auto sink = make(path_);
+    sink->set_level(spdlog::level::warn);
+    logBatch(*sink, {"below the level"});
+    sink->set_level(spdlog::level::info);
     logBatch(*sink, Texts(200, std::string(999, 'x')));
     EXPECT_LT(sink->unwritten_bytes(), 65536U);
     EXPECT_EQ(content().size() + sink->unwritten_bytes(), 200000U);
     sink->end_batch();
     EXPECT_EQ(content().size(), 200000U);
-}
-
-TEST_F(LogFileSink, ABatchLeavesOutWhatIsBelowTheLevel) {
-    const auto sink = make(path_);
-    sink->set_level(spdlog::level::warn);
-    const log_msg messages[] = {message("a", spdlog::level::warn), message("b"),
-                                message("c", spdlog::level::err)};
-    std::size_t taken = 0;
-    sink->log_batch(messages, 3, taken);
-    EXPECT_EQ(taken, 3U);
-    sink->end_batch();
-    EXPECT_EQ(content(), "a\nc\n");
 }
 
 TEST_F(LogFileSink, AppendsUnlessItIsToTruncate) {
@@ -382,23 +373,7 @@ private:
     rlimit before_{};
 };
 
-TEST_F(LogFileSink, WhatWasWrittenInPartIsGoneOnWithLater) {
-    const auto sink = make(path_);
-    const Texts texts = numbers(1000);
-    {
-        const FileLimit limit(1003);
-        logBatch(*sink, texts);
-        EXPECT_THROW(sink->end_batch(), spdlog::spdlog_ex);
-        EXPECT_EQ(content().size(), 1003U);
-        EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
-    }
-    sink->log(message("after"));
-    sink->flush();
-    EXPECT_EQ(content(), linesOf(texts) + "after\n");
-    EXPECT_EQ(sink->lost_records(), 0U);
-}
-
-TEST_F(LogFileSink, ALineThatWasWrittenInPartIsWholeInTheNextFile) {
+TEST_F(LogFileSink, ALineThatWasWrittenInPartIsContinuedOrWholeInTheNextFile) {
     const Texts texts = numbers(1000);
     for (const bool isWatched : {true, false}) {
         const auto sink = make(path_, true);
@@ -417,6 +392,16 @@ TEST_F(LogFileSink, ALineThatWasWrittenInPartIsWholeInTheNextFile) {
         EXPECT_EQ(contentOf(path_ + ".old"), linesOf(numbers(278)) + "2");
         EXPECT_EQ(linesOf(numbers(278)) + content(), linesOf(texts));
     }
+    const auto sink = make(path_, true);
+    {
+        const FileLimit limit(1003);
+        logBatch(*sink, texts);
+        EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
+        EXPECT_THROW(sink->flush(), spdlog::spdlog_ex);
+    }
+    sink->flush();
+    EXPECT_EQ(content(), linesOf(texts)) << "it is continued in the same file";
+    EXPECT_EQ(sink->lost_records(), 0U);
 }
 
 TEST_F(LogFileSink, TheLogAndTheNumbersTellOfAGap) {

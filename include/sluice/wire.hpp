@@ -9,3 +9,4 @@
 #include <sluice/wire/envelope.hpp>
 #include <sluice/wire/message_pack.hpp>
 #include <sluice/wire/schema_hash.hpp>
+#include <sluice/wire/utf8.hpp>

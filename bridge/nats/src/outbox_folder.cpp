@@ -1,6 +1,6 @@
 #include "outbox_folder.hpp"
 
-#include <sluice/wire/detail/crc32c.hpp>
+#include <sluice/wire/envelope.hpp>
 
 #include <algorithm>
 #include <array>

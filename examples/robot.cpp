@@ -3,6 +3,7 @@
 // watchdog sees a handler that does not return.
 
 #include <sluice/actor.hpp>
+#include <sluice/inspect/machine_graph.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -210,7 +211,7 @@ void print(const char* title, const std::vector<std::string>& trace) {
 }  // namespace
 
 int main() {
-    Motor::Machine::writeGraph(
+    sluice::writeGraph<Motor::Machine>(
         [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
     const std::vector<std::string> expected = {"stands", "drives", "stands", "drives", "halts"};
     const std::vector<std::string> rehearsal = rehearse(1);

@@ -1,6 +1,7 @@
 #include "support/allocation_count.hpp"
 
 #include <sluice/actor/state_machine.hpp>
+#include <sluice/inspect/machine_graph.hpp>
 
 #include <gtest/gtest.h>
 
@@ -62,7 +63,7 @@ TEST(StateMachineAllocationTest, AMachineAllocatesNothing) {
             isRight = isRight && machine.handle(Switch{}) == MachineResult::handled;
         }
         machine.stop();
-        Machine::writeGraph([&text](std::string_view piece) { text += piece.size(); });
+        writeGraph<Machine>([&text](std::string_view piece) { text += piece.size(); });
     }
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_TRUE(isRight);

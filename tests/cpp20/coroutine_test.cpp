@@ -95,7 +95,7 @@ private:
     Coroutine askEarlier() {
         auto future = keeper_.request<int>(1, 10s);
         const auto isOver = [] { return false; };
-        (void)executor_.runUntil(Executor::Condition(isOver), executor_.now() + 11s);
+        (void)executor_.runUntil(isOver, executor_.now() + 11s);
         const auto reply = co_await std::move(future);
         log.push_back("error " + std::to_string(static_cast<int>(reply.error())));
     }

@@ -406,10 +406,14 @@ private:
     std::size_t handleDue() {
         const auto isOver = [this] { return isDiscarding(); };
         // One message between two batches of timers, so that no fast timer starves the messages.
-        bool mayInterrupt = false;
+        [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
-            return isDiscarding() ||
-                   (std::exchange(mayInterrupt, true) && this->isHighTimerDue());
+            if constexpr (detail::hasTimers<Traits>) {
+                if (std::exchange(mayInterrupt, true) && this->isHighTimerDue()) {
+                    return true;
+                }
+            }
+            return isDiscarding();
         };
         std::size_t count =
             catching([&] { return mailbox_.processUntil(isInterrupted, Receiver<true>{*this}); });

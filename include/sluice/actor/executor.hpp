@@ -91,7 +91,7 @@ public:
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         const auto isOver = [&] { return hasEnded(task); };
         if (isManual()) {
-            return runUntil(Condition(isOver), deadline);
+            return runUntil(isOver, deadline);
         }
         beforeWait();
         return ends_.waitUntil(isOver, deadline);

@@ -270,8 +270,7 @@ public:
     Expected<Reply, RequestError> get() {
         if (!isReady()) {
             if (executor_ != nullptr) {
-                const auto isOver = [this] { return isReady(); };
-                (void)executor_->runUntil(detail::HandlerWait::Condition(isOver), deadline_);
+                (void)executor_->runUntil([this] { return isReady(); }, deadline_);
             } else {
                 detail::HandlerWait::beforeWaitInHandler();
                 cell_->awaitUntil(deadline_);

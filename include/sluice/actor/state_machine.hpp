@@ -1,18 +1,421 @@
 #pragma once
 
-#include <sluice/actor/detail/machine_graph.hpp>
-#include <sluice/actor/detail/machine_table.hpp>
 #include <sluice/base/assert.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+namespace sluice {
+
+/// The result of a message.
+enum class MachineResult : unsigned char {
+    handled,    ///< a row was used
+    deferred,   ///< the message returns after a change of state
+    refused,    ///< its state defers it, and maxDeferred messages are deferred already
+    unhandled,  ///< no row was used, or the machine is not running
+};
+
+/// The name of the value.
+[[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
+    switch (result) {
+    case MachineResult::handled:
+        return "handled";
+    case MachineResult::deferred:
+        return "deferred";
+    case MachineResult::refused:
+        return "refused";
+    case MachineResult::unhandled:
+        return "unhandled";
+    }
+    return "unknown MachineResult";
+}
+
+/// A guard: the row is used only if Function returns true. Function, which may be a member of the
+/// context, takes nothing, the context, the message, or both.
+template <auto Function>
+struct If {};
+
+/// An action. Function has the same parameters as a guard.
+template <auto Function>
+struct Do {};
+
+/// A row: in Source, a message of this type leads to Target. Options: at most one `If<guard>`, and
+/// `Do<action>` for each action, in order.
+template <class Source, class Message, class Target, class... Options>
+struct On {};
+
+/// A row: the machine handles the message without leaving or entering a state.
+template <class State, class Message, class... Options>
+struct Stay {};
+
+/// A row: the machine keeps the message until it is in a state that does not defer it.
+template <class State, class Message>
+struct Defer {};
+
+/// The table of a machine. For a state and a type of message, the first row whose guard returns
+/// true is used. Without such a row, the rows of the state's parent are checked.
+template <class... Rows>
+struct Transitions {};
+
+}  // namespace sluice
+
 namespace sluice::detail {
+
+template <class... Ts>
+struct TypeList {
+    static constexpr std::size_t size = sizeof...(Ts);
+    template <class T>
+    static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
+    /// The index of T in the list; `size` if T is not in the list.
+    template <class T>
+    static constexpr std::size_t indexOf() noexcept {
+        std::size_t index = 0;
+        (void)((std::is_same_v<T, Ts> || (++index, false)) || ...);
+        return index;
+    }
+};
+
+// ---- States
+
+/// Whether State is a complete class. An incomplete class is refused, because its `Parent` is not
+/// known.
+template <class State, class = void>
+inline constexpr bool isState = false;
+template <class State>
+inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
+
+template <class State, class = void>
+struct ParentOf {
+    using Type = void;
+};
+template <class State>
+struct ParentOf<State, std::void_t<typename State::Parent>> {
+    using Type = typename State::Parent;
+};
+template <class State>
+using Parent = typename ParentOf<State>::Type;
+
+template <class State, class = void>
+struct InitialOf {
+    using Type = void;
+};
+template <class State>
+struct InitialOf<State, std::void_t<typename State::Initial>> {
+    using Type = typename State::Initial;
+};
+template <class State>
+using Initial = typename InitialOf<State>::Type;
+
+template <class State, class = void>
+inline constexpr bool hasHistory = false;
+template <class State>
+inline constexpr bool hasHistory<State, std::void_t<decltype(State::hasHistory)>> =
+    State::hasHistory;
+
+/// Calls `State::enter`, if it exists, with the context or without an argument.
+template <class State, class Context, class = void>
+inline constexpr bool entersWithContext = false;
+template <class State, class Context>
+inline constexpr bool entersWithContext<
+    State, Context, std::void_t<decltype(State::enter(std::declval<Context&>()))>> = true;
+template <class State, class = void>
+inline constexpr bool entersAlone = false;
+template <class State>
+inline constexpr bool entersAlone<State, std::void_t<decltype(State::enter())>> = true;
+template <class State, class Context>
+void callEnter([[maybe_unused]] Context& context) {
+    if constexpr (entersWithContext<State, Context>) {
+        State::enter(context);
+    } else if constexpr (entersAlone<State>) {
+        State::enter();
+    }
+}
+
+/// The same for `State::exit`.
+template <class State, class Context, class = void>
+inline constexpr bool exitsWithContext = false;
+template <class State, class Context>
+inline constexpr bool
+    exitsWithContext<State, Context, std::void_t<decltype(State::exit(std::declval<Context&>()))>> =
+        true;
+template <class State, class = void>
+inline constexpr bool exitsAlone = false;
+template <class State>
+inline constexpr bool exitsAlone<State, std::void_t<decltype(State::exit())>> = true;
+template <class State, class Context>
+void callExit([[maybe_unused]] Context& context) {
+    if constexpr (exitsWithContext<State, Context>) {
+        State::exit(context);
+    } else if constexpr (exitsAlone<State>) {
+        State::exit();
+    }
+}
+
+/// Adds a state, its parents and its initial states to a list.
+template <class List, class State,
+          bool IsThere = List::template contains<State> || std::is_void_v<State>>
+struct WithState {
+    using Type = List;
+};
+template <class... States, class State>
+struct WithState<TypeList<States...>, State, false> {
+    using Self = typename WithState<TypeList<States..., State>, Parent<State>>::Type;
+    using Type = typename WithState<Self, Initial<State>>::Type;
+};
+
+template <class List, class... States>
+struct WithStates {
+    using Type = List;
+};
+template <class List, class State, class... Others>
+struct WithStates<List, State, Others...> {
+    using Type = typename WithStates<typename WithState<List, State>::Type, Others...>::Type;
+};
+
+// ---- Rows
+
+enum class RowKind : unsigned char { on, stay, defer };
+
+template <class Option>
+inline constexpr bool isGuard = false;
+template <auto Function>
+inline constexpr bool isGuard<If<Function>> = true;
+
+template <RowKind Kind, class SourceState, class MessageType, class TargetState, class... Options>
+struct RowParts {
+    static constexpr RowKind kind = Kind;
+    static constexpr std::size_t guards = (std::size_t{0} + ... + (isGuard<Options> ? 1 : 0));
+    using Source = SourceState;
+    using Message = MessageType;
+    using Target = TargetState;
+    using OptionList = TypeList<Options...>;
+};
+
+template <class Row>
+struct RowOf;
+template <class S, class M, class T, class... Options>
+struct RowOf<On<S, M, T, Options...>> : RowParts<RowKind::on, S, M, T, Options...> {};
+template <class S, class M, class... Options>
+struct RowOf<Stay<S, M, Options...>> : RowParts<RowKind::stay, S, M, void, Options...> {};
+template <class S, class M>
+struct RowOf<Defer<S, M>> : RowParts<RowKind::defer, S, M, void> {};
+
+// ---- Messages that are deferred
+
+template <class Message, class... Rows>
+inline constexpr bool isDeferred = ((RowOf<Rows>::kind == RowKind::defer &&
+                                     std::is_same_v<Message, typename RowOf<Rows>::Message>) ||
+                                    ...);
+
+template <class Variant, class... Rows>
+struct DeferredVariant {
+    using Type = Variant;
+};
+template <class... Ms, class Row, class... Rows>
+struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
+    using Message = typename RowOf<Row>::Message;
+    static constexpr bool isNew =
+        RowOf<Row>::kind == RowKind::defer && !TypeList<Ms...>::template contains<Message>;
+    using Type = typename DeferredVariant<
+        std::conditional_t<isNew, std::variant<Ms..., Message>, std::variant<Ms...>>,
+        Rows...>::Type;
+};
+/// A variant of the messages that rows defer. `std::variant<>` if no row defers.
+template <class... Rows>
+using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
+
+/// Calls a guard or an action with the arguments that it accepts: context, message, both, or none.
+template <auto Function, class Context, class Message>
+decltype(auto) callWith(Context& context, const Message& message) {
+    using F = decltype(Function);
+    if constexpr (std::is_invocable_v<F, Context&, const Message&>) {
+        return std::invoke(Function, context, message);
+    } else if constexpr (std::is_invocable_v<F, Context&>) {
+        return std::invoke(Function, context);
+    } else if constexpr (std::is_invocable_v<F, const Message&>) {
+        return std::invoke(Function, message);
+    } else {
+        return std::invoke(Function);
+    }
+}
+
+template <class Context, class Message, auto Function>
+bool asks(If<Function> /*guard*/, Context& context, const Message& message) {
+    return callWith<Function>(context, message);
+}
+template <class Context, class Message, auto Function>
+bool asks(Do<Function> /*action*/, Context& /*context*/, const Message& /*message*/) {
+    return true;
+}
+template <class Context, class Message, auto Function>
+void acts(If<Function> /*guard*/, Context& /*context*/, const Message& /*message*/) {
+}
+template <class Context, class Message, auto Function>
+void acts(Do<Function> /*action*/, Context& context, const Message& message) {
+    (void)callWith<Function>(context, message);
+}
+
+// ---- The table
+
+/// The states and rows of a machine, checked when it is compiled.
+template <class First, class... Rows>
+struct MachineTable {
+    using States = typename WithStates<TypeList<>, First, typename RowOf<Rows>::Source...,
+                                       typename RowOf<Rows>::Target...>::Type;
+    static constexpr std::size_t size = States::size;
+    using Indices = std::array<std::size_t, size>;
+
+    template <class State>
+    static constexpr std::size_t indexOf = States::template indexOf<State>();
+
+    template <class... Sts>
+    static constexpr bool areStates(TypeList<Sts...> /*states*/) noexcept {
+        return (isState<Sts> && ...);
+    }
+    template <class... Sts>
+    static constexpr Indices parentsOf(TypeList<Sts...> /*states*/) noexcept {
+        return {indexOf<Parent<Sts>>...};
+    }
+    template <class... Sts>
+    static constexpr Indices initialsOf(TypeList<Sts...> /*states*/) noexcept {
+        return {indexOf<Initial<Sts>>...};
+    }
+    /// For each state, the index of its parent. `size` if it has none.
+    static constexpr Indices parents = parentsOf(States{});
+    static constexpr Indices initials = initialsOf(States{});
+
+    static constexpr bool contains(std::size_t ancestor, std::size_t state) noexcept {
+        for (std::size_t steps = 0; state != size && steps <= size; ++steps) {
+            if (state == ancestor) {
+                return true;
+            }
+            state = parents[state];
+        }
+        return false;
+    }
+
+    /// Returns the innermost state that contains both states. If one of them contains the other
+    /// one, this is the outer one. If they are the same state, it is the parent. `size` stands for
+    /// the whole machine.
+    static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
+        std::size_t common = a == b ? parents[a] : a;
+        while (common != size && !contains(common, b)) {
+            common = parents[common];
+        }
+        return common;
+    }
+
+    static constexpr bool hasCycle() noexcept {
+        for (std::size_t state = 0; state != size; ++state) {
+            if (parents[state] != size && contains(state, parents[state])) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /// Whether each state with inner states has an initial state.
+    static constexpr bool hasInitials() noexcept {
+        for (std::size_t state = 0; state != size; ++state) {
+            const std::size_t parent = parents[state];
+            if (parent != size && initials[parent] == size) {
+                return false;
+            }
+        }
+        return true;
+    }
+    static constexpr bool areInitialsInside() noexcept {
+        for (std::size_t state = 0; state != size; ++state) {
+            if (initials[state] != size &&
+                (initials[state] == state || !contains(state, initials[state]))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Marks a state, its parents and its initial states as reached.
+    static constexpr void enter(std::array<bool, size>& reached, std::size_t state) noexcept {
+        for (std::size_t steps = 0; state != size && steps <= size; ++steps) {
+            for (std::size_t each = state; each != size && !reached[each]; each = parents[each]) {
+                reached[each] = true;
+            }
+            state = initials[state];
+        }
+    }
+    static constexpr bool areAllReached() noexcept {
+        const std::array<std::size_t, sizeof...(Rows) + 1> sources{
+            indexOf<typename RowOf<Rows>::Source>..., size};
+        const std::array<std::size_t, sizeof...(Rows) + 1> targets{
+            indexOf<typename RowOf<Rows>::Target>..., size};
+        std::array<bool, size> reached{};
+        enter(reached, indexOf<First>);
+        for (std::size_t round = 0; round != size; ++round) {
+            for (std::size_t row = 0; row != sizeof...(Rows); ++row) {
+                if (reached[sources[row]] && targets[row] != size) {
+                    enter(reached, targets[row]);
+                }
+            }
+        }
+        for (const bool each : reached) {
+            if (!each) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Whether a row is never used, because an earlier row of the same state and message has no
+    /// guard.
+    static constexpr bool hasHiddenRow() noexcept {
+        const std::array<std::size_t, sizeof...(Rows) + 1> sources{
+            indexOf<typename RowOf<Rows>::Source>..., size};
+        const std::array<std::size_t, sizeof...(Rows) + 1> messages{
+            TypeList<typename RowOf<Rows>::Message...>::template indexOf<
+                typename RowOf<Rows>::Message>()...,
+            size};
+        const std::array<std::size_t, sizeof...(Rows) + 1> guards{RowOf<Rows>::guards..., 0};
+        for (std::size_t row = 0; row != sizeof...(Rows); ++row) {
+            for (std::size_t before = 0; before != row; ++before) {
+                if (sources[before] == sources[row] && messages[before] == messages[row] &&
+                    guards[before] == 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    static_assert(
+        areStates(States{}),
+        "no such state: a state of the machine must be a class that is defined before the "
+        "machine");
+    static_assert(
+        !hasCycle(),
+        "a state of the machine lies in itself: one of its `Parent`s is the state itself");
+    static_assert(hasInitials(),
+                  "a state with inner states must name the first of them: `using Initial = ...`");
+    static_assert(
+        areInitialsInside(),
+        "the `Initial` of a state is no state inside of it: `Parent` of the `Initial` must lead "
+        "to the state");
+    static_assert(areAllReached(), "a state of the machine is never reached from its first one");
+    static_assert(
+        !hasHiddenRow(),
+        "a row of the machine is never used: an earlier row of the same state and message has "
+        "no guard");
+    static_assert(
+        ((RowOf<Rows>::guards <= 1) && ...),
+        "a row of the machine has more than one `If`: write one guard for both conditions");
+};
+
+// ---- Deferred messages
 
 /// The deferred messages of a state machine, in slots so that they need no move. `Message` is a
 /// variant of their types.
@@ -218,12 +621,6 @@ public:
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
     /// Deferred messages that no row took when they returned, or that stop() discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
-
-    /// Writes the machine as text for Graphviz: calls write(std::string_view) for each piece.
-    template <class Write>
-    static void writeGraph(Write&& write) {
-        detail::MachineGraph<Table, Rows...>::write(write);
-    }
 
 private:
     template <class Row>

@@ -1,7 +1,7 @@
 #include "unit/actor/machine_doubles.hpp"
 
-#include <sluice/actor/detail/machine_table.hpp>
 #include <sluice/actor/state_machine.hpp>
+#include <sluice/inspect/machine_graph.hpp>
 
 #include <gtest/gtest.h>
 
@@ -128,7 +128,7 @@ TEST_F(StateMachineTest, ADeferredMessageThatNobodyWantsAnyMoreGoes) {
 
 TEST(StateMachineGraphTest, IsTextForGraphviz) {
     std::string text;
-    Machine::writeGraph([&text](std::string_view piece) { text += piece; });
+    writeGraph<Machine>([&text](std::string_view piece) { text += piece; });
     for (const char* const line :
          {"digraph machine {\n", "  subgraph cluster_s1 {\n  label=\"Working (history)\";\n",
           "  i1 [shape=point]; i1 -> s0;\n",
@@ -182,7 +182,7 @@ TEST(StateMachineGraphTest, StatesOfOneNameAreDifferentNodes) {
     using Ring = Transitions<On<Left::Same, Start, Right::Same>,
                              On<Right::Same, Start, Waiting<Left::Same>>>;
     std::string text;
-    StateMachine<Robot, Left::Same, Ring>::writeGraph(
+    writeGraph<StateMachine<Robot, Left::Same, Ring>>(
         [&text](std::string_view piece) { text += piece; });
     EXPECT_NE(text.find("  s0 -> s1 [label=\"Start\"];\n  s1 -> s2 [label"), std::string::npos)
         << text;
@@ -202,7 +202,7 @@ TEST(StateMachineGraphTest, BracketsInNamesEndNoName) {
     using Rows = Transitions < Stay < Off, Key<'>', Left::Same>, Do < &Panel::operator->>>,
           Stay<Off, Key<']', int>, If<&Panel::operator!>, Do<&Panel::operator()>>>;
     std::string text;
-    StateMachine<Panel, Off, Rows>::writeGraph([&text](std::string_view piece) { text += piece; });
+    writeGraph<StateMachine<Panel, Off, Rows>>([&text](std::string_view piece) { text += piece; });
     EXPECT_NE(text.find("[label=\"Key<'>', "), std::string::npos) << text;
     EXPECT_NE(text.find(" / operator->\","), std::string::npos) << text;
     EXPECT_NE(text.find("[label=\"Key<']', int> [operator!] / operator()\","), std::string::npos)

@@ -436,7 +436,7 @@ public:
     void handle(const int& value) {
         const auto isOver = [] { return false; };
         const auto time = value == 0 ? 0ms : 5ms;
-        (void)executor_.runUntil(Executor::Condition(isOver), executor_.now() + time);
+        (void)executor_.runUntil(isOver, executor_.now() + time);
         log.push_back(value);
     }
     std::vector<int> log;

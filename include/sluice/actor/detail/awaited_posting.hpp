@@ -127,39 +127,22 @@ struct PostToAwait {
     return result == SendResult::full;
 }
 
-/// Adds posts that wait for room, by a thread or by a coroutine, to an object with `tryPost`.
-template <class Object, class Traits, bool IsOn = Traits::awaitedPosts>
-class AwaitedPosting {
-public:
-    template <class... Args>
-    void awaitPost(Args&&...) {
-        refuse<Args...>();
-    }
-
-protected:
-    template <class... Args>
-    SendResult tryFor(Args&&...) {
-        refuse<Args...>();
-        return SendResult::full;
-    }
-    void notifyOneOfRoom() noexcept {}
-    void notifyRoom() noexcept {}
-
-private:
-    template <class... Args>
-    static void refuse() {
-        static_assert(sizeof...(Args) == 0,
-                      "to wait for room, set awaitedPosts to true in the traits of this object");
-    }
+/// Where posts to an object wait for room.
+struct RoomWaits {
+    Park roomMade_;                     ///< threads
+    RoomWaiters<StdPlatform> waiters_;  ///< coroutines
 };
+struct NoRoomWaits {};
 
+/// Adds posts that wait for room, by a thread or by a coroutine, to an object with `tryPost`.
 template <class Object, class Traits>
-class AwaitedPosting<Object, Traits, true> {
+class AwaitedPosting : std::conditional_t<Traits::awaitedPosts, RoomWaits, NoRoomWaits> {
 public:
     /// For `co_await`: the coroutine waits for room for at most `timeout`, and posts the message.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
+        expectOn<T>();
         using Nanoseconds = std::chrono::time_point<StdPlatform::Clock, std::chrono::nanoseconds>;
         static_assert(std::is_nothrow_move_constructible_v<std::decay_t<T>>,
                       "a message whose post is awaited must have a noexcept move constructor");
@@ -168,7 +151,7 @@ public:
             deadlineAfter(Nanoseconds(), timeout).time_since_epoch(), optionsOf<Traits>(options)};
     }
     /// For detail::AwaitedPost.
-    [[nodiscard]] auto& roomWaiters() noexcept { return waiters_; }
+    [[nodiscard]] auto& roomWaiters() noexcept { return this->waiters_; }
 
 protected:
     /// Calls tryOnce() until it finds room, for at most `timeout`; only once in a handler. Returns
@@ -176,36 +159,46 @@ protected:
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {
+        expectOn<TryOnce>();
         SendResult result = SendResult::full;
-        const auto isOver = [&] {
-            result = tryOnce();
-            return !isWithoutRoom(result);
-        };
-        if (isOver() || HandlerThread<StdPlatform>::isHere()) {
-            return result;
-        }
-        const auto deadline = deadlineAfter(timeOf<StdPlatform::Clock>(manual), timeout);
-        if (manual != nullptr) {
-            (void)manual->runUntil(HandlerWait::Condition(isOver), deadline);
-        } else {
-            (void)roomMade_.waitUntil(isOver, deadline);
+        if constexpr (Traits::awaitedPosts) {
+            const auto isOver = [&] {
+                result = tryOnce();
+                return !isWithoutRoom(result);
+            };
+            if (isOver() || HandlerThread<StdPlatform>::isHere()) {
+                return result;
+            }
+            const auto deadline = deadlineAfter(timeOf<StdPlatform::Clock>(manual), timeout);
+            if (manual != nullptr) {
+                (void)manual->runUntil(isOver, deadline);
+            } else {
+                (void)this->roomMade_.waitUntil(isOver, deadline);
+            }
         }
         return result;
     }
     /// Called by the object's thread when a message has left the mailbox.
     void notifyOneOfRoom() noexcept {
-        roomMade_.notifyOne();
-        waiters_.notifyOne();
+        if constexpr (Traits::awaitedPosts) {
+            this->roomMade_.notifyOne();
+            this->waiters_.notifyOne();
+        }
     }
     /// The same at the end of a batch, or of the object.
     void notifyRoom() noexcept {
-        roomMade_.notifyAll();
-        waiters_.notifyAll();
+        if constexpr (Traits::awaitedPosts) {
+            this->roomMade_.notifyAll();
+            this->waiters_.notifyAll();
+        }
     }
 
 private:
-    Park roomMade_;  ///< posts of threads wait here
-    RoomWaiters<StdPlatform> waiters_;
+    template <class T>
+    static void expectOn() {
+        static_assert(Traits::awaitedPosts || sizeof(T) == 0,
+                      "to wait for room, set awaitedPosts to true in the traits of this object");
+    }
 };
 
 }  // namespace sluice::detail

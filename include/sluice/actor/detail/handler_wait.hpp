@@ -4,6 +4,7 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 
+#include <functional>
 #include <utility>
 
 namespace sluice::detail {
@@ -44,20 +45,7 @@ public:
     /// The time of the clock of the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
-    /// A condition that a waiting call waits for.
-    class Condition {
-    public:
-        template <class IsTrue>
-        explicit Condition(const IsTrue& isTrue) noexcept
-            : isTrue_(&isTrue), call_([](const void* f) {
-                  return (*static_cast<const IsTrue*>(f))();
-              }) {}
-        bool operator()() const { return call_(isTrue_); }
-
-    private:
-        const void* isTrue_;
-        bool (*call_)(const void*);
-    };
+    using Condition = std::function<bool()>;
     /// Whether the calling thread runs all objects and moves the clock, so that no wait may block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// For manual executors: runs objects, and moves the clock from timer to timer, until isOver()

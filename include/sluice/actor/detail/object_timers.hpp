@@ -309,59 +309,32 @@ private:
     Slots slots_;
 };
 
+/// The same for an object without timers.
+struct NoTimers {
+    static bool cancel(Timer /*timer*/) noexcept { return false; }
+    static std::uint64_t fired() noexcept { return 0; }
+    static bool hasChanges() noexcept { return false; }
+    static void takeChanges() noexcept {}
+};
+
 template <class Traits>
 inline constexpr bool hasTimers = Traits::maxTimers != 0;
 
-/// Adds timers to a mailbox, Posting or PooledPosting. Without timers it adds nothing.
-template <class Mailbox, class MessageList, class Traits, bool IsOn = hasTimers<Traits>>
-class Timing : public Mailbox {
-    template <class... Args>
-    static Timer refuse() {
-        static_assert(sizeof...(Args) == 0,
-                      "this object has no timers: set maxTimers in its traits above 0");
-        return {};
-    }
-
-public:
-    using Clock = typename Traits::Platform::Clock;
-
-    template <class... Args>
-    Timer postAt(Args&&...) {
-        return refuse<Args...>();
-    }
-    template <class... Args>
-    Timer postAfter(Args&&...) {
-        return refuse<Args...>();
-    }
-    template <class... Args>
-    Timer postEvery(Args&&...) {
-        return refuse<Args...>();
-    }
-    template <class... Args>
-    Timer postEveryFrom(Args&&...) {
-        return refuse<Args...>();
-    }
-
-protected:
-    template <class... Args>
-    explicit Timing(Args... args) : Mailbox(args...) {}
-    ~Timing() = default;
-
-    template <class IsOver, class Receive>
-    std::size_t fireTimers(IsOver, const Receive&) {
-        return 0;
-    }
-    /// The earliest deadline of the timers that takeTimers() has applied.
-    [[nodiscard]] static constexpr typename Clock::time_point nextDeadline() noexcept {
-        return Clock::time_point::max();
-    }
-    [[nodiscard]] static constexpr bool hasTimerChanges() noexcept { return false; }
-    [[nodiscard]] static constexpr bool isHighTimerDue() noexcept { return false; }
-    void takeTimers() noexcept {}
+/// Has the member timers_, which takes no memory in an object without timers.
+template <class MessageList, class Traits, bool HasTimers = hasTimers<Traits>>
+struct TimersMember {
+    ObjectTimers<MessageList, Traits> timers_;
+};
+template <class MessageList, class Traits>
+struct TimersMember<MessageList, Traits, false> {
+    inline static NoTimers timers_{};
 };
 
+/// Adds timers to a mailbox, Posting or PooledPosting.
 template <class Mailbox, class MessageList, class Traits>
-class Timing<Mailbox, MessageList, Traits, true> : public Mailbox {
+class Timing : public Mailbox, TimersMember<MessageList, Traits> {
+    using TimersMember<MessageList, Traits>::timers_;
+
 public:
     using Clock = typename Traits::Platform::Clock;
 
@@ -429,16 +402,30 @@ protected:
     ~Timing() = default;
 
     template <class IsOver, class Receive>
-    std::size_t fireTimers(IsOver isOver, const Receive& receive) {
-        return timers_.fire([this] { return this->now(); }, isOver, receive);
+    std::size_t fireTimers([[maybe_unused]] IsOver isOver,
+                           [[maybe_unused]] const Receive& receive) {
+        if constexpr (hasTimers<Traits>) {
+            return timers_.fire([this] { return this->now(); }, isOver, receive);
+        } else {
+            return 0;
+        }
     }
+    /// The earliest deadline of the timers that takeTimers() has applied.
     [[nodiscard]] typename Clock::time_point nextDeadline() const noexcept {
-        return timers_.nextDeadline();
+        if constexpr (hasTimers<Traits>) {
+            return timers_.nextDeadline();
+        } else {
+            return Clock::time_point::max();
+        }
     }
     [[nodiscard]] bool hasTimerChanges() const noexcept { return timers_.hasChanges(); }
     /// Whether a timer of high priority is due, which then fires before the next message.
     [[nodiscard]] bool isHighTimerDue() {
-        return timers_.isHighDue([this] { return this->now(); });
+        if constexpr (hasTimers<Traits>) {
+            return timers_.isHighDue([this] { return this->now(); });
+        } else {
+            return false;
+        }
     }
     void takeTimers() noexcept { timers_.takeChanges(); }
 
@@ -446,20 +433,24 @@ private:
     template <class T>
     Timer arm(typename Clock::time_point first, typename Clock::duration period,
               const PublishOptions& options, T&& message) {
-        if (!checkListed<MessageList, std::decay_t<T>>() || this->isClosed()) {
+        static_assert(hasTimers<Traits> || sizeof(T) == 0,
+                      "this object has no timers: set maxTimers in its traits above 0");
+        if constexpr (!hasTimers<Traits>) {
             return {};
+        } else {
+            if (!checkListed<MessageList, std::decay_t<T>>() || this->isClosed()) {
+                return {};
+            }
+            Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
+            if (!timer && this->isHere()) {
+                // A handler may have cancelled timers whose slots its thread has not freed yet.
+                timers_.takeChanges();
+                timer = timers_.arm(first, period, options, std::forward<T>(message));
+            }
+            this->wakeOwner();
+            return timer;
         }
-        Timer timer = timers_.arm(first, period, options, std::forward<T>(message));
-        if (!timer && this->isHere()) {
-            // A handler may have cancelled timers whose slots its thread has not freed yet.
-            timers_.takeChanges();
-            timer = timers_.arm(first, period, options, std::forward<T>(message));
-        }
-        this->wakeOwner();
-        return timer;
     }
-
-    ObjectTimers<MessageList, Traits> timers_;
 };
 
 /// Adds coroutines to an object with timers. The specialization for objects with coroutines stands

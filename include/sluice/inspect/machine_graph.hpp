@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/actor/detail/machine_table.hpp>
+#include <sluice/actor/state_machine.hpp>
 
 #include <array>
 #include <cstddef>
@@ -230,4 +230,23 @@ private:
     }
 };
 
+template <class Machine>
+struct MachineGraphOf;
+template <class Context, class First, class... Rows, class Traits>
+struct MachineGraphOf<StateMachine<Context, First, Transitions<Rows...>, Traits>>
+    : MachineGraph<MachineTable<First, Rows...>, Rows...> {};
+
 }  // namespace sluice::detail
+
+namespace sluice {
+
+/// Writes the table of a StateMachine as text for Graphviz: calls write(std::string_view) for each
+/// piece. It allocates nothing.
+///
+///     sluice::writeGraph<Machine>([](std::string_view piece) { std::cout << piece; });
+template <class Machine, class Write>
+void writeGraph(Write&& write) {
+    detail::MachineGraphOf<Machine>::write(write);
+}
+
+}  // namespace sluice

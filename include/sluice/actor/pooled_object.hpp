@@ -752,7 +752,9 @@ private:
         const auto taken = Posting::takeNew([&](MailboxMessage& message) {
             chains[message.header.priority == Priority::high ? 1 : 0].prepend(message);
         });
-        isEnding_ = isEnding_ || taken.isClosed;
+        if (taken.isClosed) {
+            isEnding_ = true;
+        }
         if constexpr (detail::hasAlarm<Traits>) {
             if (taken.isAlarm) {
                 this->alarm_ = Clock::time_point::min();

@@ -85,17 +85,6 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
         value);
 }
 
-/// Appends a member of an object, with a comma before each but the first.
-template <class Value>
-void appendMember(spdlog::memory_buf_t& to, std::string_view key, const Value& value) {
-    if (to[to.size() - 1] != '{') {
-        to.push_back(',');
-    }
-    appendJson(to, key);
-    to.push_back(':');
-    appendJson(to, value);
-}
-
 }  // namespace detail
 
 /// Formats each record as a JSON object on one line.
@@ -141,10 +130,9 @@ public:
         appendText(to, ",\"message\":");
         const std::string_view text = view(message.payload);
         detail::appendJson(to, found == nullptr ? text : text.substr(0, found->textSize));
-        appendFields(to, ",\"context\":{", found == nullptr ? detail::FieldBytes() : found->context,
-                     detail::ThreadMdc::findNonEmpty());
         if (found != nullptr) {
-            appendFields(to, ",\"fields\":{", found->fields, nullptr);
+            appendFields(to, ",\"context\":{", found->context);
+            appendFields(to, ",\"fields\":{", found->fields);
         }
         to.push_back('}');
         appendText(to, eol_);
@@ -162,19 +150,19 @@ private:
     }
 
     static void appendFields(spdlog::memory_buf_t& to, std::string_view begin,
-                             detail::FieldBytes fields, const detail::ThreadMdc::Map* mdc) {
-        if (fields.size == 0 && mdc == nullptr) {
+                             detail::FieldBytes fields) {
+        if (fields.size == 0) {
             return;
         }
         detail::appendText(to, begin);
         detail::forEachField(fields, [&to](const key_value& field) {
-            detail::appendMember(to, field.key(), field.value());
-        });
-        if (mdc != nullptr) {
-            for (const auto& [key, value] : *mdc) {
-                detail::appendMember(to, key, std::string_view(value));
+            if (to[to.size() - 1] != '{') {
+                to.push_back(',');
             }
-        }
+            detail::appendJson(to, field.key());
+            to.push_back(':');
+            detail::appendJson(to, field.value());
+        });
         to.push_back('}');
     }
 

@@ -268,13 +268,15 @@ public:
     /// Waits for the reply until the deadline. After `timedOut` it may be called again, since the
     /// reply may still arrive. It returns the reply only once.
     Expected<Reply, RequestError> get() {
-        if (!isReady()) {
+        if constexpr (std::is_same_v<TimePoint, detail::HandlerWait::TimePoint>) {
             if (executor_ != nullptr) {
                 (void)executor_->runUntil([this] { return isReady(); }, deadline_);
-            } else {
-                detail::HandlerWait::beforeWaitInHandler();
-                cell_->awaitUntil(deadline_);
+                return poll();
             }
+        }
+        if (!isReady()) {
+            detail::HandlerWait::beforeWaitInHandler();
+            cell_->awaitUntil(deadline_);
         }
         return poll();
     }

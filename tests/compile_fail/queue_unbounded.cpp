@@ -39,7 +39,7 @@ bool pushWithoutAHandle(Lanes& lanes) {
     return lanes.tryPush(std::make_unique<int>(1)) == sluice::SendResult::ok;
 }
 #elif CASE == 5
-// EXPECT: no matching (member )?function for call to .*push
+// EXPECT: use of deleted function|call to (implicitly-)?deleted
 bool pushACopyOfWhatCannotBeCopied(Blocking& queue, const std::unique_ptr<int>& message) {
     return queue.push(message) == sluice::SendResult::ok;
 }

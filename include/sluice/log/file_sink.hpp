@@ -371,7 +371,9 @@ private:
     static constexpr std::chrono::milliseconds retryInterval{100};
 
     /// Whether so many bytes were added since the last attempt to write.
-    bool hasGrownBy(std::size_t bytes) const noexcept { return buffer_.size() >= kept_ + bytes; }
+    bool hasGrownBy(std::size_t bytes) const noexcept {
+        return buffer_.size() + (batchBytes - bytes) >= batchDue_;
+    }
 
     /// Formats a record into the buffer. The record is lost if this throws.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
@@ -519,7 +521,7 @@ private:
             std::memmove(buffer_.data(), buffer_.data() + begin, size);
         }
         buffer_.resize(size);
-        kept_ = size;
+        batchDue_ = size + batchBytes;
     }
 
     mutable Mutex mutex_;  ///< guards the following
@@ -532,12 +534,12 @@ private:
     std::string complaint_;  ///< the error of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
-    std::size_t begun_ = 0;       ///< bytes of the first line that are in the file
-    std::size_t kept_ = 0;        ///< bytes that the last write left in buffer_
-    Clock::time_point retryAt_;   ///< the next attempt after a failure
-    std::uint64_t lost_ = 0;      ///< refused records
-    std::uint64_t reported_ = 0;  ///< refused records in drop notices
-    Time lostTime_;               ///< of the last refused record, like lostName_
+    std::size_t begun_ = 0;              ///< bytes of the first line that are in the file
+    std::size_t batchDue_ = batchBytes;  ///< batchBytes more than the last write left
+    Clock::time_point retryAt_;          ///< the next attempt after a failure
+    std::uint64_t lost_ = 0;             ///< refused records
+    std::uint64_t reported_ = 0;         ///< refused records in drop notices
+    Time lostTime_;                      ///< of the last refused record, like lostName_
     std::string lostName_;
 };
 

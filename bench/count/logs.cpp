@@ -1,6 +1,5 @@
 /// \file
-/// Our log. The back end's thread waits in its start hook; the counting thread writes the records
-/// as a thread does that is about to fork.
+/// Our log. The back end has no thread: the counting thread writes the records.
 
 #include "log_rows.hpp"
 #include "rows.hpp"
@@ -22,15 +21,7 @@ enum class Formats { caller, backEnd };
 template <Formats By>
 class Log {
 public:
-    Log()
-        : backend_(std::make_shared<log::backend>(options())),
-          logger_("count", std::make_shared<log::file_sink_mt>(nowhere, true), backend_) {
-        logger_.set_pattern(pattern);
-        brake_.awaitWaiter();
-    }
-    Log(const Log&) = delete;
-    Log& operator=(const Log&) = delete;
-    ~Log() { brake_.release(); }
+    Log() { logger_.set_pattern(pattern); }
 
     void call(std::uint64_t number) {
         if constexpr (By == Formats::caller) {
@@ -40,30 +31,20 @@ public:
         }
     }
 
-    static void write() {
-        log::detail::BackendRegistry::instance().forEach([](log::detail::RegistryMember& member) {
-            expect(member.hold(), "a sink is at work");
-        });
-    }
-    static void unlock() {
-        log::detail::BackendRegistry::instance().forEach([](log::detail::RegistryMember& member) {
-            member.lockLists();
-            member.afterFork(false);
-        });
-    }
+    void write() { backend_->poll(); }
 
     std::size_t waiting() const { return backend_->queue_size(); }
 
 private:
-    log::backend_options options() {
+    static log::backend_options options() {
         log::backend_options options;
-        options.on_thread_start = [this] { brake_.wait(); };
+        options.manual = true;
         return options;
     }
 
-    Brake brake_;
-    std::shared_ptr<log::backend> backend_;
-    log::async_logger logger_;
+    std::shared_ptr<log::backend> backend_ = std::make_shared<log::backend>(options());
+    log::async_logger logger_{"count", std::make_shared<log::file_sink_mt>(nowhere, true),
+                              backend_};
 };
 
 template <Formats By>
@@ -77,7 +58,6 @@ void countCall(const Counting& counting) {
     counting.each(
         [&] {
             log.write();
-            log.unlock();
             expect(log.waiting() == 0, "the back end left records");
         },
         [&] { logRound(log); });
@@ -86,23 +66,12 @@ void countCall(const Counting& counting) {
 template <Formats By>
 void countBackEnd(const Counting& counting) {
     Log<By> log;
-    bool isLocked = false;
-    const auto unlock = [&] {
-        if (std::exchange(isLocked, false)) {
-            log.unlock();
-        }
-    };
     counting.whole(
         [&] {
-            unlock();
             logRound(log);
             expect(log.waiting() == roundSize, "the log lost records");
         },
-        [&] {
-            log.write();
-            isLocked = true;
-        });
-    unlock();
+        [&] { log.write(); });
     expect(log.waiting() == 0, "the back end left records");
 }
 

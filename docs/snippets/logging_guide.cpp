@@ -312,13 +312,6 @@ bool crashes() {
     return true;
 }
 
-bool order() {
-    sluice::log::backend_options options;
-    options.max_hold = 10ms;  // rather a line out of order than an output that stands still
-    const auto by = std::make_shared<sluice::log::backend>(options);
-    return by->flush_wait();
-}
-
 bool theEnd() {
     return sluice::log::shutdown(10s);
 }
@@ -329,7 +322,7 @@ int main() {
     const bool all[] = {firstLog(),       deferredCalls(), fields(),    limitedCalls(),
                         existingLogger(), policies(),      flushing(),  ownBackend(),
                         manualBackend(),  fileSink(),      radioSink(), statistics(),
-                        crashes(),        order(),         theEnd()};
+                        crashes(),        theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

@@ -98,20 +98,27 @@ public:
 
     PostAttempt post(RecordLane& lane, Plain<int>& data, int number) {
         const auto write = [&](std::byte*) noexcept { data.set(number); };
-        return queue_.tryPost(lane, 0, Label{&data, number}, 0, write);
+        return queue_.tryPost(lane, Label{&data, number}, 0, write);
     }
     /// The same without data.
     PostAttempt post(RecordLane& lane, int number) {
         const auto write = [](std::byte*) noexcept {};
-        return queue_.tryPost(lane, 0, Label{nullptr, number}, 0, write);
+        return queue_.tryPost(lane, Label{nullptr, number}, 0, write);
     }
     PostAttempt postWhenThereIsRoom(RecordLane& lane, Plain<int>& data, int number) {
         PostAttempt result = post(lane, data, number);
         while (result == PostAttempt::full) {
-            lane.awaitRoom(RecordQueue::sizeIn(lane, 0, 0), queue_.closed());
+            const auto size = RecordQueue::sizeIn(lane, 0);
+            awaitRoom(lane, [&] { return lane.reserve(size) != nullptr; });
             result = post(lane, data, number);
         }
         return result;
+    }
+    template <class Fits>
+    void awaitRoom(RecordLane& lane, Fits fits) {
+        const auto end = wayOff();
+        lane.awaitRoom(queue_.closed(), end, fits);
+        check(ModelPlatform::Clock::now() < end, "the thread was woken");
     }
     void close() { queue_.close(); }
 

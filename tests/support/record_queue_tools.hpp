@@ -50,7 +50,6 @@ struct Emitted {
     Label label;
     log::detail::Stamp stamp;
     std::string payload;
-    std::uint64_t threadId;
 };
 
 /// Polls once and emits the records that may be emitted.
@@ -61,8 +60,7 @@ std::vector<Emitted> emitAll(RecordQueue& queue, log::detail::Stamp limit = log:
     queue.poll();
     const auto keep = [&all](const typename RecordQueue::Record& record) {
         const auto* const text = reinterpret_cast<const char*>(record.payload);
-        all.push_back(
-            {record.head, record.stamp, std::string(text, record.size), record.lane.threadId});
+        all.push_back({record.head, record.stamp, std::string(text, record.size)});
     };
     while (queue.emitBefore(limit, max, keep) != 0) {
     }

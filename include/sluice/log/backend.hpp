@@ -43,8 +43,7 @@ struct BackendAccess {
 /// another one for loggers that must not wait for the sinks of others: back ends share nothing.
 ///
 /// Order: if one log call returned before another began, on any thread, its line precedes the
-/// other. A thread preempted while it stamps its record delays all lines of this back end, for
-/// `backend_options::max_hold` at most.
+/// other. A thread preempted while it stamps its record delays all lines of this back end.
 ///
 /// Thread safety: any thread may call any member, also while another thread destroys the back end.
 /// A logger may live longer than its back end; its records are then rejected.
@@ -96,7 +95,7 @@ private:
     friend struct detail::BackendAccess;
 
     void leave();
-    std::unique_lock<std::mutex> lockToEnd();
+    std::unique_lock<std::mutex> lockToEnd(std::chrono::nanoseconds atMost);
 
     const std::shared_ptr<detail::BackendCore> core_;
     std::mutex ending_;
@@ -138,9 +137,6 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Frontend::Records::leastBytes,
                 Limits::mostBytes);
-    if (options.max_hold <= options.max_hold.zero()) {
-        spdlog::throw_spdlog_ex("sluice::log::backend: max_hold in nanoseconds must be at least 1");
-    }
     return std::make_shared<BackendCore>(options);
 }
 
@@ -184,9 +180,10 @@ SLUICE_LOG_INLINE bool backend::flush_wait(std::chrono::nanoseconds timeout) {
 }
 
 SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
-    const std::unique_lock<std::mutex> lock = lockToEnd();
+    const auto end = deadlineAfter<std::chrono::steady_clock>(timeout);
+    const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
-        isComplete_ = core_->close(timeout);
+        isComplete_ = core_->close(end - std::chrono::steady_clock::now());
         // A sink of a manual back end cannot write the rest; the next call does.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
@@ -230,18 +227,23 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->poll();  // the polling thread of a manual back end may have ended
-    core_->flushAndWait(timeout);
-    const std::unique_lock<std::mutex> lock = lockToEnd();
+    core_->writeAll();
+    const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         core_->leave(timeout);
     }
 }
 
 /// Locks shutdown. A sink only tries, because the lock's holder may wait for this sink.
-SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd() {
-    return detail::BackendCore::isInBatch()
-               ? std::unique_lock<std::mutex>(ending_, std::try_to_lock)
-               : std::unique_lock<std::mutex>(ending_);
+SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
+    const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
+    std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);
+    for (Backoff backoff;
+         !lock && !detail::BackendCore::isInBatch() && std::chrono::steady_clock::now() < end;) {
+        backoff.wait();
+        static_cast<void>(lock.try_lock());
+    }
+    return lock;
 }
 
 }  // namespace sluice::log

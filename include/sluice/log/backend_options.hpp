@@ -65,11 +65,6 @@ struct backend_options {
     /// sinks flushed, so no end of the program loses it. In a sink it does not wait.
     bool flush_on_waits = false;
 
-    /// How long a thread preempted in a log call may delay the output: more than zero. With a
-    /// limit, a record of that thread may be printed out of order; statistics() counts such
-    /// records.
-    std::chrono::nanoseconds max_hold = no_limit;
-
     /// How long the destructor waits for the sinks. Records that are not written then are counted.
     std::chrono::nanoseconds drain_timeout = no_limit;
 

@@ -32,6 +32,7 @@ void set_default_backend(std::shared_ptr<backend> next);
 
 #if defined(SLUICE_LOG_INLINE)
 
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 
@@ -40,7 +41,6 @@ void set_default_backend(std::shared_ptr<backend> next);
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 // NOLINTBEGIN(misc-definitions-in-headers)
@@ -109,8 +109,8 @@ private:
             hasLeft_.load(std::memory_order_acquire)) {
             return;
         }
-        while (!tryHook()) {
-            std::this_thread::yield();
+        for (Backoff backoff; !tryHook();) {
+            backoff.wait();
         }
     }
 

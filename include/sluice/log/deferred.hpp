@@ -29,6 +29,7 @@
 ///
 /// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
 
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/logger.hpp>
@@ -136,85 +137,20 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
 
 // ---- The check of the format string
 
-/// Common faults of a format string, which the compiler reports in one line. Afterwards the
-/// formatting library checks the whole string.
-enum class FormatFault : unsigned char { none, brace, name, tooFew };
-
-/// Reads the number at `at` and moves `at` behind it. Numbers above 1,000,000 may be cut.
-constexpr std::size_t readNumber(std::string_view format, std::size_t& at) noexcept {
-    std::size_t number = 0;
-    while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
-        const auto digit = static_cast<std::size_t>(format[at++] - '0');
-        number = number < 1'000'000 ? number * 10 + digit : number;
-    }
-    return number;
-}
-
-/// Moves `at` behind the field's closing brace. Returns false without one.
-constexpr bool skipField(std::string_view format, std::size_t& at) noexcept {
-    for (std::size_t open = 1; open != 0; ++at) {
-        if (at == format.size()) {
-            return false;
-        }
-        open += format[at] == '{' ? 1U : 0U;
-        open -= format[at] == '}' ? 1U : 0U;
-    }
-    return true;
-}
-
-/// Returns the first fault of a format string for this many arguments.
-constexpr FormatFault findFault(std::string_view format, std::size_t arguments) noexcept {
-    std::size_t automatic = 0;
-    for (std::size_t at = 0; at < format.size();) {
-        const char letter = format[at++];
-        if (letter != '{' && letter != '}') {
-            continue;
-        }
-        const char next = at < format.size() ? format[at] : '\0';
-        if (next == letter) {
-            ++at;
-            continue;
-        }
-        if (letter == '}') {
-            return FormatFault::brace;
-        }
-        if (next != '}' && next != ':' && (next < '0' || next > '9')) {
-            return next == '\0' ? FormatFault::brace : FormatFault::name;
-        }
-        const bool isNumbered = next >= '0' && next <= '9';
-        if ((isNumbered ? readNumber(format, at) : automatic++) >= arguments) {
-            return FormatFault::tooFew;
-        }
-        if (!skipField(format, at)) {
-            return FormatFault::brace;
-        }
-    }
-    return FormatFault::none;
-}
-
 template <class Argument>
 inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
 
-/// Refuses a wrong format string. Returns false after a refusal, so that the compiler prints only
-/// one error. A text without arguments is no format.
-template <class Site, class... Arguments>
-constexpr bool isFormatRight() noexcept {
-    constexpr FormatFault fault = sizeof...(Arguments) == 0
-                                      ? FormatFault::none
-                                      : findFault(Site::text(), sizeof...(Arguments));
-    static_assert(fault != FormatFault::brace,
-                  "the format string has a brace without its partner; {{ and }} print one");
-    static_assert(fault != FormatFault::name,
-                  "the format string names an argument: write its position, as in {0}");
-    static_assert(fault != FormatFault::tooFew,
-                  "the format string has more fields than the call has arguments");
-    constexpr bool allFormattable = (isFormattable<Arguments> && ...);
-    static_assert(allFormattable, "an argument has no formatter: specialise fmt::formatter for it");
-    return fault == FormatFault::none && allFormattable;
+/// Refuses an argument without a formatter. Returns false then, so that the compiler prints only
+/// one error.
+template <class... Arguments>
+constexpr bool areFormattable() noexcept {
+    constexpr bool result = (isFormattable<Arguments> && ...);
+    static_assert(result, "an argument has no formatter: specialise fmt::formatter for it");
+    return result;
 }
 
-/// Runs the formatting library's check. A compiler error here means that a specification does not
-/// fit its argument.
+/// Runs the formatting library's check. A compiler error here means that the format string is
+/// wrong, or does not fit the arguments. A text without arguments is no format.
 template <class Site, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -297,6 +233,18 @@ constexpr auto printerOf() noexcept {
         return &printArguments<Codecs...>;
     }
 }
+
+/// Writes all records when the shared library that has this object is unloaded, because records
+/// point to the library's call sites. Each shared library has one.
+class UnloadGuard {
+public:
+    UnloadGuard() { static_cast<void>(BackendRegistry::instance()); }
+    UnloadGuard(const UnloadGuard&) = delete;
+    UnloadGuard& operator=(const UnloadGuard&) = delete;
+    ~UnloadGuard() { BackendRegistry::instance().writeAll(); }
+};
+
+[[gnu::visibility("hidden")]] inline const UnloadGuard unloadGuard;
 
 template <class Site, class... Codecs>
 inline constexpr DeferredSite siteOf{Site::severity(), Site::source(), Site::text(),
@@ -401,7 +349,7 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!isFormatRight<Site, Arguments...>()) {
+    if constexpr (!areFormattable<Arguments...>()) {
         return;
     } else if constexpr ((isCopied<Arguments> && ...)) {
         if (auto* const that = deferring(logger)) {

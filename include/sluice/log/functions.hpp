@@ -15,7 +15,7 @@
 /// | init_thread_pool(size, threads, ...) | init(size, threads, ...) or init(options) |
 /// | thread_pool() | default_backend() |
 /// | set_pattern(), shutdown() | the same names, or spdlog's own |
-/// | (none) | make_async(logger), flush_wait() |
+/// | (none) | make_async(logger), make_all_async(), flush_wait() |
 ///
 /// Thread safety: any thread may call any function, but make_async() only while no other thread
 /// uses spdlog's registry.
@@ -35,6 +35,7 @@
 #include <spdlog/sinks/stdout_sinks-inl.h>
 #endif
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -42,6 +43,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sluice::log {
 
@@ -80,7 +82,7 @@ std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
 /// Call it at the start of the program, because pointers to the old logger still log without a back
-/// end. Throws spdlog_ex if `logger` is null.
+/// end, out of order with the new one. Throws spdlog_ex if `logger` is null.
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
@@ -96,6 +98,23 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
         spdlog::register_logger(made);
     }
     return made;
+}
+
+/// Calls make_async() for spdlog's default logger and each logger in its registry, except
+/// async_loggers. Use it instead of make_async() in spdlog::apply_all(), which waits for itself:
+/// apply_all() holds the registry's lock.
+inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(),
+                           Overflow policy = Overflow::block) {
+    std::vector<std::shared_ptr<spdlog::logger>> found;
+    spdlog::apply_all([&](const std::shared_ptr<spdlog::logger>& one) { found.push_back(one); });
+    if (std::find(found.begin(), found.end(), spdlog::default_logger()) == found.end()) {
+        found.push_back(spdlog::default_logger());
+    }
+    for (const std::shared_ptr<spdlog::logger>& one : found) {
+        if (one != nullptr && dynamic_cast<const async_logger*>(one.get()) == nullptr) {
+            make_async(one, by, policy);
+        }
+    }
 }
 
 /// Refuses a logger instead of a shared pointer to it.

@@ -71,6 +71,10 @@ public:
 
     Overflow policy() const noexcept { return policy_; }
 
+    /// Not possible, because queued records point to their logger.
+    void swap(spdlog::logger& other) = delete;
+    friend void swap(async_logger& a, async_logger& b) = delete;
+
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
     /// Like spdlog's function, but with Sluice's pattern_formatter.
@@ -145,8 +149,11 @@ private:
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
         if (__builtin_expect(posted == SendResult::closed, 0)) {
-            err_handler_("async log: the back end doesn't exist anymore");
+            reportEnd("async log: the back end doesn't exist anymore");
         }
+    }
+    [[gnu::cold, gnu::noinline]] void reportEnd(const char* text) {
+        detail::ErrorChannel::handleOnce([&] { err_handler_(text); });
     }
 
     bool flushes(spdlog::level::level_enum level) const noexcept {
@@ -277,7 +284,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
 
 SLUICE_LOG_INLINE void async_logger::flush_() {
     if (frontend_ == nullptr || !handle().flush()) {
-        err_handler_("async flush: the back end doesn't exist anymore");
+        reportEnd("async flush: the back end doesn't exist anymore");
     }
 }
 

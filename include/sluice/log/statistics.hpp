@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -18,7 +17,6 @@ struct lane_statistics {
     std::size_t high_water_messages = 0;  ///< most records in one lane at a poll
     std::size_t high_water_bytes = 0;     ///< most bytes in one lane at a poll
     std::uint64_t stalls = 0;             ///< log calls that were preempted and delayed the output
-    std::chrono::nanoseconds longest_stall{0};  ///< the longest such delay
 };
 
 /// The counts of one logging thread.
@@ -34,8 +32,6 @@ struct backend_statistics : lane_statistics {
     std::uint64_t written = 0;             ///< records that all sinks of their logger accepted
     std::uint64_t lost_in_sinks = 0;       ///< records whose sink or formatter threw
     std::uint64_t rejected_after_end = 0;  ///< part of `rejected`: logged after the back end's end
-    std::uint64_t ignored_stalls = 0;      ///< stalls that lasted longer than max_hold
-    std::uint64_t order_violations = 0;    ///< records printed out of order after such a stall
     std::vector<thread_statistics> threads;
 };
 

@@ -61,6 +61,63 @@ TEST(LogBackend, CountsWhatItCouldNotWriteInTime) {
     EXPECT_LT(gated->texts().size(), 5001u);
 }
 
+TEST(LogBackend, WritesNoFurtherRecordWhenItsTimeIsOver) {
+    test::Gate start;
+    std::atomic<bool> isOver{false};
+    backend_options options;
+    options.on_thread_start = [&] { start.pass(); };
+    options.on_thread_stop = [&] { isOver = true; };
+    const auto gated = std::make_shared<GatedSink>();
+    const auto writer = std::make_shared<backend>(options);
+    const auto logger = loggerOf(writer, gated);
+    for (int i = 0; i < 10; ++i) {
+        logger->info(i);
+    }
+    start.open();
+    gated->gate.awaitArrival();
+    EXPECT_FALSE(writer->shutdown(1ms));
+    gated->gate.open();
+    test::awaitThat([&] { return isOver.load(); });
+    EXPECT_EQ(gated->texts(), Texts{"0"});
+    const auto counts = writer->statistics();
+    EXPECT_EQ(counts.written + counts.lost_in_sinks + counts.messages, 10u);
+}
+
+TEST(LogBackend, TheLimitOfAShutdownHoldsBesideAnother) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    const auto gated = std::make_shared<GatedSink>();
+    const auto writer = std::make_shared<backend>();
+    const auto logger = loggerOf(writer, gated);
+    logger->info("held");
+    gated->gate.awaitArrival();
+    std::thread other([&] { EXPECT_TRUE(writer->shutdown()); });
+    logger->set_error_handler([](const std::string&) {});
+    test::awaitThat([&] {
+        logger->info("until it is refused");
+        return writer->statistics().rejected_after_end != 0;
+    });
+    EXPECT_FALSE(writer->shutdown(1ms));
+    gated->gate.open();
+    other.join();
+}
+
+TEST(LogBackend, AnErrorHandlerThatLogsAfterTheEndIsCalledOnce) {
+    const auto writer = std::make_shared<backend>();
+    const auto logger = loggerOf(writer, std::make_shared<CollectingSink>());
+    writer->shutdown();
+    int calls = 0;
+    logger->set_error_handler([&](const std::string& text) {
+        if (++calls < 1000) {
+            logger->error(text);
+        }
+    });
+    logger->info("refused");
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(writer->statistics().rejected_after_end, 2u);
+    logger->flush();
+    EXPECT_EQ(calls, 2);
+}
+
 TEST(LogBackend, ASinkMayEndItAndTheRestIsWritten) {
     const auto sink = std::make_shared<CollectingSink>();
     const auto writer = std::make_shared<backend>();

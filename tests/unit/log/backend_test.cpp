@@ -2,6 +2,7 @@
 
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
+#include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/logger.hpp>
@@ -10,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -59,9 +61,19 @@ TEST(LogBackend, RefusesWhatCannotWork) {
     expectRefused(options, "queue_bytes", ": 7");
     options.queue_bytes = tooMany;
     expectRefused(options, "queue_bytes", std::to_string(tooMany));
-    options = {};
-    options.max_hold = 0ns;
-    EXPECT_THROW(backend refused(options), spdlog::spdlog_ex);
+}
+
+// A handler on the back end's thread that calls exit() would wait for its own thread.
+TEST(LogBackend, ItsThreadBlocksSignalsExceptFaults) {
+    sigset_t blocked;
+    backend_options options;
+    options.on_thread_start = [&] { pthread_sigmask(SIG_BLOCK, nullptr, &blocked); };
+    backend(options).shutdown();
+    EXPECT_TRUE(sigismember(&blocked, SIGTERM) && sigismember(&blocked, SIGUSR1));
+    EXPECT_FALSE(sigismember(&blocked, SIGSEGV) || sigismember(&blocked, SIGABRT));
+    sigset_t callers;
+    pthread_sigmask(SIG_BLOCK, nullptr, &callers);
+    EXPECT_FALSE(sigismember(&callers, SIGTERM));
 }
 
 TEST(LogBackend, CallsItsHooksOnTheThreadThatCallsTheSinks) {
@@ -297,6 +309,60 @@ TEST(LogBackend, TellsNothingWhenItIsToldNotTo) {
 }
 
 // The sink is stuck with a record of the same thread: those behind it still make room.
+/// Holds the back end's thread until the gate is opened.
+backend_options heldBy(test::Gate& start, std::size_t room) {
+    backend_options options;
+    options.queue_size = room;
+    options.notice_interval = no_limit;
+    options.on_thread_start = [&] { start.pass(); };
+    return options;
+}
+
+TEST(LogBackend, DropOldestEvictsNoRecordOfALoggerWithAnotherPolicy) {
+    test::Gate start;
+    const auto sink = std::make_shared<CollectingSink>();
+    const auto writer = std::make_shared<backend>(heldBy(start, 8));
+    const auto debug = loggerOf(writer, sink, Overflow::dropOldest);
+    const auto error = loggerOf(writer, sink, Overflow::block);
+    debug->info("evicted");
+    error->error("kept");
+    for (int i = 0; i < 100; ++i) {
+        debug->info("debug {}", i);
+    }
+    start.open();
+    ASSERT_TRUE(writer->flush_wait());
+    const Texts texts = sink->texts();
+    ASSERT_EQ(texts.size(), 8u);
+    EXPECT_EQ(texts.front(), "kept");
+    EXPECT_EQ(writer->overrun_counter(), 1u);
+    EXPECT_EQ(writer->discard_counter(), 93u);
+}
+
+// Half of the lane would be 32 records.
+TEST(LogBackend, ASlowSinkWakesACallerThatWaitsForRoomAfterAFewRecords) {
+    const test::Watchdog watchdog([](std::FILE*) {});
+    test::Gate start;
+    test::Gate rest;
+    const auto sink = std::make_shared<CollectingSink>();
+    int received = 0;
+    sink->onLine = [&](const spdlog::details::log_msg&) {
+        if (++received == 20) {
+            rest.pass();
+        }
+    };
+    const auto writer = std::make_shared<backend>(heldBy(start, 64));
+    const auto logger = loggerOf(writer, sink);
+    std::thread caller([&] {
+        for (int i = 0; i < 65; ++i) {
+            logger->info("text");
+        }
+        rest.open();
+    });
+    start.open();
+    caller.join();
+    EXPECT_TRUE(writer->flush_wait());
+}
+
 TEST(LogBackend, DropOldestKeepsTheNewestRecordsOfTheThread) {
     backend_options options;
     options.queue_size = 4;

@@ -3,7 +3,6 @@
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log/default_backend.hpp>
-#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +15,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -26,7 +24,6 @@
 #include "support/forks.hpp"
 
 #include <pthread.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #endif
@@ -141,30 +138,6 @@ TEST(LogDefaultBackendDeathTest, WhatIsLoggedToTheVeryEndIsWritten) {
 }
 
 #if defined(__linux__)
-void awaitSleep(const std::atomic<pid_t>& thread) {
-    for (char state = 'R'; state != 'S'; std::this_thread::yield()) {
-        std::ifstream stat("/proc/self/task/" + std::to_string(thread) + "/stat");
-        std::string number;
-        std::string name;
-        stat >> number >> name >> state;
-    }
-}
-
-[[noreturn]] void forkDuringTheFirstUse() {
-    detail::BackendRegistry& registry = detail::BackendRegistry::instance();
-    std::atomic<pid_t> first{0};
-    registry.lock();
-    std::thread thread([&first] {
-        first = static_cast<pid_t>(::syscall(SYS_gettid));
-        (void)default_backend();  // sleeps before the lock
-    });
-    awaitSleep(first);
-    const bool isRight = test::isTrueInChild([] { return default_backend() != nullptr; });
-    registry.unlock();
-    thread.join();
-    std::_Exit(isRight ? 7 : 1);
-}
-
 /// Stops a thread at any instruction.
 class Stopper {
 public:
@@ -250,10 +223,6 @@ void expectTheChildToBeRight(void (*forkAndExit)()) {
 
 TEST(LogDefaultBackendDeathTest, AThreadMayForkWhileAnotherOneHasTheLockOfSpdlog) {
     expectTheChildToBeRight(forkWhileSpdlogIsLocked);
-}
-
-TEST(LogDefaultBackendDeathTest, AThreadMayForkDuringTheFirstUseByAnother) {
-    expectTheChildToBeRight(forkDuringTheFirstUse);
 }
 #endif
 

@@ -2,6 +2,8 @@
 #define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_LEVEL_DEBUG
 #include "deferred_doubles.hpp"
 
+#include "support/log_sinks.hpp"
+
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
@@ -161,25 +163,6 @@ TEST(DeferredTest, AFormatMayBeAConstantWithAName) {
     EXPECT_EQ(logger.last(), "named: 1");
 }
 
-TEST(FormatCheckTest, FindsWhatIsWrongBeforeTheSpecificationsAreLookedAt) {
-    using detail::findFault;
-    using detail::FormatFault;
-    EXPECT_EQ(findFault("", 0), FormatFault::none);
-    EXPECT_EQ(findFault("{}{}", 2), FormatFault::none);
-    EXPECT_EQ(findFault("{{}} {{{0}}}", 1), FormatFault::none);
-    EXPECT_EQ(findFault("{0:>{1}} {2:.{3}}", 4), FormatFault::none);
-    EXPECT_EQ(findFault("{", 1), FormatFault::brace);
-    EXPECT_EQ(findFault("}", 1), FormatFault::brace);
-    EXPECT_EQ(findFault("{}}", 1), FormatFault::brace);
-    EXPECT_EQ(findFault("{0", 1), FormatFault::brace);
-    EXPECT_EQ(findFault("{:>{}", 2), FormatFault::brace);
-    EXPECT_EQ(findFault("{:>4} }", 1), FormatFault::brace);
-    EXPECT_EQ(findFault("{name}", 1), FormatFault::name);
-    EXPECT_EQ(findFault("{} {}", 1), FormatFault::tooFew);
-    EXPECT_EQ(findFault("{1}", 1), FormatFault::tooFew);
-    EXPECT_EQ(findFault("{18446744073709551616000000}", 1), FormatFault::tooFew);
-}
-
 class DeferredBackendTest : public testing::Test {
 protected:
     using Texts = std::vector<std::string>;
@@ -231,6 +214,20 @@ TEST_F(DeferredBackendTest, TheSinkIsToldTheSource) {
     EXPECT_EQ(sink->sources[0].line, line);
     EXPECT_STREQ(sink->sources[0].funcname, __func__);
     EXPECT_STREQ(sink->sources[0].filename, __FILE__);
+}
+
+// A shared library that is unloaded has such an object. Queued records point to its call sites.
+TEST_F(DeferredBackendTest, AllIsWrittenBeforeCallSitesGo) {
+    sluice::test::Gate start;
+    backend_options options;
+    options.on_thread_start = [&] { start.pass(); };
+    const auto held = std::make_shared<backend>(options);
+    async_logger ours("core", sink, held);
+    SLUICE_LOG_INFO(ours, "{}", 1);
+    std::thread opening([&] { start.open(); });
+    { const detail::UnloadGuard guard; }
+    EXPECT_EQ(sink->texts, Texts{"1"});
+    opening.join();
 }
 
 TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {

@@ -292,6 +292,21 @@ TEST_F(LogMakeAsync, TheDefaultLoggerIsTheNewOne) {
     spdlog::set_default_logger(before);
 }
 
+TEST_F(LogMakeAsync, AllLoggersOfTheRegistryAreReplaced) {
+    const auto synchronous = std::make_shared<spdlog::logger>("synchronous", sink);
+    const auto asynchronous = std::make_shared<async_logger>("asynchronous", sink, writer);
+    spdlog::register_logger(synchronous);
+    spdlog::register_logger(asynchronous);
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("default", sink));
+    make_all_async(writer);
+    EXPECT_EQ(spdlog::get("asynchronous"), asynchronous);
+    EXPECT_NE(std::dynamic_pointer_cast<async_logger>(spdlog::get("synchronous")), nullptr);
+    EXPECT_NE(std::dynamic_pointer_cast<async_logger>(spdlog::default_logger()), nullptr);
+    spdlog::drop_all();
+    spdlog::set_default_logger(before);
+}
+
 TEST_F(LogMakeAsync, WithoutALoggerItThrows) {
     EXPECT_THROW(static_cast<void>(make_async(nullptr, writer)), spdlog::spdlog_ex);
 }

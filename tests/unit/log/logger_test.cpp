@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace sluice::log {
@@ -121,7 +122,16 @@ TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
     EXPECT_EQ(second->lines().size(), rounds);
 }
 
+static_assert(!std::is_swappable_v<async_logger>, "queued records point to their logger");
+
 // ---- flush
+
+TEST_F(LogLogger, ASinkThatOutlivesItsLoggerIsFlushed) {
+    logger->info("text");
+    logger.reset();
+    ASSERT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->linesAtFlush(), std::vector<std::size_t>{1});
+}
 
 TEST_F(LogLogger, FlushesAfterWhatWasLoggedBefore) {
     for (std::size_t i = 1; i <= 5; ++i) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -52,6 +53,14 @@ protected:
     std::unique_ptr<LoggerState> state(const std::vector<spdlog::sink_ptr>& sinks) {
         return std::make_unique<LoggerState>("core", sinks, Overflow::block, channel);
     }
+    /// The errors that the logger receives, instead of `errors`.
+    std::unique_ptr<LoggerState> stateWith(const spdlog::err_handler& itsHandler,
+                                           const std::vector<spdlog::sink_ptr>& sinks) {
+        auto made = std::make_unique<LoggerState>(
+            "core", sinks, Overflow::block, std::make_shared<ErrorChannel>("core", &itsHandler));
+        loggers.add(*made);
+        return made;
+    }
     void add(LoggerState& logger, const std::string& text, std::uint8_t flags = RecordHead::none) {
         RecordHead head{};
         head.logger = &logger;
@@ -67,7 +76,9 @@ protected:
     std::shared_ptr<Batches> batches = std::make_shared<Batches>();
     std::shared_ptr<test::CollectingSink> single = std::make_shared<test::CollectingSink>();
     std::vector<std::unique_ptr<std::string>> kept;
-    SinkWriter writer;
+    LoggerList loggers;
+    std::atomic<bool> isAbandoned{false};
+    SinkWriter writer{loggers, isAbandoned};
 };
 
 TEST_F(LogSinkWriter, ConsecutiveRecordsWithTheSameSinksMakeARun) {
@@ -118,6 +129,35 @@ TEST_F(LogSinkWriter, ErrorsOfBatchesAreReportedAndTheOthersGetTheirs) {
     EXPECT_EQ(single->texts(), (Texts{"bad", "a", "bad", "bad"}));
     EXPECT_EQ(writer.takeLost(), 3u);
     EXPECT_EQ(writer.takeLost(), 0u);
+}
+
+TEST_F(LogSinkWriter, EachLoggerReceivesTheErrorsOfItsRecords) {
+    test::Errors others;
+    const spdlog::err_handler othersHandler = others.handler();
+    const auto first = stateWith(handler, {batches, single});
+    const auto second = stateWith(othersHandler, {batches, single});
+    batches->isFull = true;
+    single->onLine = [](const spdlog::details::log_msg& message) {
+        throw std::runtime_error(std::string(message.payload.data(), message.payload.size()));
+    };
+    add(*first, "bad");
+    add(*second, "other");
+    writer.endRun();
+    EXPECT_EQ(errors.texts(), (Texts{"full", "bad"}));
+    EXPECT_EQ(others.texts(), (Texts{"other"}));
+    EXPECT_EQ(writer.takeLost(), 2u);
+}
+
+TEST_F(LogSinkWriter, CallsNoSinkAfterItIsAbandoned) {
+    const auto logger = state({batches, single});
+    single->onLine = [this](const spdlog::details::log_msg&) { isAbandoned = true; };
+    batches->isFull = true;
+    for (const char* const text : {"bad", "a", "b"}) {
+        add(*logger, text);
+    }
+    writer.endRun();
+    EXPECT_EQ(single->texts(), (Texts{"bad"}));
+    EXPECT_EQ(writer.takeLost(), 3u);
 }
 
 TEST_F(LogSinkWriter, ARecordThatTwoSinksLoseIsLostOnce) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/cache_line.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/batch_writer.hpp>
@@ -21,7 +22,8 @@
 #include <thread>
 #include <utility>
 
-#if defined(__linux__)
+#if defined(__unix__)
+#include <csignal>
 #include <pthread.h>
 #include <sched.h>
 #endif
@@ -104,6 +106,7 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
+        const BlockSignals inherited;
         thread_ = std::make_unique<std::thread>(
             [&options, end = std::move(end), run = std::move(body)]() mutable {
                 const ErrorChannel errors(options.thread_name, &noHandler);
@@ -142,6 +145,30 @@ public:
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
+    /// Blocks signals while it lives, and in threads that begin then: a handler that calls exit()
+    /// on the worker would wait for the worker. Faults of the thread itself stay unblocked.
+    class BlockSignals {
+    public:
+        BlockSignals(const BlockSignals&) = delete;
+        BlockSignals& operator=(const BlockSignals&) = delete;
+#if defined(__unix__)
+        BlockSignals() noexcept {
+            sigset_t all;
+            sigfillset(&all);
+            for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+                sigdelset(&all, fault);
+            }
+            pthread_sigmask(SIG_BLOCK, &all, &before_);
+        }
+        ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+    private:
+        sigset_t before_{};
+#else
+        BlockSignals() noexcept {}
+#endif
+    };
+
     /// Sets the calling thread's name and processor. Reports a processor that the system refuses.
     static void settle(const backend_options& options, const ErrorChannel& errors) {
 #if defined(__linux__)
@@ -175,7 +202,7 @@ private:
 ///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
 /// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
-/// back end, by each logging thread after the worker has left, and by a forking thread.
+/// back end, and by each logging thread after the worker has left.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -183,7 +210,7 @@ class BackendCore final : public Frontend,
                           private RegistryMember {
     using Clock = std::chrono::steady_clock;
     using Writing = BatchWriter::Writing;
-    using Guard = std::unique_lock<std::mutex>;
+    using Guard = BatchLock::Guard;
 
 public:
     explicit BackendCore(const backend_options& options)
@@ -266,6 +293,9 @@ public:
     /// writes nothing, and the caller calls close() again.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
+        if (writer_.isAbandoned()) {
+            return false;
+        }
         if (options_.manual) {
             setMode(Mode::closed);
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
@@ -285,6 +315,11 @@ public:
             closeActions();
         }
         return isOver && writer_.isFlushed();
+    }
+
+    void writeAll() override {
+        queue_.withdrawOwnPost();
+        flushAndWait(options_.drain_timeout);
     }
 
     /// Implements backend::flush_wait().
@@ -321,7 +356,6 @@ private:
         }
         result.laneMessages = options.queue_size;
         result.laneBytes = options.bytes_of_room();
-        result.maxHold = options.max_hold;
         return result;
     }
 
@@ -334,24 +368,27 @@ private:
 
     // ---- Batches
 
-    /// Locks the batches for another thread than the worker. The worker holds the mutex nearly
-    /// always, so this asks it to yield. On timeout, the guard owns nothing.
-    Guard pauseWorker(Clock::time_point end) {
-        others_.fetch_add(1, std::memory_order_relaxed);  // relaxed: wake() publishes it
+    /// Locks the batches for another thread than the worker, between two chunks of the worker.
+    /// `clean`: also waits until the worker has flushed the sinks. On timeout, the guard owns
+    /// nothing.
+    Guard pauseWorker(Clock::time_point end, bool clean = false) {
+        batches_.ask();
         queue_.wake();
-        Guard guard(batches_, std::try_to_lock);
-        while (!guard && Clock::now() < end) {
-            std::this_thread::sleep_for(std::chrono::microseconds(50));
-            static_cast<void>(guard.try_lock());
+        Backoff backoff(std::chrono::microseconds(50));
+        Guard guard = batches_.tryLock();
+        while (!(guard && (!clean || writer_.isClean())) && Clock::now() < end) {
+            guard = {};
+            backoff.wait();
+            guard = batches_.tryLock();
         }
-        others_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: a hint
-        return guard;
+        batches_.stopAsking();
+        return clean && guard && !writer_.isClean() ? Guard() : std::move(guard);
     }
 
-    Stamp writeBatch(const Guard& /*guard*/, Writing writing) noexcept {
+    Stamp writeBatch(Guard& guard, Writing writing) noexcept {
         const BatchScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const Stamp reached = writer_.writeBatch(writing);
+        const Stamp reached = writer_.writeBatch(guard, writing);
         // Relaxed: only batches write it, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -361,7 +398,7 @@ private:
     }
 
     void finish() noexcept {
-        const Guard guard(batches_);
+        const Guard guard = batches_.lock();
         const BatchScope scope(this);
         writer_.finish();
     }
@@ -370,7 +407,7 @@ private:
         if (mode_.load(std::memory_order_seq_cst) == Mode::closed) {
             return;
         }
-        const Guard guard = pauseWorker(Clock::time_point::max());
+        Guard guard = pauseWorker(Clock::time_point::max());
         if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
             restart();
         }
@@ -389,10 +426,7 @@ private:
             if (last == 0 && mayLeave_.load(std::memory_order_acquire)) {
                 last = queue_.now();
             }
-            while (last == 0 && others_.load(std::memory_order_relaxed) != 0) {  // relaxed: a hint
-                std::this_thread::yield();
-            }
-            Guard guard(batches_);
+            Guard guard = batches_.lock();
             const std::uint64_t before = writer_.seen();
             const Stamp reached = writeBatch(guard, Writing::whenDue);
             const IdlePacing::Rest rest = pacing.after(writer_.seen() - before, writer_.begun());
@@ -476,7 +510,7 @@ private:
 
     /// Writes a batch and returns its number of records.
     std::size_t writeCounted() noexcept {
-        const Guard guard(batches_);
+        Guard guard = batches_.lock();
         const std::uint64_t before = writer_.seen();
         writeBatch(guard, Writing::always);
         return static_cast<std::size_t>(writer_.seen() - before);
@@ -490,7 +524,7 @@ private:
             return false;
         }
         if (self.writeCounted() == 0) {
-            std::this_thread::yield();  // to a thread preempted in a log call
+            nap();  // for a thread preempted in a log call
         }
         return true;
     }
@@ -500,7 +534,7 @@ private:
         const Stamp last = queue_.now();
         for (;;) {
             const Stamp reached = [this] {
-                const Guard guard(batches_);
+                Guard guard = batches_.lock();
                 return writeBatch(guard, Writing::always);
             }();
             if (reached > last) {
@@ -513,29 +547,21 @@ private:
                 actions_.close();
                 return false;
             }
-            std::this_thread::yield();
+            nap();
         }
     }
+    static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
     // ---- Fork: the parent alone writes the earlier records, and the child begins without records.
-    // If a sink forks, the child's only thread continues in that sink. A fork does not wait for a
-    // worker that was given up. If sinks of two back ends fork simultaneously, neither waits for
-    // the other: in each child the other back end has ended.
+    // The forking thread calls no sink, because it may hold a lock that a sink takes. If a sink
+    // forks, the child's only thread continues in that sink.
 
-    bool hold() noexcept override {
-        if (BatchScope::isInside(this) || writer_.isAbandoned()) {
-            return true;
+    void hold(Clock::time_point end) noexcept override {
+        const Mode mode = mode_.load(std::memory_order_seq_cst);
+        if (mode != Mode::closed && !BatchScope::isInside(this) && !writer_.isAbandoned()) {
+            forkGuard_ = pauseWorker(end, mode == Mode::worker && !options_.manual);
         }
-        forkGuard_ = pauseWorker(soon());
-        if (!forkGuard_) {
-            return isInBatch();
-        }
-        writeBatch(forkGuard_, Writing::always);
-        const BatchScope scope(this);
-        static_cast<void>(loggers_.flush());
-        return true;
     }
-    void letGo() noexcept override { forkGuard_ = {}; }
 
     void lockLists() noexcept override {
         actions_.lock();
@@ -546,32 +572,34 @@ private:
     void afterFork(bool isChild) noexcept override {
         const bool isHeld = static_cast<bool>(forkGuard_);
         if (isChild && isHeld) {
-            resetInChild();
+            queue_.resetInChild();
+            actions_.forget();
         }
         queue_.unlock();
         loggers_.unlock();
         actions_.unlock();
-        if (isChild && isHeld) {
-            writer_.resetInChild();
-        } else if (isChild && !BatchScope::isInside(this)) {
+        if (isChild && !BatchScope::isInside(this)) {
+            resetInChild(isHeld);
+        }
+        forkGuard_ = {};
+    }
+
+    /// If the writing thread is in a sink, the back end has ended in the child.
+    void resetInChild(bool isHeld) noexcept {
+        const bool hadWorker = worker_.isRunning();
+        worker_.forget();
+        takePolling();
+        batches_.resetInChild();
+        if (!isHeld) {
             writer_.abandon();
             queue_.close();
             setMode(Mode::closed);
+            return;
         }
-        letGo();
-    }
-
-    void resetInChild() noexcept {
-        queue_.resetInChild();
-        actions_.forget();
-        if (worker_.isRunning()) {
-            worker_.forget();
-            if (!mayLeave_.load(std::memory_order_acquire)) {
-                setMode(Mode::none);
-            }
+        writer_.resetInChild();
+        if (hadWorker && !mayLeave_.load(std::memory_order_acquire)) {
+            setMode(Mode::none);
         }
-        takePolling();
-        others_.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
     }
 
     // ---- Crash
@@ -587,6 +615,11 @@ private:
                    rescueWanted_.load(std::memory_order_acquire);
     }
 
+    std::shared_ptr<RegistryMember> share() noexcept override {
+        const std::shared_ptr<BackendCore> self = weak_from_this().lock();
+        return {self, self.get()};
+    }
+
     // Seldom written.
     const backend_options options_;
     ActionList actions_;
@@ -598,9 +631,8 @@ private:
     std::atomic<bool> isClosing_{false};          ///< closeActions() was called once
 
     // Written in each batch. batches_ guards writer_ and the polls of the queue.
-    alignas(cacheLineSize) std::mutex batches_;
-    std::atomic<unsigned> others_{0};  ///< threads in pauseWorker()
-    BatchWriter writer_{queue_, loggers_, actions_, options_};
+    alignas(cacheLineSize) BatchLock batches_;
+    BatchWriter writer_{batches_, queue_, loggers_, actions_, options_};
     std::atomic<std::uint64_t> rescueDone_{0};  ///< the rescueWanted_ that a batch has fulfilled
 };
 

@@ -2,8 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
-#include <thread>
+#include <vector>
 
 #if defined(__unix__)
 #include <pthread.h>
@@ -18,11 +19,9 @@ public:
     RegistryMember(const RegistryMember&) = delete;
     RegistryMember& operator=(const RegistryMember&) = delete;
 
-    /// Before fork(): stops the writing thread, writes all records and flushes the sinks, so that
-    /// no sink keeps text that both processes would write. Waits for a few milliseconds at most. If
-    /// it returns false, all members let go, and the attempt is repeated.
-    virtual bool hold() noexcept = 0;
-    virtual void letGo() noexcept = 0;
+    /// Before fork(): waits until `end` at most for the worker to leave the sinks, and to flush
+    /// them, so that no sink keeps text that both processes would write.
+    virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
     /// Locks the member's lists. Called when all members are held, because the sinks of one member
     /// may use another.
@@ -36,6 +35,12 @@ public:
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
+    /// Shares the ownership; null if the member is beginning or ending.
+    virtual std::shared_ptr<RegistryMember> share() noexcept = 0;
+    /// Waits until all records are written, for `drain_timeout` at most. Does not wait for a post
+    /// of the calling thread, which a signal handler may have interrupted.
+    virtual void writeAll() = 0;
+
 protected:
     ~RegistryMember() = default;
 
@@ -46,10 +51,13 @@ private:
 
 /// The back ends of the process, for fork() and crashes.
 ///
-/// Thread safety: any thread may call any member. The lock is recursive, because a sink called
-/// during a fork may make a back end or fork. It also guards the default back end.
+/// Thread safety: any thread may call any member. The lock also guards the default back end. A
+/// fork() holds the lock while it waits for sinks, so it stops waiting after `mostWait`: a sink
+/// itself may fork, or make a back end, or wait for the forking thread.
 class BackendRegistry {
 public:
+    static constexpr std::chrono::seconds mostWait{1};
+
     /// All shared libraries share this object, also those that hide their symbols.
     [[gnu::visibility("default")]] static BackendRegistry& instance() {
         static BackendRegistry* const forEver = new BackendRegistry;
@@ -83,49 +91,34 @@ public:
         }
     }
 
-    // A recursive lock. std::recursive_mutex would refuse the unlock in a forked child, whose
-    // thread has another number.
+    /// Writes the records of all back ends.
+    void writeAll() {
+        std::vector<std::shared_ptr<RegistryMember>> members;
+        {
+            const std::lock_guard<BackendRegistry> lock(*this);
+            forEach([&](RegistryMember& member) { members.push_back(member.share()); });
+        }
+        for (const std::shared_ptr<RegistryMember>& member : members) {
+            if (member != nullptr) {
+                member->writeAll();
+            }
+        }
+    }
 
-    void lock() {
-        // Relaxed: only this thread writes its own mark.
-        if (owner_.load(std::memory_order_relaxed) != mark()) {
-            mutex_.lock();
-            owner_.store(mark(), std::memory_order_relaxed);
-        }
-        ++depth_;
-    }
-    void unlock() {
-        if (--depth_ == 0) {
-            owner_.store(nullptr, std::memory_order_relaxed);
-            mutex_.unlock();
-        }
-    }
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
 
     // ---- For fork()
 
-    /// Unlocks between two attempts, so that another thread may fork or make a back end.
     void beforeFork() {
         lock();
-        ++forks_;
-        if (forks_ > 1) {
-            return;  // a sink that is called during a fork forks itself
-        }
-        while (!holdAll()) {
-            forEach([](RegistryMember& member) { member.letGo(); });
-            --forks_;
-            unlock();
-            std::this_thread::sleep_for(std::chrono::microseconds(100));
-            lock();
-            ++forks_;
-        }
+        const auto end = std::chrono::steady_clock::now() + mostWait;
+        forEach([end](RegistryMember& member) { member.hold(end); });
         forEach([](RegistryMember& member) { member.lockLists(); });
     }
 
     void afterFork(bool isChild) {
-        --forks_;
-        if (forks_ == 0) {
-            forEach([isChild](RegistryMember& member) { member.afterFork(isChild); });
-        }
+        forEach([isChild](RegistryMember& member) { member.afterFork(isChild); });
         unlock();
     }
 
@@ -139,21 +132,7 @@ private:
 #endif
     }
 
-    bool holdAll() {
-        bool areHeld = true;
-        forEach([&](RegistryMember& member) { areHeld = areHeld && member.hold(); });
-        return areHeld;
-    }
-
-    [[gnu::visibility("default")]] static const void* mark() noexcept {
-        static thread_local const char one = 0;
-        return &one;
-    }
-
     std::mutex mutex_;
-    std::atomic<const void*> owner_{nullptr};      ///< mark() of the thread that holds the mutex
-    unsigned depth_ = 0;                           ///< nested locks of that thread; guarded
-    unsigned forks_ = 0;                           ///< nested fork() calls of that thread; guarded
     std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written under the mutex
 };
 

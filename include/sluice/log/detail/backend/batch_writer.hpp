@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/base/counter.hpp>
+#include <sluice/base/spin_lock.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/frontend.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <future>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -60,6 +62,36 @@ private:
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
+/// The mutex of the batches. Its holder writes nearly always, so other threads have to ask for it.
+class BatchLock {
+public:
+    using Guard = std::unique_lock<std::mutex>;
+
+    Guard lock() { return Guard(mutex_); }
+    Guard tryLock() { return Guard(mutex_, std::try_to_lock); }
+
+    // Relaxed, all: a hint.
+    void ask() noexcept { asking_.fetch_add(1, std::memory_order_relaxed); }
+    void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }
+    bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }
+
+    /// The holder unlocks until no thread asks. Naps, because a real-time thread that only yields
+    /// would keep the processor.
+    void letOthersIn(Guard& guard) noexcept {
+        guard.unlock();
+        for (Backoff backoff(std::chrono::microseconds(50)); isWanted();) {
+            backoff.wait();
+        }
+        guard.lock();
+    }
+
+    void resetInChild() noexcept { asking_.store(0, std::memory_order_relaxed); }
+
+private:
+    std::mutex mutex_;
+    std::atomic<unsigned> asking_{0};
+};
+
 /// Writes records to the sinks and runs actions, in stamp order: polls the lanes, writes everything
 /// before the watermark, then carries out flushes and reports drops.
 ///
@@ -69,6 +101,7 @@ class BatchWriter {
 public:
     using Records = Frontend::Records;
     using TimePoint = std::chrono::steady_clock::time_point;
+    using Guard = BatchLock::Guard;
 
     /// When batch sinks write: after each batch, or if `write_interval` has passed.
     enum class Writing : unsigned char { always, whenDue };
@@ -89,11 +122,13 @@ public:
         std::promise<bool> result_;
     };
 
-    BatchWriter(Records& queue, LoggerList& loggers, ActionList& actions,
+    BatchWriter(BatchLock& lock, Records& queue, LoggerList& loggers, ActionList& actions,
                 const backend_options& options)
-        : queue_(queue),
+        : lock_(lock),
+          queue_(queue),
           loggers_(loggers),
           actions_(actions),
+          sinks_(loggers, isAbandoned_),
           noticeInterval_(options.notice_interval),
           writeInterval_(std::min(options.write_interval, longestInterval)) {
         readClocks(std::chrono::steady_clock::now());
@@ -103,13 +138,24 @@ public:
 
     /// Writes the records and runs the actions before the watermark, which it returns. Returns 0
     /// after bad_alloc; each record that left its lane is written even then.
-    Stamp writeBatch(Writing writing) noexcept {
+    Stamp writeBatch(Guard& guard, Writing writing) noexcept {
         try {
-            return tryWriteBatch(writing);
+            return tryWriteBatch(guard, writing);
         } catch (const std::bad_alloc&) {
             return 0;
         }
     }
+
+    /// Flushes the sinks and passes the lock to the threads that wait for it, if any.
+    void letOthersIn(Guard& guard) noexcept {
+        if (__builtin_expect(lock_.isWanted(), 0)) {
+            flushAll();
+            lock_.letOthersIn(guard);
+        }
+    }
+
+    /// Whether the sinks are flushed since their last record.
+    bool isClean() const noexcept { return isClean_; }
 
     /// The time at which the last batch began.
     TimePoint begun() const noexcept { return begun_; }
@@ -118,7 +164,6 @@ public:
     void finish() noexcept {
         if (!isAbandoned()) {
             reportDrops();
-            sinks_.endBatch();
             isFlushed_ = flushSinks();
         }
     }
@@ -129,31 +174,30 @@ public:
     /// a sink lost a record.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
-        const bool wasFlushed = sinks_.takeIsFlushed();
-        return loggers_.flush() && wasFlushed && reportedLost_ == before;
+        flushAll();
+        return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Ends a logger, after its last record is written.
+    /// Ends a logger, after its last record is written. Later flushes do not reach its sinks.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
-        flushIfWanted(logger, endOfTime);
-        if (lastDropping_ == &logger) {
-            lastDropping_ = nullptr;
-        }
+        const bool isWanted = logger.flushWanted.load(std::memory_order_relaxed) != 0;
+        sinks_.flush(logger, [&](const SinkEntry& entry) {
+            return isWanted || logger.flushTaken != 0 ||
+                   (entry.sink.use_count() > 1 && loggers_.usersOf(entry.sink) == 1);
+        });
     }
 
     /// Forgets drops and flushes in a forked child, because the parent handles them.
     void resetInChild() noexcept {
         noticeAfter_ = 0;
-        lastDropping_ = nullptr;
-        reportedDropped_ = 0;
         sinks_.takeNeedsFlush();
         // Relaxed, both: there is one thread.
         written_.store(0, std::memory_order_relaxed);
         lost_.store(0, std::memory_order_relaxed);
         reportedLost_ = 0;
         loggers_.forEach([](LoggerState& logger) {
-            logger.reportedRejected = rejectedOf(logger);
+            logger.reportedMissing = missingOf(logger);
             logger.flushTaken = 0;
             logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
         });
@@ -180,8 +224,11 @@ public:
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    /// Records between two checks for abandon(); then their room is freed.
+    // The most records between two steps that free their room, check for abandon() and let others
+    // in. A chunk is shorter if the sinks are slow.
     static constexpr std::size_t longestChunk = 1024;
+    static constexpr std::size_t shortestChunk = 16;
+    static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
 
     /// Keeps sums of a time and an interval from overflowing.
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
@@ -190,32 +237,23 @@ private:
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    Stamp tryWriteBatch(Writing writing) {
+    Stamp tryWriteBatch(Guard& guard, Writing writing) {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
-        const ActionList::Mark sent = actions_.newest();
-        Stamp limit = queue_.poll();
-        // An action stamped later than now shows that the clock has restarted.
-        const bool isSentBefore = sent.stamp != 0 && sent.stamp > queue_.now();
-        if (__builtin_expect(isSentBefore, 0)) {
-            limit = queue_.poll();
-        }
+        const Stamp limit = queue_.poll();
         reached_ = limit;
         readClocks(begun_);
-        if (__builtin_expect(isSentBefore || limit == endOfTime, 0)) {
-            write(limit);
-            actions_.takeUntil(sent, [&](OrderedAction& action, Stamp) { carryOut(action); });
+        write(guard, limit);
+        if (__builtin_expect(limit == endOfTime, 0)) {
+            // The clock has restarted. Later batches run the actions, which may be newer than the
+            // poll.
+            actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
-            actions_.takeBefore(limit, [&](OrderedAction& action, Stamp stamp) {
-                write(stamp);
-                carryOut(action);
-            });
+            actions_.takeBefore(limit, [&](OrderedAction& action) { carryOut(action); });
         }
-        write(limit);
         if (sinks_.hasBatch() &&
             (writing == Writing::always || begun_ >= writeDue_ || sinks_.hasMuch())) {
-            sinks_.endBatch();
-            writeDue_ = begun_ + writeInterval_;
+            endBatch();
         }
         carryOutFlushes(limit);
         flushIfIdle(seen() == before);
@@ -223,15 +261,12 @@ private:
         return limit;
     }
 
-    void write(Stamp limit) {
-        std::size_t count = longestChunk;
-        while (count != 0 && !isAbandoned()) {
+    void write(Guard& guard, Stamp limit) {
+        TimePoint before = begun_;
+        for (std::size_t count = 1; count != 0 && !isAbandoned();) {
             count = queue_.emitBefore(
-                limit, longestChunk,
+                limit, chunk_,
                 [this](const Records::Record& record) {
-                    if (record.head.logger->policy == Overflow::dropOldest) {
-                        lastDropping_ = record.head.logger;
-                    }
                     sinks_.add(record.head, record.payload, record.size,
                                (record.head.flags & RecordHead::hasNoTime) != 0
                                    ? times_.at(record.stamp)
@@ -242,13 +277,34 @@ private:
             const std::uint64_t newlyLost = sinks_.takeLost();
             lost_.store(lost() + newlyLost, std::memory_order_relaxed);
             written_.store(written() + count - newlyLost, std::memory_order_relaxed);
+            isClean_ = isClean_ && count == 0;
+            if (count == chunk_) {
+                const TimePoint now = std::chrono::steady_clock::now();
+                chunk_ = now - before > chunkTime ? std::max(chunk_ / 2, shortestChunk)
+                                                  : std::min(chunk_ * 2, longestChunk);
+                before = now;
+            }
+            letOthersIn(guard);
         }
     }
 
+    void flushAll() noexcept {
+        endBatch();
+        if (!loggers_.flush()) {
+            sinks_.noteUnflushed();
+        }
+        isClean_ = true;
+    }
+
     void carryOut(OrderedAction& action) {
-        sinks_.endBatch();
+        endBatch();
         action.run();
-        sinks_.endBatch();  // a later action may end a logger and its sinks
+        endBatch();  // a later action may end a logger and its sinks
+    }
+
+    void endBatch() noexcept {
+        writeDue_ = sinks_.hasBatch() ? begun_ + writeInterval_ : writeDue_;
+        sinks_.endBatch();
     }
 
     // ---- Flushes
@@ -289,7 +345,7 @@ private:
                 return false;
             }
             logger.flushTaken = 0;
-            sinks_.flush(logger);
+            sinks_.flush(logger, [](const SinkEntry& /*entry*/) { return true; });
         }
     }
 
@@ -324,34 +380,32 @@ private:
         if (noticeInterval_ == no_limit || missing == 0) {
             return;
         }
-        logger.reportedRejected = rejectedOf(logger);
-        if (&logger == lastDropping_) {
-            reportedDropped_ = queue_.statistics().dropped;
-        }
+        logger.reportedMissing = missingOf(logger);
         sinks_.reportDrops(logger, missing, times_.at(reached_));
     }
 
-    /// The number of missing records without a notice. Lanes do not know the loggers of evicted
-    /// records, so all count for the last writer with Overflow::dropOldest.
-    std::uint64_t unreported(const LoggerState& logger) const noexcept {
-        return rejectedOf(logger) - logger.reportedRejected +
-               (&logger == lastDropping_ ? queue_.statistics().dropped - reportedDropped_ : 0);
+    /// The number of missing records without a notice.
+    static std::uint64_t unreported(const LoggerState& logger) noexcept {
+        return missingOf(logger) - logger.reportedMissing;
     }
 
     // Relaxed: informational.
-    static std::uint64_t rejectedOf(const LoggerState& logger) noexcept {
-        return logger.rejected.load(std::memory_order_relaxed);
+    static std::uint64_t missingOf(const LoggerState& logger) noexcept {
+        return logger.missing.load(std::memory_order_relaxed);
     }
 
+    BatchLock& lock_;
     Records& queue_;
     LoggerList& loggers_;
     ActionList& actions_;
+    std::atomic<bool> isAbandoned_{false};
     SinkWriter sinks_;
     StampTimes times_;
     TimePoint begun_{};
-    Stamp reached_ = 0;  ///< the last watermark
+    Stamp reached_ = 0;                  ///< the last watermark
+    std::size_t chunk_ = shortestChunk;  ///< records of the next chunk
+    bool isClean_ = true;                ///< see isClean()
 
-    std::atomic<bool> isAbandoned_{false};
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> lost_{0};
     std::uint64_t reportedLost_ = 0;  ///< lost() at the last flushSinks()
@@ -361,10 +415,8 @@ private:
     std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was left
 
     const std::chrono::nanoseconds noticeInterval_;
-    TimePoint noticeDue_{};                      ///< the earliest time of the next check
-    Stamp noticeAfter_ = 0;                      ///< notices follow this stamp; 0: none is due
-    const LoggerState* lastDropping_ = nullptr;  ///< the last writer with dropOldest, or null
-    std::uint64_t reportedDropped_ = 0;          ///< evicted records that a notice has reported
+    TimePoint noticeDue_{};  ///< the earliest time of the next check
+    Stamp noticeAfter_ = 0;  ///< notices follow this stamp; 0: none is due
 
     const std::chrono::nanoseconds writeInterval_;
     TimePoint writeDue_{};  ///< the next write of the batch sinks

@@ -67,34 +67,21 @@ public:
         return true;
     }
 
-    /// Calls handle(action, stamp) without a lock for each action with a stamp below `limit`.
+    /// Calls handle(action) without a lock for each action with a stamp below `limit`.
     template <class Handle>
     void takeBefore(Stamp limit, Handle&& handle) {
         while (std::unique_ptr<OrderedAction> action = takeOne(limit)) {
-            handle(*action, action->stamp_);
+            handle(*action);
         }
     }
 
-    /// The newest action and its stamp; null and 0 for an empty list.
-    struct Mark {
-        const OrderedAction* action;
-        Stamp stamp;
-    };
-    Mark newest() noexcept {
+    /// Stamps all actions anew by now(), because the clock has restarted.
+    template <class Now>
+    void restamp(Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return last_ == nullptr ? Mark{nullptr, 0} : Mark{last_, last_->stamp_};
-    }
-
-    /// The same for all actions up to the mark, with any stamp. The caller has taken none since
-    /// newest().
-    template <class Handle>
-    void takeUntil(Mark mark, Handle&& handle) {
-        for (bool isLast = mark.action == nullptr; !isLast;) {
-            const std::unique_ptr<OrderedAction> action = takeOne(endOfTime);
-            isLast = action == nullptr || action.get() == mark.action;
-            if (action != nullptr) {
-                handle(*action, action->stamp_);
-            }
+        for (OrderedAction* action = first_.get(); action != nullptr;
+             action = action->next_.get()) {
+            action->stamp_ = now();
         }
     }
 
@@ -122,8 +109,7 @@ public:
     }
 
 private:
-    // Invariant: stamps ascend, because push() reads the clock under the lock. After a restart of
-    // the clock, takeUntil() ignores them.
+    // Invariant: stamps ascend, because push() and restamp() read the clock under the lock.
     //
     // Edge: the back end polls the lanes before it takes actions. If push() returned before the
     // poll, the action is already queued. The stamp of a later action is not below the
@@ -177,6 +163,13 @@ private:
     [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
 };
 
+/// Whether the record's policy allows its eviction, which is then counted.
+inline bool evict(const RecordHead& head) noexcept {
+    const bool isAllowed = head.logger->policy == Overflow::dropOldest;
+    head.logger->missing.fetch_add(isAllowed ? 1 : 0, std::memory_order_relaxed);
+    return isAllowed;
+}
+
 /// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share it, so
 /// one may log after its back end has ended: the record is then rejected.
 ///
@@ -197,8 +190,7 @@ public:
         const SendResult posted = queue_.post(head, bytes, allowed, std::forward<Write>(write));
         if (__builtin_expect(posted != SendResult::ok, 0)) {
             // Relaxed: informational.
-            auto& counter =
-                posted == SendResult::closed ? rejectedAfterEnd_ : head.logger->rejected;
+            auto& counter = posted == SendResult::closed ? rejectedAfterEnd_ : head.logger->missing;
             counter.fetch_add(1, std::memory_order_relaxed);
         }
         ensureWritten();

@@ -59,9 +59,23 @@ public:
         try {
             Reporter reporter(name_);
             reporter.set_error_handler(handler());
-            reporter.err_handler_(text);
+            handleOnce([&] { reporter.err_handler_(text); });
         } catch (...) {
             // The handler itself has failed.
+        }
+    }
+
+    /// Calls an error handler, except in an error handler: one that logs would call itself forever
+    /// after its back end has ended.
+    template <class Handle>
+    static void handleOnce(Handle&& handle) {
+        struct Reset {
+            ~Reset() { isHandling_ = false; }
+        };
+        if (!isHandling_) {
+            isHandling_ = true;
+            const Reset reset;
+            handle();
         }
     }
 
@@ -83,6 +97,8 @@ private:
         const std::lock_guard<std::mutex> lock(mutex_);
         return live_ != nullptr ? *live_ : kept_;
     }
+
+    [[gnu::visibility("default")]] inline static thread_local bool isHandling_ = false;
 
     const std::string name_;
     mutable std::mutex mutex_;         ///< guards the following
@@ -141,9 +157,9 @@ public:
     const std::shared_ptr<ErrorChannel> errors;
 
     // On a cache line of its own, because each log call reads the fields above.
-    /// Records that found no room. Relaxed: informational.
-    alignas(cacheLineSize) std::atomic<std::uint64_t> rejected{0};
-    std::uint64_t reportedRejected = 0;  ///< those in drop notices; written by the back end
+    /// Records that found no room, or were evicted. Relaxed: informational.
+    alignas(cacheLineSize) std::atomic<std::uint64_t> missing{0};
+    std::uint64_t reportedMissing = 0;  ///< those in drop notices; written by the back end
 
     /// Flush request after all records with smaller stamps; 0: none. Any thread raises it.
     std::atomic<Stamp> flushWanted{0};
@@ -176,6 +192,24 @@ public:
             visit(*logger);
             ++index;
         }
+    }
+
+    /// The logger with this name, which is not another string with the same characters; or null.
+    LoggerState* find(const char* name) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        const auto found = std::find_if(loggers_.begin(), loggers_.end(), [name](auto* logger) {
+            return logger->name.data() == name;
+        });
+        return found == loggers_.end() ? nullptr : *found;
+    }
+
+    /// The number of loggers that have this sink.
+    std::ptrdiff_t usersOf(const spdlog::sink_ptr& sink) noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return std::count_if(loggers_.begin(), loggers_.end(), [&sink](auto* logger) {
+            return std::any_of(logger->sinks.begin(), logger->sinks.end(),
+                               [&sink](const SinkEntry& entry) { return entry.sink == sink; });
+        });
     }
 
     /// Flushes each sink once. Returns false if a sink threw or after bad_alloc. If several loggers

@@ -5,6 +5,7 @@
 #include <sluice/log/fields.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,9 @@ class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
 
-    SinkWriter() {
+    /// `isAbandoned`: set by another thread, when no sink shall be called any more.
+    SinkWriter(LoggerList& loggers, const std::atomic<bool>& isAbandoned)
+        : loggers_(loggers), isAbandoned_(isAbandoned) {
         run_.reserve(longestRun);
         used_.reserve(16);
     }
@@ -113,9 +116,13 @@ public:
         used_.clear();
     }
 
-    void flush(const LoggerState& logger) noexcept {
+    /// Flushes the sinks of a logger for which isWanted(entry).
+    template <class Wanted>
+    void flush(const LoggerState& logger, Wanted&& isWanted) noexcept {
         for (const SinkEntry& entry : logger.sinks) {
-            isFlushed_ = guarded(*logger.errors, {}, [&] { entry.sink->flush(); }) && isFlushed_;
+            if (isWanted(entry) && !guarded(*logger.errors, {}, [&] { entry.sink->flush(); })) {
+                noteUnflushed();
+            }
         }
     }
 
@@ -123,8 +130,9 @@ public:
     /// text, like a dist_sink with a file_sink.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
-    /// Whether no flush() has failed since the last call.
+    /// Whether no flush has failed since the last call.
     bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
+    void noteUnflushed() noexcept { isFlushed_ = false; }
 
 private:
     using Message = spdlog::details::log_msg;
@@ -218,7 +226,7 @@ private:
             endRun();
         }
         if (isFlushed) {
-            flush(*head.logger);
+            flush(*head.logger, [](const SinkEntry& /*entry*/) { return true; });
         }
     }
 
@@ -290,26 +298,46 @@ private:
             const auto rest = [&] {
                 sink.log_batch(run_.data() + begin, run_.size() - begin, taken);
             };
-            if (guarded(*logger_->errors, {}, rest)) {
+            if (callSink(begin, taken, rest)) {
                 return;
             }
-            begin += taken;
-            isLost_.set(std::min(begin, run_.size() - 1));
-            ++begin;
+            begin += taken + 1;
         }
     }
 
     void logEach(spdlog::sinks::sink& sink) noexcept {
         needsFlush_ = true;
         for (std::size_t i = 0; i < run_.size(); ++i) {
-            const Message& message = run_[i];
-            if (sink.should_log(message.level) &&
-                !guarded(*logger_->errors, message.source, [&] { sink.log(message); })) {
-                isLost_.set(i);
+            const std::size_t taken = 0;
+            if (sink.should_log(run_[i].level)) {
+                callSink(i, taken, [&] { sink.log(run_[i]); });
             }
         }
     }
 
+    /// Calls a sink for the records from `begin`. If it throws at the record `taken` behind it, the
+    /// logger of that record receives the exception. After abandon() each record is lost.
+    template <class Call>
+    bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
+        if (isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a hint
+            isLost_.set(begin);
+            return false;
+        }
+        try {
+            call();
+            return true;
+        } catch (...) {
+            const std::size_t lost = std::min(begin + taken, run_.size() - 1);
+            const LoggerState* const owner = loggers_.find(run_[lost].logger_name.data());
+            const ErrorChannel& errors = owner != nullptr ? *owner->errors : *logger_->errors;
+            isLost_.set(lost);
+            guarded(errors, run_[lost].source, [] { throw; });
+            return false;
+        }
+    }
+
+    LoggerList& loggers_;
+    const std::atomic<bool>& isAbandoned_;
     LoggerState* logger_ = nullptr;  ///< the logger of the run's last record; null: empty run
     std::vector<Message> run_;
     std::bitset<longestRun> isLost_;     ///< records of the run that a sink refused

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,7 +28,7 @@ namespace sluice::log::detail {
 
 // ---- The layout of a record
 
-/// The thread whose records a lane carries.
+/// The thread whose records a lane carries, for statistics.
 struct ThreadInfo {
     std::uint64_t threadId = 0;  ///< the system's number of the thread
     char threadName[16] = {};    ///< name of the thread at its first record
@@ -46,20 +45,17 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The start of a record. Then follow the user's head, in the shared lane a ThreadInfo, and the
-/// payload or the address of its block, each at a multiple of 8.
+/// The start of a record. Then follow the user's head, and the payload or the address of its block,
+/// each at a multiple of 8.
 struct RecordFrame {
-    static constexpr std::uint32_t large = 1;    ///< the payload is a LargePayload
-    static constexpr std::uint32_t foreign = 2;  ///< the record has a ThreadInfo
-    static constexpr std::uint32_t flags = 7;
+    static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
     Stamp stamp;
-    std::uint32_t payloadSize;        ///< 0 if large
-    std::uint32_t footprintAndFlags;  ///< bytes of the record, a multiple of 8, and the flags
+    std::uint32_t payloadSize;       ///< 0 if large
+    std::uint32_t footprintAndFlag;  ///< bytes of the record, a multiple of 8, and `large`
 
-    [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlags & ~flags; }
-    [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlags & large) != 0; }
-    [[nodiscard]] bool isForeign() const noexcept { return (footprintAndFlags & foreign) != 0; }
+    [[nodiscard]] std::uint32_t footprint() const noexcept { return footprintAndFlag & ~large; }
+    [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlag & large) != 0; }
 };
 
 /// The header of an allocated payload, for a record larger than a lane.
@@ -87,7 +83,6 @@ struct Record {
     const Head& head;
     const std::byte* payload;  ///< at a multiple of 8
     std::size_t size;
-    const ThreadInfo& lane;  ///< the posting thread
 };
 
 constexpr std::size_t roundUpTo8(std::size_t size) noexcept {
@@ -100,9 +95,8 @@ inline const RecordFrame& frameAt(const std::byte* record) noexcept {
 
 /// `headSize` is the size of the user's head.
 inline LargePayload* largePayloadAt(const std::byte* record, std::size_t headSize) noexcept {
-    const std::size_t info = frameAt(record).isForeign() ? sizeof(ThreadInfo) : 0;
     return *std::launder(reinterpret_cast<LargePayload* const*>(record + sizeof(RecordFrame) +
-                                                                roundUpTo8(headSize) + info));
+                                                                roundUpTo8(headSize)));
 }
 
 inline void freeBlockOf(const std::byte* record, std::size_t headSize) noexcept {
@@ -161,11 +155,8 @@ public:
         raise(bytes_, found.bytes);
     }
     void noteStall() noexcept { stalls_.set(stalls_.get() + 1); }
-    void noteStall(std::chrono::nanoseconds length) noexcept {
-        raise(longestStall_, static_cast<std::uint64_t>(length.count()));
-    }
     void reset() noexcept {
-        for (Number* const number : {&messages_, &bytes_, &stalls_, &longestStall_}) {
+        for (Number* const number : {&messages_, &bytes_, &stalls_}) {
             number->set(0);
         }
     }
@@ -174,7 +165,6 @@ public:
         to.high_water_messages = static_cast<std::size_t>(messages_.get());
         to.high_water_bytes = static_cast<std::size_t>(bytes_.get());
         to.stalls = stalls_.get();
-        to.longest_stall = std::chrono::nanoseconds(static_cast<std::int64_t>(longestStall_.get()));
     }
 
 private:
@@ -184,18 +174,16 @@ private:
         }
     }
 
-    Number messages_;      ///< most records in a lane at a poll
-    Number bytes_;         ///< most bytes in a lane at a poll
-    Number stalls_;        ///< records that two successive polls found announced
-    Number longestStall_;  ///< in nanoseconds
+    Number messages_;  ///< most records in a lane at a poll
+    Number bytes_;     ///< most bytes in a lane at a poll
+    Number stalls_;    ///< records that two successive polls found announced
 };
 
 /// The state of the eviction lock, which protects the oldest records of a lane.
 enum class EvictionState : unsigned char {
     free,
-    evicting,  ///< the owner evicts records
-    copying,   ///< the back end copies a few records
-    inPlace    ///< the back end emits the records from the lane
+    brief,   ///< the owner evicts records, or the back end copies some
+    inPlace  ///< the back end emits the records from the lane
 };
 
 // ---- The lane
@@ -214,6 +202,7 @@ template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
     using Clock = typename Traits::Clock;
+    using TimePoint = typename Platform::Clock::time_point;
     template <class T>
     using Atomic = typename Platform::template Atomic<T>;
 
@@ -223,8 +212,9 @@ public:
     /// Bytes between two checks whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
-    explicit RecordLane(const LaneLimits& limits)
+    RecordLane(const LaneLimits& limits, const ThreadInfo& info)
         : limits_(limits),
+          info_(info),
           mask_(roundUpToPowerOfTwo(limits.bytes) - 1),
           ring_(new std::byte[mask_ + 1 + limits.bytes]) {}
     RecordLane(const RecordLane&) = delete;
@@ -287,33 +277,33 @@ public:
     /// Call it after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until there is room. Returns false if the back end reads records
-    /// in place. After the first call the back end copies records instead.
-    bool evictFor(const RecordSize& size) noexcept {
-        // Relaxed: the lock protects the records. The back end reads this before it locks again.
-        copies_.store(1, std::memory_order_relaxed);
-        const EvictionGuard guard = lockEviction(EvictionState::evicting);
-        if (guard == nullptr) {
-            return false;
-        }
-        std::uint64_t evicted = 0;
-        while (reserve(size) == nullptr) {
+    /// Evicts the oldest records until there is room, while evict(record) allows it. Returns false
+    /// if it does not, or if the back end reads records in place.
+    template <class Evict>
+    bool evictFor(const RecordSize& size, Evict&& evict) noexcept {
+        const EvictionGuard guard = lockEviction();
+        bool mayEvict = guard != nullptr;
+        while (mayEvict && reserve(size) == nullptr) {
             const std::byte* const oldest = at(releasedBytes());
-            freeBlockOf(oldest, limits_.headSize);
-            release(guard, releasedBytes() + frameAt(oldest).footprint(), releasedCount() + 1);
-            ++evicted;
+            mayEvict = evict(oldest);
+            if (mayEvict) {
+                freeBlockOf(oldest, limits_.headSize);
+                release(guard, releasedBytes() + frameAt(oldest).footprint(), releasedCount() + 1);
+                dropped_.add(1);
+            }
         }
-        dropped_.add(evicted);
-        return true;
+        return mayEvict;
     }
 
-    /// Sleeps until the record fits and half of the lane is free, or until `closed`. Waking a
-    /// thread for each freed record would cost more than the record.
-    void awaitRoom(const RecordSize& size, const Atomic<bool>& closed) noexcept {
+    /// Sleeps until half of the lane is free and fits(), until `closed` or `until`. Waking a thread
+    /// for each freed record would cost more than the record; `until` limits the wait for a slow
+    /// sink.
+    template <class Fits>
+    void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
         // Relaxed: no data depends on it, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
-                   (reserve(size) != nullptr && isHalfFree(releasedCount(), releasedBytes()));
+                   (isHalfFree(releasedCount(), releasedBytes()) && fits());
         };
         BasicBackoff<Platform> backoff;
         while (!backoff.isLong()) {
@@ -322,21 +312,19 @@ public:
             }
             backoff.wait();
         }
-        room_.wait(ready);
+        static_cast<void>(room_.waitUntil(ready, until));
     }
 
-    /// Sleeps until half of the lane is free, or until `closed`. For the shared lane.
-    void awaitHalfFree(const Atomic<bool>& closed) noexcept {
-        room_.wait([&]() noexcept {
-            return closed.load(std::memory_order_relaxed) ||  // relaxed: see awaitRoom()
-                   isHalfFree(releasedCount(), releasedBytes());
-        });
+    /// Withdraws the announcement of a post that will never end, because a signal handler of its
+    /// thread ends the program.
+    void withdraw() noexcept {
+        // Relaxed, both: the owner alone writes the word.
+        word_.store(word_.load(std::memory_order_relaxed) & ~announced, std::memory_order_relaxed);
     }
 
     void countRejected() noexcept { rejected_.add(1); }
 
-    /// The new owner calls begin(); the owner calls end() when its thread ends.
-    void begin(const ThreadInfo& info) noexcept { info_ = info; }
+    /// The owner calls end() when its thread ends.
     void end() noexcept { left_.store(1, std::memory_order_release); }  // E5
 
     // ---- Back end
@@ -347,10 +335,11 @@ public:
     }
 
     /// Waits for the eviction lock. Returns null if the back end reads records in place.
-    EvictionGuard lockEviction(EvictionState wanted) noexcept {
+    EvictionGuard lockEviction() noexcept {
         BasicBackoff<Platform> backoff;
         EvictionState found = EvictionState::free;
-        while (!evictionLock_.compare_exchange_weak(found, wanted, std::memory_order_acquire,
+        while (!evictionLock_.compare_exchange_weak(found, EvictionState::brief,
+                                                    std::memory_order_acquire,
                                                     std::memory_order_relaxed)) {  // E4
             if (found == EvictionState::inPlace) {
                 return nullptr;
@@ -369,11 +358,6 @@ public:
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
         release(EvictionGuard(this), bytes, count);
-    }
-
-    /// Whether the owner may evict, so that the back end must copy records.
-    [[nodiscard]] bool mayEvict() const noexcept {
-        return copies_.load(std::memory_order_relaxed) != 0;  // relaxed: see evictFor()
     }
 
     [[nodiscard]] const std::byte* at(std::uint64_t position) const noexcept {
@@ -407,30 +391,18 @@ public:
 
     [[nodiscard]] LaneHighWater<Platform>& marks() noexcept { return marks_; }
 
-    // ---- Between two owners
-
-    /// Prepares the empty lane for another owner.
-    void reset() noexcept {
-        left_.store(0, std::memory_order_relaxed);  // relaxed: the registry's lock orders it
-        copies_.store(0, std::memory_order_relaxed);
-        isInUse_ = false;
-        marks_.reset();
-    }
+    // ---- When no thread uses the lane
 
     /// Empties the lane in a forked child, because the parent writes its records, also one being
     /// announced. `isOthers`: the owner does not exist in the child.
     void resetInChild(bool isOthers) noexcept {
-        const bool isInUse = isInUse_ && !isOthers;  // the forking thread may be in a post
-        reset();
-        isInUse_ = isInUse;
-        // Relaxed, all: there is one thread.
-        left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);
-        word_.store(word_.load(std::memory_order_relaxed) & ~announced, std::memory_order_relaxed);
+        marks_.reset();
+        left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // relaxed: there is one thread
+        withdraw();
         release(EvictionGuard(this), tail(), published());
         tailLimit_ = 0;  // so that the next record reads the released position again
     }
 
-    /// Call it after the owner's last post.
     void freeRing() noexcept {
         dropRecords();
         ring_.reset();
@@ -441,7 +413,6 @@ public:
     [[nodiscard]] const ThreadInfo& info() const noexcept { return info_; }
     [[nodiscard]] const LaneHighWater<Platform>& marks() const noexcept { return marks_; }
     [[nodiscard]] const LaneLimits& limits() const noexcept { return limits_; }
-    /// The sums over all owners of the lane.
     [[nodiscard]] LaneCounts counts() const noexcept {
         return {published(), rejected_.get(), dropped_.get()};
     }
@@ -469,7 +440,7 @@ private:
     // .. word acquire -> record read. E3 reuse: record read -> released release .. released
     // acquire -> record overwritten. E4 eviction: records copied or evicted -> lock release ..
     // lock acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
-    // left acquire -> first use by the next owner.
+    // left acquire -> lane freed.
 
     void noteReleased() noexcept {
         tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
@@ -495,10 +466,9 @@ private:
     /// Moves an empty lane to the ring's beginning, unless the eviction lock is taken.
     void restartIfEmpty() noexcept {
         EvictionState found = EvictionState::free;
-        if ((tail() & mask_) < step ||
-            !evictionLock_.compare_exchange_strong(found, EvictionState::evicting,
-                                                   std::memory_order_acquire,
-                                                   std::memory_order_relaxed)) {  // E4
+        if ((tail() & mask_) < step || !evictionLock_.compare_exchange_strong(
+                                           found, EvictionState::brief, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {  // E4
             return;
         }
         const EvictionGuard guard(this);
@@ -535,11 +505,10 @@ private:
 
     // Seldom written.
     alignas(cacheLineSize) const LaneLimits limits_;
+    const ThreadInfo info_;
     const std::uint64_t mask_;
     std::unique_ptr<std::byte[]> ring_;
-    Atomic<unsigned char> copies_{0};  ///< whether the owner evicts; written by the owner
-    Atomic<unsigned char> left_{0};    ///< whether the owner has ended
-    ThreadInfo info_;
+    Atomic<unsigned char> left_{0};  ///< whether the owner has ended
 
     // Written by the back end in each batch, read by the owner when the lane seems full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};

@@ -15,7 +15,7 @@
 namespace sluice::log::detail {
 
 /// The lanes of one queue. A thread owns a lane from its first record until it ends; then the
-/// emptied lane is reused. Threads without a lane take turns with the shared lane.
+/// emptied lane is freed. Threads without a lane take turns with the shared lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", any thread the others.
 /// A spin lock guards the list; its holder runs no user code and allocates nothing.
@@ -34,13 +34,14 @@ public:
     using RecordLane = detail::RecordLane<Traits>;
 
     struct Slot : RecordLane {
-        Slot(LaneRegistry& b, const LaneLimits& limits) : RecordLane(limits), registry(b) {}
+        Slot(LaneRegistry& itsRegistry, const LaneLimits& limits, const ThreadInfo& info)
+            : RecordLane(limits, info), registry(itsRegistry) {}
 
         LaneRegistry& registry;
         Slot* next = nullptr;
         Slot* previous = nullptr;
         bool isKnown = false;  ///< visitNew() has visited it; guarded by lock_
-        LaneCounts former;     ///< counts of former owners; guarded by lock_
+        LaneCounts former;     ///< those of the parent process; guarded by lock_
     };
 
     struct UnlockShared {
@@ -52,11 +53,8 @@ public:
     using SharedGuard = std::unique_ptr<LaneRegistry, UnlockShared>;
     using Threads = ThreadSlots<LaneRegistry>;
 
-    /// The most empty lanes that are kept for new threads.
-    static constexpr std::size_t mostSpare = 4;
-
-    LaneRegistry(const LaneLimits& limits, const LaneLimits& sharedLimits)
-        : limits_(limits), shared_(new Slot(*this, sharedLimits)) {
+    explicit LaneRegistry(const LaneLimits& limits)
+        : limits_(limits), shared_(new Slot(*this, limits, {})) {
         add(*shared_);
     }
     /// Call it at the queue's end, while no post is running.
@@ -69,11 +67,7 @@ public:
     // ---- For ThreadSlots
 
     Slot& enroll(const void* /*thread*/) {
-        Slot* slot = takeSpare();
-        if (slot == nullptr) {
-            slot = new Slot(*this, limits_);
-        }
-        slot->begin(thisThread());
+        auto* const slot = new Slot(*this, limits_, thisThread());
         this->addUser();
         add(*slot);
         return *slot;
@@ -128,14 +122,13 @@ public:
         return version();
     }
 
-    /// The number of lanes whose owner has ended, without the recycled ones.
+    /// The number of lanes whose owner has ended.
     [[nodiscard]] std::size_t leavers() const noexcept {
         return leavers_.load(std::memory_order_relaxed);  // relaxed: hasLeft() acquires
     }
 
-    /// Keeps or frees an empty lane whose owner has ended.
-    void recycle(Slot& slot) noexcept {
-        Slot* unwanted = nullptr;
+    /// Frees an empty lane whose owner has ended.
+    void remove(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
             (slot.previous == nullptr ? first_ : slot.previous->next) = slot.next;
@@ -144,18 +137,9 @@ public:
             }
             --size_;
             gone_ += slot.counts() - slot.former;
-            slot.former = slot.counts();
-            slot.reset();
-            if (spares_ < mostSpare) {
-                slot.next = spare_;
-                spare_ = &slot;
-                ++spares_;
-            } else {
-                unwanted = &slot;
-            }
         }
         leavers_.fetch_sub(1, std::memory_order_relaxed);
-        delete unwanted;
+        delete &slot;
     }
 
     // ---- Any thread
@@ -184,10 +168,10 @@ public:
         return sum;
     }
 
-    /// The number of lanes, including spare ones.
+    /// The number of lanes of threads.
     [[nodiscard]] std::size_t laneCount() noexcept {
         const Guard guard(lock_);
-        return size_ - 1 + spares_;
+        return size_ - 1;
     }
 
     // ---- Fork
@@ -222,10 +206,6 @@ private:
             first_ = slot->next;
             delete slot;
         }
-        while (Slot* const slot = spare_) {
-            spare_ = slot->next;
-            delete slot;
-        }
     }
 
     void add(Slot& slot) noexcept {
@@ -241,24 +221,12 @@ private:
         version_.fetch_add(1, std::memory_order_seq_cst);
     }
 
-    Slot* takeSpare() noexcept {
-        const Guard guard(lock_);
-        Slot* const slot = spare_;
-        if (slot != nullptr) {
-            spare_ = slot->next;
-            --spares_;
-        }
-        return slot;
-    }
-
-    const LaneLimits limits_;           ///< limits of each lane, except the shared one
+    const LaneLimits limits_;           ///< limits of each lane
     Atomic<std::uint64_t> version_{0};  ///< written with lock_
 
     alignas(cacheLineSize) typename Traits::Lock lock_;  ///< guards the following
     Slot* first_ = nullptr;                              ///< the newest lane of the list
-    Slot* spare_ = nullptr;           ///< the first lane that is kept for new threads
-    std::size_t size_ = 0;            ///< lanes in the list
-    std::size_t spares_ = 0;          ///< lanes kept for new threads
+    std::size_t size_ = 0;                               ///< lanes in the list
     LaneCounts gone_;                 ///< counts of lanes that have left the list
     Atomic<std::size_t> leavers_{0};  ///< see leavers(); written by any thread
 

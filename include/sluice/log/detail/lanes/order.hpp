@@ -6,7 +6,6 @@
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,28 +57,14 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// The stamp of the oldest such record; endOfTime if there is none.
-    [[nodiscard]] Stamp nextStamp() const noexcept {
-        if (stagedCount_ != 0) {
-            return frameAt(stagedFront()).stamp;
-        }
-        if (visible() <= lane_->releasedCount()) {
-            return endOfTime;
-        }
-        // Checked again with the lock, because the owner may have evicted the record.
-        const EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
-        return visible() > lane_->releasedCount() ? frameAt(lane_->at(lane_->releasedBytes())).stamp
-                                                  : endOfTime;
-    }
-
     /// Makes records with stamps below `limit` ready: all, or at least `max`. Returns whether there
-    /// is one; then close() must follow. `copies` forces copying, which may allocate.
+    /// is one; then close() must follow. `copies`: the owner may evict records; it may allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
         }
-        EvictionGuard guard = lane_->lockEviction(EvictionState::copying);
-        isInPlace_ = stagedCount_ == 0 && !copies && !lane_->mayEvict();
+        EvictionGuard guard = lane_->lockEviction();
+        isInPlace_ = stagedCount_ == 0 && !copies;
         if (isInPlace_) {
             return openInPlace(std::move(guard), limit);
         }
@@ -289,58 +274,55 @@ class RecordOrder {
     using Registry = LaneRegistry<Traits>;
     using Slot = typename Registry::Slot;
     using Reader = LaneReader<Traits>;
-    using RecordLane = typename Registry::RecordLane;
-    using Clock = typename Platform::Clock;
     using Counter = SingleWriterCounter<Platform>;
     using Marks = LaneHighWater<Platform>;
 
 public:
     using Record = detail::Record<Head>;
-    using Duration = std::chrono::nanoseconds;
 
-    /// Offset of the payload in a record; in the shared lane, of ThreadInfo.
+    /// Offset of the payload in a record.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
-    RecordOrder(Registry& registry, Duration maxHold) noexcept
-        : registry_(registry), maxHold_(maxHold) {}
+    static const Head& headOf(const std::byte* record) noexcept {
+        return *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
+    }
+
+    explicit RecordOrder(Registry& registry) noexcept : registry_(registry) {}
     ~RecordOrder() {
-        for (Watch& watch : lanes_) {
-            watch.reader.dropStaged();
+        for (Reader& reader : lanes_) {
+            reader.dropStaged();
         }
     }
     RecordOrder(const RecordOrder&) = delete;
     RecordOrder& operator=(const RecordOrder&) = delete;
 
-    /// Polls each lane and returns the watermark. All records with smaller stamps are visible,
-    /// except those of a thread that was stalled for longer than `maxHold`.
+    /// Polls each lane and returns the watermark. All records with smaller stamps are visible.
     ///
     /// The processor's counter may restart while the machine sleeps. The watermark is then
-    /// endOfTime, so that all visible records are emitted.
+    /// endOfTime, so that all visible records are emitted, until each earlier post has ended.
     Stamp poll() {
-        recycleLeft();
+        freeLeft();
         const Stamp now = Traits::Clock::nowThenLoad();
         // Read the clock twice: the first read may be reordered before the previous poll's loads.
-        const bool hasRestarted = isBehind(now) && isBehind(Traits::Clock::now());
+        hasRestarted_ =
+            (now < before_ && Traits::Clock::now() < before_) || (hasRestarted_ && anyAnnounced_);
         adoptNewLanes();
         Stamp low = now;
         anyAnnounced_ = false;
         anyStalled_ = false;
-        for (Watch& watch : lanes_) {
-            Stamp bound = watch.reader.poll(now, before_);
-            if (watch.reader.isStalled()) {
-                bound = hold(watch, now, bound);
-            } else {
-                endStall(watch);
-            }
-            anyAnnounced_ = anyAnnounced_ || watch.reader.isAnnounced();
-            noteOccupancy(watch);
-            low = std::min(low, bound);
-        }
-        if (anyAnnounced_) {
-            announcedSince_ = Clock::now();
+        for (Reader& reader : lanes_) {
+            const bool wasStalled = reader.isStalled();
+            low = std::min(low, reader.poll(now, before_));
+            anyAnnounced_ = anyAnnounced_ || reader.isAnnounced();
+            anyStalled_ = anyStalled_ || reader.isStalled();
+            note(reader, !wasStalled && reader.isStalled());
         }
         before_ = now;
-        setWatermark(low, hasRestarted);
+        if (__builtin_expect(hasRestarted_, 0)) {
+            watermark_ = endOfTime;
+        } else {
+            watermark_ = watermark_ == endOfTime ? low : std::max(watermark_, low);
+        }
         return watermark_;
     }
 
@@ -354,7 +336,7 @@ public:
         std::size_t count = 0;
         for (; count < max && !merge_.isEmpty(); ++count) {
             Reader& reader = merge_.top();
-            emitOne(reader.front(), reader.lane(), emit);
+            emitOne(reader.front(), emit);
             if (reader.next(limit)) {
                 merge_.setTopStamp(reader.stamp());
             } else {
@@ -372,9 +354,6 @@ public:
 
     /// Whether a stalled thread holds the watermark back.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
-    [[nodiscard]] bool hasStalledContinued() const noexcept {
-        return any([](const Reader& reader) { return reader.isStalled() && reader.hasChanged(); });
-    }
 
     /// Whether a lane has changed since the last poll, or was added.
     [[nodiscard]] bool hasChanged() const noexcept {
@@ -391,26 +370,9 @@ public:
 
     /// The maxima over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
-    /// The number of stalls longer than `maxHold`.
-    [[nodiscard]] std::uint64_t ignoredStalls() const noexcept { return ignoredStalls_.get(); }
     [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
-    /// The number of records emitted after a later one.
-    [[nodiscard]] std::uint64_t orderViolations() const noexcept { return orderViolations_.get(); }
 
 private:
-    using TimePoint = std::chrono::time_point<Clock, Duration>;
-
-    struct Stall {
-        bool isOn = false;
-        bool isIgnored = false;  ///< longer than maxHold_
-        TimePoint since{};
-    };
-
-    struct Watch {
-        Reader reader;
-        Stall stall;
-    };
-
     /// Closes the open lanes and frees the emitted large payloads.
     struct CloseLanes {
         RecordOrder& order;
@@ -429,43 +391,21 @@ private:
 
     template <class Predicate>
     bool any(Predicate holds) const noexcept {
-        return std::any_of(lanes_.begin(), lanes_.end(),
-                           [&holds](const Watch& watch) { return holds(watch.reader); });
+        return std::any_of(lanes_.begin(), lanes_.end(), holds);
     }
 
     // ---- The watermark
 
-    void setWatermark(Stamp low, bool hasRestarted) noexcept {
-        const Stamp earlier = watermark_;
-        if (__builtin_expect(hasRestarted, 0)) {
-            watermark_ = endOfTime;
-        } else {
-            watermark_ = earlier == endOfTime ? low : std::max(earlier, low);
-        }
-        if (__builtin_expect(std::max(earlier, watermark_) == endOfTime, 0)) {
-            last_ = 0;
-        }
-    }
-
-    /// Whether `now` is earlier than the last poll or than a record that the last poll saw.
-    bool isBehind(Stamp now) const noexcept {
-        return now < before_ || any([now](const Reader& reader) {
-                   const Stamp stamp = reader.nextStamp();
-                   return stamp > now && stamp != endOfTime;
-               });
-    }
-
-    void noteOccupancy(const Watch& watch) noexcept {
-        if (watch.reader.hasRecords()) {
-            const Occupancy found = watch.reader.lane().occupancy();
+    void note(const Reader& reader, bool isNewStall) noexcept {
+        if (reader.hasRecords()) {
+            const Occupancy found = reader.lane().occupancy();
             marks_.note(found);
-            watch.reader.lane().marks().note(found);
+            reader.lane().marks().note(found);
         }
-    }
-
-    void noteLength(const Watch& watch, Duration length) noexcept {
-        marks_.noteStall(length);
-        watch.reader.lane().marks().noteStall(length);
+        if (__builtin_expect(isNewStall, 0)) {
+            marks_.noteStall();
+            reader.lane().marks().noteStall();
+        }
     }
 
     void adoptNewLanes() {
@@ -476,47 +416,17 @@ private:
         registry_.forEach([&most](Slot&) { ++most; });
         // Allocate here, because the callback below runs under the registry's lock.
         lanes_.reserve(2 * most + 8);
-        version_ = registry_.visitNew([this](Slot& slot) {
-            lanes_.push_back(Watch{Reader(slot), {}});
-        });
+        version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
 
-    /// Returns the bound of a stalled lane: after maxHold_ it no longer holds the watermark back.
-    [[gnu::cold, gnu::noinline]] Stamp hold(Watch& watch, Stamp now, Stamp bound) {
-        Stall& stall = watch.stall;
-        if (!stall.isOn) {
-            stall = Stall{true, false, announcedSince_};
-            marks_.noteStall();
-            watch.reader.lane().marks().noteStall();
-        }
-        const Duration length = Clock::now() - stall.since;
-        noteLength(watch, length);
-        if (length < maxHold_) {
-            anyStalled_ = true;
-            return bound;
-        }
-        if (!stall.isIgnored) {
-            ignoredStalls_.add(1);
-        }
-        stall.isIgnored = true;
-        return now;
-    }
-
-    void endStall(Watch& watch) {
-        if (__builtin_expect(watch.stall.isOn, 0)) {
-            noteLength(watch, Clock::now() - watch.stall.since);
-            watch.stall = Stall{};
-        }
-    }
-
-    /// Recycles the empty lanes whose owners have ended.
-    void recycleLeft() {
+    /// Frees the empty lanes whose owners have ended.
+    void freeLeft() {
         for (std::size_t i = 0; registry_.leavers() != 0 && i < lanes_.size();) {
-            Watch& watch = lanes_[i];
-            if (watch.reader.lane().hasLeft() && !watch.reader.hasChanged() &&
-                !watch.reader.isAnnounced() && !watch.reader.hasRecords()) {
-                registry_.recycle(static_cast<Slot&>(watch.reader.lane()));
-                std::swap(watch, lanes_.back());
+            Reader& reader = lanes_[i];
+            if (reader.lane().hasLeft() && !reader.hasChanged() && !reader.isAnnounced() &&
+                !reader.hasRecords()) {
+                registry_.remove(static_cast<Slot&>(reader.lane()));
+                std::swap(reader, lanes_.back());
                 lanes_.pop_back();
             } else {
                 ++i;
@@ -530,67 +440,42 @@ private:
         // Allocate first: each lane that is opened must also be closed, even if bad_alloc follows.
         merge_.reset(lanes_.size());
         open_.reserve(lanes_.size());
-        for (Watch& watch : lanes_) {
-            if (watch.reader.open(limit, max, copies)) {
-                open_.push_back(&watch.reader);
-                merge_.add(watch.reader.stamp(), watch.reader);
+        for (Reader& reader : lanes_) {
+            if (reader.open(limit, max, copies)) {
+                open_.push_back(&reader);
+                merge_.add(reader.stamp(), reader);
             }
         }
     }
 
     template <class Emit>
-    void emitOne(const std::byte* record, const RecordLane& lane, Emit& emit) noexcept {
+    void emitOne(const std::byte* record, Emit& emit) noexcept {
         const RecordFrame& frame = frameAt(record);
-        const auto& head =
-            *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
         const std::byte* payload = record + payloadAt;
         std::size_t size = frame.payloadSize;
-        const ThreadInfo* info = &lane.info();
-        if (__builtin_expect(frame.isForeign(), 0)) {
-            info = std::launder(reinterpret_cast<const ThreadInfo*>(payload));
-            payload += sizeof(ThreadInfo);
-        }
         if (__builtin_expect(frame.isLarge(), 0)) {
             LargePayload* const block = largePayloadAt(record, sizeof(Head));
             payload = block->bytes();
             size = block->size;
             block->next = std::exchange(used_, block);
         }
-        if (__builtin_expect(frame.stamp < last_, 0)) {
-            noteStepBack(frame.stamp);
-        } else {
-            last_ = frame.stamp;
-        }
-        emit(Record{frame.stamp, head, payload, size, *info});
-    }
-
-    /// Handles a stamp below the last one, which is no violation if the clock has restarted.
-    [[gnu::cold, gnu::noinline]] void noteStepBack(Stamp stamp) noexcept {
-        if (watermark_ == endOfTime) {
-            last_ = stamp;
-        } else {
-            orderViolations_.add(1);
-        }
+        emit(Record{frame.stamp, headOf(record), payload, size});
     }
 
     Registry& registry_;
-    const Duration maxHold_;
-    std::vector<Watch> lanes_;
-    std::uint64_t version_ = 0;   ///< the registry's version at the last adoptNewLanes()
-    Stamp before_ = 0;            ///< the clock at the last poll
-    Stamp watermark_ = 0;         ///< result of the last poll
-    bool anyAnnounced_ = false;   ///< see anyAnnounced()
-    bool anyStalled_ = false;     ///< see isStalled()
-    TimePoint announcedSince_{};  ///< time of the last poll that saw an announced record
+    std::vector<Reader> lanes_;
+    std::uint64_t version_ = 0;  ///< the registry's version at the last adoptNewLanes()
+    Stamp before_ = 0;           ///< the clock at the last poll
+    Stamp watermark_ = 0;        ///< result of the last poll
+    bool hasRestarted_ = false;  ///< the clock has restarted, and earlier posts may not have ended
+    bool anyAnnounced_ = false;  ///< see anyAnnounced()
+    bool anyStalled_ = false;    ///< see isStalled()
     Marks marks_;
-    Counter ignoredStalls_;
 
     LaneMerge<Reader> merge_;
     std::vector<Reader*> open_;     ///< readers between open() and close()
     LargePayload* used_ = nullptr;  ///< large payloads of emitted records
-    Stamp last_ = 0;                ///< the latest emitted stamp
     Counter emitted_;
-    Counter orderViolations_;
 };
 
 }  // namespace sluice::log::detail

@@ -38,9 +38,7 @@ struct RecordQueueOptions {
 
     std::size_t laneMessages = 8192;  ///< most records in the lane of a thread: 1 to 2^30
     std::size_t laneBytes = std::size_t{1} << 20U;  ///< most bytes in a lane, with headers
-    /// How long a stalled thread may delay the output; more than zero.
-    std::chrono::nanoseconds maxHold = std::chrono::nanoseconds::max();
-    RoomMaker roomMaker;  ///< for Overflow::block
+    RoomMaker roomMaker;                            ///< for Overflow::block
 };
 
 struct RecordQueueTraits {
@@ -50,6 +48,12 @@ struct RecordQueueTraits {
     using Parker = DefaultParker;
     using Lock = SpinLock;  ///< guards the list of lanes
 };
+
+/// Whether the record may be evicted by a later one. Overload it for a head that has a policy.
+template <class Head>
+bool evict(const Head& /*head*/) noexcept {
+    return true;
+}
 
 /// Counts of all lanes. In a quiescent queue, logged = emitted + dropped + messages.
 struct RecordQueueStatistics : backend_statistics {
@@ -66,13 +70,12 @@ struct RecordQueueStatistics : backend_statistics {
 ///     queue.emitBefore(limit, 1024, [](const RecordQueue<Head>::Record& record) { ... });
 ///
 /// Order: if one post returns before another begins, on any thread, its record is emitted first.
-/// A thread stalled for longer than `maxHold` may break this order, which is counted.
 ///
 /// Thread safety: any thread may call the members under "Producers" and "Any thread", also in
 /// destructors of thread-local and static objects, and in callbacks. One thread at a time calls
 /// the members under "Back end", and not in a callback. Signal handlers must not post. A post is
 /// wait-free while the thread has a lane with room. A thread preempted between announcement and
-/// publication delays all later records, for at most `maxHold`.
+/// publication delays all later records.
 ///
 /// Performance: allocates for a thread's first post, and for a record larger than a lane. Pause
 /// some microseconds between polls: each poll takes cache lines from the posting threads.
@@ -101,11 +104,10 @@ public:
 
     /// Requires laneBytes >= leastBytes; the caller checks the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
-        : registry_(new Registry(limitsOf(options), sharedLimitsOf(options))),
+        : registry_(new Registry(limitsOf(options))),
           hash_(Threads::hash(registry_)),
-          roomMaker_(options.roomMaker),
-          maxHold_(options.maxHold) {
-        order_.emplace(*registry_, maxHold_);
+          roomMaker_(options.roomMaker) {
+        order_.emplace(*registry_);
     }
     RecordQueue(const RecordQueue&) = delete;
     RecordQueue& operator=(const RecordQueue&) = delete;
@@ -130,32 +132,27 @@ public:
         return postToOwn(*lane, head, bytes, policy, write);
     }
 
-    /// Tries once to post into a lane that the calling thread owns or has locked. `flags`:
-    /// RecordFrame::foreign for the shared lane, otherwise 0.
+    /// Tries once to post into a lane that the calling thread owns or has locked.
     template <class Write>
-    PostAttempt tryPost(RecordLane& lane, std::uint32_t flags, const Head& head, std::size_t bytes,
-                        Write& write) {
-        const RecordSize size = sizeIn(lane, flags, bytes);
+    PostAttempt tryPost(RecordLane& lane, const Head& head, std::size_t bytes, Write& write) {
+        const RecordSize size = sizeIn(lane, bytes);
         if (__builtin_expect(size.isLarge, 0)) {
-            return tryPostLarge(lane, flags, head, bytes, write);
+            return tryPostLarge(lane, head, bytes, write);
         }
         std::byte* const record = lane.reserve(size.footprint);
         if (__builtin_expect(record == nullptr, 0)) {
             return PostAttempt::full;
         }
-        write(fill(record, head, bytes, size.footprint, flags));
+        write(fill(record, head, bytes, size.footprint));
         return publish(lane, record);
     }
 
     /// The size in this lane of a record with a payload of `bytes` bytes.
-    static RecordSize sizeIn(const RecordLane& lane, std::uint32_t flags,
-                             std::size_t bytes) noexcept {
-        const std::size_t info = (flags & RecordFrame::foreign) != 0 ? sizeof(ThreadInfo) : 0;
-        const std::size_t most = lane.limits().bytes;
-        const std::size_t footprint = Order::payloadAt + info + roundUpTo8(bytes);
+    static RecordSize sizeIn(const RecordLane& lane, std::size_t bytes) noexcept {
         // The sum does not overflow, because no object is so large.
-        if (__builtin_expect(footprint > most, 0)) {
-            return {info + leastBytes, true};
+        const std::size_t footprint = Order::payloadAt + roundUpTo8(bytes);
+        if (__builtin_expect(footprint > lane.limits().bytes, 0)) {
+            return {leastBytes, true};
         }
         return {footprint, false};
     }
@@ -188,15 +185,14 @@ public:
         return order_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Sleeps until there is a record to emit, a wake(), or the deadline. If a stalled thread holds
-    /// the watermark back, waits for that thread instead, for about 20 ms at most. Returns whether
-    /// there is work; may return false early.
+    /// Sleeps until there is a record to emit, a wake(), or the deadline. Only naps if a stalled
+    /// thread holds the watermark back, because its end wakes nobody. Returns whether there is
+    /// work; may return early.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
-            return waitForStalled(until);
-        }
-        if (!hasWork() && Platform::Clock::now() < until) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        } else if (!hasWork() && Platform::Clock::now() < until) {
             letPostsWake(true);                      // E1
             const auto key = events_.prepareWait();  // E1
             if (hasWork()) {
@@ -234,9 +230,16 @@ public:
     }
 
     /// Call it before posts with Overflow::dropOldest. Makes the back end copy records before it
-    /// emits them, so that a post can evict at any time. Otherwise the first such post may be
-    /// rejected.
+    /// emits them, so that a post can evict at any time. Otherwise such a post may be rejected.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
+
+    /// Call it when the program ends in a signal handler, which may have interrupted a post of its
+    /// thread: the back end would wait for that record.
+    void withdrawOwnPost() noexcept {
+        if (Slot* const own = Threads::find(registry_, hash_)) {
+            own->withdraw();
+        }
+    }
 
     /// Rejects later posts, and those that wait for room.
     void close() noexcept {
@@ -250,8 +253,7 @@ public:
         return statistics([](thread_statistics&) {});
     }
 
-    /// Also calls visit(thread_statistics&) for each lane, under a lock. The counts of a lane begin
-    /// with its present thread.
+    /// Also calls visit(thread_statistics&) for each lane, under a lock.
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
@@ -266,9 +268,7 @@ public:
         });
         counts.copyTo(sum);
         order_->marks().copyTo(sum);
-        sum.ignored_stalls = order_->ignoredStalls();
         sum.emitted = order_->emitted();
-        sum.order_violations = order_->orderViolations();
         return sum;
     }
 
@@ -282,7 +282,7 @@ public:
     void resetDropped() { reset(droppedBefore_, &LaneCounts::dropped); }
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
-    /// The number of lanes, including spare ones.
+    /// The number of lanes of threads.
     [[nodiscard]] std::size_t laneCount() const noexcept { return registry_->laneCount(); }
 
     [[nodiscard]] Registry& registry() noexcept { return *registry_; }
@@ -296,7 +296,7 @@ public:
 
     /// Empties the queue, because the parent emits the earlier records. Resets all counts.
     void resetInChild() {
-        order_.emplace(*registry_, maxHold_);
+        order_.emplace(*registry_);
         // Relaxed, both: there is one thread.
         droppedBefore_.store(0, std::memory_order_relaxed);
         rejectedBefore_.store(0, std::memory_order_relaxed);
@@ -342,11 +342,6 @@ private:
     static LaneLimits limitsOf(const RecordQueueOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
-    static LaneLimits sharedLimitsOf(const RecordQueueOptions& options) noexcept {
-        LaneLimits limits = limitsOf(options);
-        limits.bytes = std::max(limits.bytes, leastBytes + sizeof(ThreadInfo));
-        return limits;
-    }
 
     // ---- A post
 
@@ -354,7 +349,7 @@ private:
     SendResult postToOwn(RecordLane& lane, const Head& head, std::size_t bytes, Overflow policy,
                          Write& write) {
         const UseLane use(lane);
-        const PostAttempt attempt = tryPost(lane, 0, head, bytes, write);
+        const PostAttempt attempt = tryPost(lane, head, bytes, write);
         if (__builtin_expect(attempt == PostAttempt::ok, 1)) {
             return SendResult::ok;
         }
@@ -363,15 +358,11 @@ private:
 
     /// Writes the record except its stamp and payload. Returns the payload's address.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
-                           std::size_t footprint, std::uint32_t flags) noexcept {
+                           std::size_t footprintAndFlag) noexcept {
         ::new (record) RecordFrame{0, static_cast<std::uint32_t>(payloadSize),
-                                   static_cast<std::uint32_t>(footprint) | flags};
+                                   static_cast<std::uint32_t>(footprintAndFlag)};
         ::new (record + sizeof(RecordFrame)) Head(head);
-        if ((flags & RecordFrame::foreign) == 0) {
-            return record + Order::payloadAt;
-        }
-        ::new (record + Order::payloadAt) ThreadInfo(thisThread());
-        return record + Order::payloadAt + sizeof(ThreadInfo);
+        return record + Order::payloadAt;
     }
 
     PostAttempt publish(RecordLane& lane, std::byte* record) noexcept {
@@ -401,7 +392,7 @@ private:
                                                             std::size_t bytes, Overflow policy,
                                                             Write& write, PostAttempt attempt) {
         while (attempt == PostAttempt::full && makeRoom(lane, bytes, policy)) {
-            attempt = tryPostRarely(lane, 0, head, bytes, write);
+            attempt = tryPostRarely(lane, head, bytes, write);
         }
         if (attempt == PostAttempt::ok) {
             return SendResult::ok;
@@ -418,33 +409,38 @@ private:
         if (policy == Overflow::reject) {
             return false;
         }
-        const RecordSize size = sizeIn(lane, 0, bytes);
+        const RecordSize size = sizeIn(lane, bytes);
         if (policy == Overflow::dropOldest) {
-            return lane.evictFor(size);
+            return evictFor(lane, size);
         }
         if (!hasPolled()) {
-            lane.awaitRoom(size, closed_);
+            lane.awaitRoom(closed_, soon(), [&] { return lane.reserve(size) != nullptr; });
         }
         return !isClosed();
     }
+
+    static bool evictFor(RecordLane& lane, const RecordSize& size) {
+        return lane.evictFor(size,
+                             [](const std::byte* record) { return evict(Order::headOf(record)); });
+    }
+    /// The time at which a thread that waits for room tries again.
+    static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
     /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
     bool hasPolled() { return roomMaker_.make != nullptr && roomMaker_.make(roomMaker_.core); }
 
     /// tryPost() out of line.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] PostAttempt tryPostRarely(RecordLane& lane, std::uint32_t flags,
-                                                           const Head& head, std::size_t bytes,
-                                                           Write& write) {
-        return tryPost(lane, flags, head, bytes, write);
+    [[gnu::cold, gnu::noinline]] PostAttempt tryPostRarely(RecordLane& lane, const Head& head,
+                                                           std::size_t bytes, Write& write) {
+        return tryPost(lane, head, bytes, write);
     }
 
     /// Posts a record whose payload is allocated.
     template <class Write>
-    [[gnu::cold, gnu::noinline]] PostAttempt tryPostLarge(RecordLane& lane, std::uint32_t flags,
-                                                          const Head& head, std::size_t bytes,
-                                                          Write& write) {
-        const RecordSize size = sizeIn(lane, flags, bytes);
+    [[gnu::cold, gnu::noinline]] PostAttempt tryPostLarge(RecordLane& lane, const Head& head,
+                                                          std::size_t bytes, Write& write) {
+        const RecordSize size = sizeIn(lane, bytes);
         std::byte* const record = lane.reserve(size);
         if (record == nullptr) {
             return PostAttempt::full;
@@ -454,8 +450,7 @@ private:
             return PostAttempt::noMemory;
         }
         write(payload->bytes());
-        flags |= RecordFrame::large;
-        ::new (fill(record, head, 0, size.footprint, flags)) LargePayload*(payload);
+        ::new (fill(record, head, 0, size.footprint | RecordFrame::large)) LargePayload*(payload);
         const PostAttempt attempt = publish(lane, record);
         if (attempt == PostAttempt::ok) {
             lane.notePublishedLarge();
@@ -483,12 +478,11 @@ private:
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_->shared();
-        constexpr std::uint32_t flags = RecordFrame::foreign;
         while (typename Registry::SharedGuard guard = registry_->lockShared()) {
-            PostAttempt attempt = tryPostRarely(lane, flags, head, bytes, write);
+            PostAttempt attempt = tryPostRarely(lane, head, bytes, write);
             if (attempt == PostAttempt::full && policy == Overflow::dropOldest &&
-                lane.evictFor(sizeIn(lane, flags, bytes))) {
-                attempt = tryPostRarely(lane, flags, head, bytes, write);
+                evictFor(lane, sizeIn(lane, bytes))) {
+                attempt = tryPostRarely(lane, head, bytes, write);
             }
             if (attempt == PostAttempt::ok) {
                 return SendResult::ok;
@@ -501,7 +495,7 @@ private:
             }
             guard.reset();
             if (!hasPolled()) {
-                lane.awaitHalfFree(closed_);
+                lane.awaitRoom(closed_, soon(), [] { return true; });
             }
         }
         registry_->countSharedRejected();
@@ -530,25 +524,6 @@ private:
         return isWoken() || order_->hasChanged() || order_->hasRecords();
     }
 
-    /// Polls until the stalled thread continues. Posts do not end this wait, because no later
-    /// record can be emitted before the stalled one.
-    bool waitForStalled(TimePoint until) {
-        using std::chrono::microseconds;
-        microseconds nap{0};
-        microseconds slept{0};
-        const auto ready = [this] { return isWoken() || order_->hasStalledContinued(); };
-        while (!ready() && slept < microseconds(20'000) && Platform::Clock::now() < until) {
-            if (nap.count() < 50) {
-                nap += microseconds(1);
-                Platform::yield();
-            } else {
-                std::this_thread::sleep_for(nap);
-                slept += nap;
-                nap = std::min(2 * nap, microseconds(5'000));
-            }
-        }
-        return ready() && takeWake();
-    }
     bool takeWake() noexcept {
         if (isWoken()) {
             // An exchange: a store could overwrite a second wake() without acquiring its writes.
@@ -591,7 +566,6 @@ private:
     Atomic<bool> closed_{false};                                ///< written by close()
     Atomic<bool> postsWake_{false};                             ///< written by the back end
     BasicPark<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
-    const std::chrono::nanoseconds maxHold_;
     Atomic<bool> copies_{false};  ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};

@@ -4,6 +4,7 @@
 
 #include <sluice/actor.hpp>
 #include <sluice/inspect/machine_graph.hpp>
+#include <sluice/inspect/watchdog.hpp>
 
 #include <atomic>
 #include <chrono>

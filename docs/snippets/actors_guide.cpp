@@ -1,5 +1,6 @@
 // The code of docs/guide/actors.md.
 #include <sluice/actor.hpp>
+#include <sluice/inspect/watchdog.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -17,4 +17,3 @@
 #include <sluice/actor/thread_options.hpp>
 #include <sluice/actor/thread_pool.hpp>
 #include <sluice/actor/timer.hpp>
-#include <sluice/actor/watchdog.hpp>

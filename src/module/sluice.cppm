@@ -221,14 +221,17 @@ using sluice::partial;
 using sluice::prefetchEndsForWrite;
 using sluice::prefetchForRead;
 using sluice::prefetchForWrite;
+using sluice::pressureOf;
 using sluice::priorityCount;
 using sluice::removeListener;
+using sluice::roomOf;
 using sluice::roundUpToPowerOfTwo;
 using sluice::setAssertionHandler;
 using sluice::storeMax;
 using sluice::toString;
 using sluice::truncateToFit;
 using sluice::unlimited;
+using sluice::writeGraph;
 using sluice::writeMetrics;
 }  // namespace sluice
 
@@ -245,6 +248,7 @@ using sluice::wire::Envelope;
 using sluice::wire::EnvelopeError;
 using sluice::wire::Field;
 using sluice::wire::Type;
+using sluice::wire::characterSize;
 using sluice::wire::decode;
 using sluice::wire::decodeEnvelope;
 using sluice::wire::encode;
@@ -255,6 +259,9 @@ using sluice::wire::envelopeVersion;
 using sluice::wire::field;
 using sluice::wire::fields;
 using sluice::wire::hasUnnamedFields;
+using sluice::wire::isAscii;
+using sluice::wire::isUtf8;
+using sluice::wire::isUtf8Constant;
 using sluice::wire::schemaHash;
 using sluice::wire::toString;
 }  // namespace sluice::wire

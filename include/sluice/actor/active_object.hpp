@@ -204,7 +204,8 @@ public:
         static_assert(isHandled,
                       "an active object has a public `void handle(const T&)` or `void handle(const "
                       "T&, const Header&)` for each type of its Messages: one is missing");
-        static_assert(!detail::InFlightLimits<MessageList, Traits>::any || !detail::drops<Traits>,
+        static_assert(!detail::InFlightLimits<MessageList, Traits>::any ||
+                          !detail::hasPolicy<Traits>(Overflow::dropOldest),
                       "a type with maxInFlight and Overflow::dropOldest do not go together");
         static_assert(canRestart, "with OnFailure::restart the class has a public `restart()`");
         if constexpr (isHandled && canRestart) {  // or there would be other errors besides

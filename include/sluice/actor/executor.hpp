@@ -24,7 +24,7 @@ struct ExecutorOptions {
     std::size_t maxMessages = 65536;
 };
 
-/// An object with messages, as its executor sees it. It is scheduled once until it runs.
+/// An object with messages, scheduled once until it runs.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <type_traits>
 
 namespace sluice {
 
@@ -55,58 +56,57 @@ private:
 
 /// Calls the handlers of one object and counts them; measures them if the traits say so. The
 /// object's thread writes.
-template <class Traits, bool Counts, bool HasTimes = Traits::handlerTimes>
+template <class Traits, bool Counts>
 class HandlerBook {
+    using Platform = typename Traits::Platform;
+    struct Durations {
+        DurationBook<Platform> inHandlers;
+        DurationBook<Platform> inQueue;
+    };
+    struct Nothing {};
+
 public:
     template <class Header, class ReadClock, class Call>
-    void call(const Header& /*header*/, ReadClock /*readClock*/, Call handle) {
-        if constexpr (Counts) {
-            handled_.add(1);
+    void call([[maybe_unused]] const Header& header, [[maybe_unused]] ReadClock readClock,
+              Call handle) {
+        if constexpr (Counts || Traits::handlerTimes) {
+            book_.handled.add(1);
         }
-        handle();
+        if constexpr (Traits::handlerTimes) {
+            const auto start = readClock();
+            if constexpr (Header::hasTimeStamp) {
+                book_.inQueue.add(start - header.timeStamp);
+            }
+            struct End {  // also when the handler throws
+                DurationBook<Platform>& book;
+                ReadClock readClock;
+                decltype(start) begun;
+                ~End() { book.add(readClock() - begun); }
+            } const end{book_.inHandlers, readClock, start};
+            handle();
+        } else {
+            handle();
+        }
     }
 
-    [[nodiscard]] std::uint64_t handled() const noexcept { return handled_.get(); }
+    [[nodiscard]] std::uint64_t handled() const noexcept { return book_.handled.get(); }
     [[nodiscard]] HandlerTimes times() const noexcept {
         HandlerTimes times;
         times.handled = handled();
+        if constexpr (Traits::handlerTimes) {
+            times.inHandlers = book_.inHandlers.sum();
+            times.longestHandler = book_.inHandlers.longest();
+            times.inQueue = book_.inQueue.sum();
+            times.longestInQueue = book_.inQueue.longest();
+        }
         return times;
     }
 
 private:
-    SingleWriterCounter<typename Traits::Platform> handled_;
-};
-
-template <class Traits, bool Counts>
-class HandlerBook<Traits, Counts, true> {
-    using Platform = typename Traits::Platform;
-
-public:
-    template <class Header, class ReadClock, class Call>
-    void call(const Header& header, ReadClock readClock, Call handle) {
-        const auto start = readClock();
-        if constexpr (Header::hasTimeStamp) {
-            queue_.add(start - header.timeStamp);
-        }
-        struct End {  // also when the handler throws
-            DurationBook<Platform>& book;
-            ReadClock readClock;
-            decltype(start) begun;
-            ~End() { book.add(readClock() - begun); }
-        } const end{handlers_, readClock, start};
-        handled_.add(1);
-        handle();
-    }
-
-    [[nodiscard]] std::uint64_t handled() const noexcept { return handled_.get(); }
-    [[nodiscard]] HandlerTimes times() const noexcept {
-        return {handled(), handlers_.sum(), handlers_.longest(), queue_.sum(), queue_.longest()};
-    }
-
-private:
-    SingleWriterCounter<Platform> handled_;
-    DurationBook<Platform> handlers_;
-    DurationBook<Platform> queue_;
+    struct Book : std::conditional_t<Traits::handlerTimes, Durations, Nothing> {
+        SingleWriterCounter<Platform> handled;
+    };
+    Book book_;
 };
 
 }  // namespace detail

@@ -36,9 +36,8 @@ private:
     inline static std::atomic<rep> now_{0};
 };
 
-/// The wait strategy of objects that one thread runs by hand. It never waits: a wait with a
-/// deadline, and a post that would wait for room, fails immediately. Any other wait terminates the
-/// program with a message, because no other thread could end it.
+/// The wait strategy of objects that one thread runs by hand: a wait with a deadline fails
+/// immediately. Any other wait terminates the program, because no other thread could end it.
 template <class Platform>
 class ManualWait {
 public:

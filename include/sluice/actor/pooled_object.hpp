@@ -67,8 +67,7 @@ private:
     SingleWriterCounter<typename Traits::Platform> restarts_;
 };
 
-/// Rejects traits that an object on an executor cannot honour. A function, because a class that
-/// fails an assertion causes further errors.
+/// Rejects traits that an object on an executor cannot honour.
 template <class Base, class Traits>
 constexpr bool arePooledTraits() noexcept {
     constexpr bool areDerived = std::is_base_of_v<Base, Traits>;
@@ -158,7 +157,6 @@ public:
     SendResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
-    /// The same as post(), under ActiveObject's name.
     template <class T, class Options = PublishOptions>
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
@@ -197,7 +195,6 @@ public:
         // Relaxed: no other data depends on it.
         return servedBy_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// Whether the object refuses messages: it was not started, or was stopped.
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
     /// Whether the object has ended and its `ended()` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
@@ -298,7 +295,7 @@ protected:
         return before != Closing::unstarted;
     }
 
-    /// Makes the object check its alarm. Returns true if the caller must schedule it.
+    /// Returns true if the caller must schedule the object, which then checks its alarm.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
     /// The same, and schedules the object. Not needed in its own handler, because the object
     /// checks its timers before it leaves the thread.
@@ -447,8 +444,7 @@ private:
 
 namespace sluice {
 
-/// The traits of an object on an executor. Derive from them and redeclare some. The other traits of
-/// a bus do not compile.
+/// The traits of an object on an executor. The other traits of a bus do not compile.
 struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
@@ -650,7 +646,7 @@ private:
         return static_cast<PooledObject&>(task).wake();
     }
 
-    /// Without PooledTraits the object does not compile, and this avoids a second error.
+    /// Avoids a second error without PooledTraits.
     static constexpr std::size_t batch() noexcept {
         if constexpr (areTraits) {
             return Traits::batch;
@@ -684,8 +680,7 @@ private:
         }
     }
 
-    /// Called without messages. Returns false if a message has arrived. After true, another thread
-    /// may run or destroy the object.
+    /// Returns false if a message has arrived. After true, another thread may run or destroy it.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {

@@ -165,8 +165,7 @@ private:
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use it if a thread cannot continue without the reply. Otherwise post a message that names the
-/// sender, and let the object post its reply: then no thread waits.
+/// Use it if a thread cannot continue without the reply. Otherwise let the object post its reply.
 ///
 /// Thread safety: one thread at a time uses a Request or a Future; each may be moved to another
 /// thread. reply() never waits. get() waits until the reply, the cancellation or the deadline, so
@@ -243,7 +242,7 @@ public:
         }
     }
 
-    /// Whether get() returns immediately, for another reason than the deadline.
+    /// Whether get() has a result before the deadline.
     [[nodiscard]] bool isReady() const noexcept {
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }

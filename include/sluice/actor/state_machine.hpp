@@ -83,34 +83,26 @@ struct TypeList {
 
 // ---- States
 
-/// Whether State is a complete class. An incomplete class is refused, because its `Parent` is not
-/// known.
+/// Whether State is a complete class, so that its `Parent` is known.
 template <class State, class = void>
 inline constexpr bool isState = false;
 template <class State>
 inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
 
-template <class State, class = void>
-struct ParentOf {
-    using Type = void;
-};
+// Declared only. The second function is for states without the member.
 template <class State>
-struct ParentOf<State, std::void_t<typename State::Parent>> {
-    using Type = typename State::Parent;
-};
+typename State::Parent parentOf(int);
 template <class State>
-using Parent = typename ParentOf<State>::Type;
+void parentOf(long);
+template <class State>
+using Parent = decltype(parentOf<State>(0));
 
-template <class State, class = void>
-struct InitialOf {
-    using Type = void;
-};
 template <class State>
-struct InitialOf<State, std::void_t<typename State::Initial>> {
-    using Type = typename State::Initial;
-};
+typename State::Initial initialOf(int);
 template <class State>
-using Initial = typename InitialOf<State>::Type;
+void initialOf(long);
+template <class State>
+using Initial = decltype(initialOf<State>(0));
 
 template <class State, class = void>
 inline constexpr bool hasHistory = false;
@@ -119,43 +111,28 @@ inline constexpr bool hasHistory<State, std::void_t<decltype(State::hasHistory)>
     State::hasHistory;
 
 /// Calls `State::enter`, if it exists, with the context or without an argument.
-template <class State, class Context, class = void>
-inline constexpr bool entersWithContext = false;
 template <class State, class Context>
-inline constexpr bool entersWithContext<
-    State, Context, std::void_t<decltype(State::enter(std::declval<Context&>()))>> = true;
-template <class State, class = void>
-inline constexpr bool entersAlone = false;
-template <class State>
-inline constexpr bool entersAlone<State, std::void_t<decltype(State::enter())>> = true;
-template <class State, class Context>
-void callEnter([[maybe_unused]] Context& context) {
-    if constexpr (entersWithContext<State, Context>) {
-        State::enter(context);
-    } else if constexpr (entersAlone<State>) {
-        State::enter();
-    }
+auto callEnter(Context& context, int /*rank*/) -> decltype(State::enter(context), void()) {
+    State::enter(context);
 }
+template <class State, class Context>
+auto callEnter(Context& /*context*/, long /*rank*/) -> decltype(State::enter(), void()) {
+    State::enter();
+}
+template <class State, class Context>
+void callEnter(Context& /*context*/, ...) {}
 
 /// The same for `State::exit`.
-template <class State, class Context, class = void>
-inline constexpr bool exitsWithContext = false;
 template <class State, class Context>
-inline constexpr bool
-    exitsWithContext<State, Context, std::void_t<decltype(State::exit(std::declval<Context&>()))>> =
-        true;
-template <class State, class = void>
-inline constexpr bool exitsAlone = false;
-template <class State>
-inline constexpr bool exitsAlone<State, std::void_t<decltype(State::exit())>> = true;
-template <class State, class Context>
-void callExit([[maybe_unused]] Context& context) {
-    if constexpr (exitsWithContext<State, Context>) {
-        State::exit(context);
-    } else if constexpr (exitsAlone<State>) {
-        State::exit();
-    }
+auto callExit(Context& context, int /*rank*/) -> decltype(State::exit(context), void()) {
+    State::exit(context);
 }
+template <class State, class Context>
+auto callExit(Context& /*context*/, long /*rank*/) -> decltype(State::exit(), void()) {
+    State::exit();
+}
+template <class State, class Context>
+void callExit(Context& /*context*/, ...) {}
 
 /// Adds a state, its parents and its initial states to a list.
 template <class List, class State,
@@ -245,17 +222,17 @@ decltype(auto) callWith(Context& context, const Message& message) {
     }
 }
 
+/// Returns the guard's answer; true for an action.
 template <class Context, class Message, auto Function>
 bool asks(If<Function> /*guard*/, Context& context, const Message& message) {
     return callWith<Function>(context, message);
 }
-template <class Context, class Message, auto Function>
-bool asks(Do<Function> /*action*/, Context& /*context*/, const Message& /*message*/) {
+template <class Context, class Message, class Action>
+bool asks(Action /*action*/, Context& /*context*/, const Message& /*message*/) {
     return true;
 }
-template <class Context, class Message, auto Function>
-void acts(If<Function> /*guard*/, Context& /*context*/, const Message& /*message*/) {
-}
+template <class Context, class Message, class Guard>
+void acts(Guard /*guard*/, Context& /*context*/, const Message& /*message*/) {}
 template <class Context, class Message, auto Function>
 void acts(Do<Function> /*action*/, Context& context, const Message& message) {
     (void)callWith<Function>(context, message);
@@ -300,9 +277,8 @@ struct MachineTable {
         return false;
     }
 
-    /// Returns the innermost state that contains both states. If one of them contains the other
-    /// one, this is the outer one. If they are the same state, it is the parent. `size` stands for
-    /// the whole machine.
+    /// Returns the innermost state that contains both states, perhaps one of them; of the same
+    /// state, the parent. `size` stands for the whole machine.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -349,11 +325,12 @@ struct MachineTable {
             state = initials[state];
         }
     }
+    // One element more than rows, because an array of size 0 is an error.
+    using RowIndices = std::array<std::size_t, sizeof...(Rows) + 1>;
+    static constexpr RowIndices sources{indexOf<typename RowOf<Rows>::Source>..., size};
+    static constexpr RowIndices targets{indexOf<typename RowOf<Rows>::Target>..., size};
+
     static constexpr bool areAllReached() noexcept {
-        const std::array<std::size_t, sizeof...(Rows) + 1> sources{
-            indexOf<typename RowOf<Rows>::Source>..., size};
-        const std::array<std::size_t, sizeof...(Rows) + 1> targets{
-            indexOf<typename RowOf<Rows>::Target>..., size};
         std::array<bool, size> reached{};
         enter(reached, indexOf<First>);
         for (std::size_t round = 0; round != size; ++round) {
@@ -374,13 +351,11 @@ struct MachineTable {
     /// Whether a row is never used, because an earlier row of the same state and message has no
     /// guard.
     static constexpr bool hasHiddenRow() noexcept {
-        const std::array<std::size_t, sizeof...(Rows) + 1> sources{
-            indexOf<typename RowOf<Rows>::Source>..., size};
-        const std::array<std::size_t, sizeof...(Rows) + 1> messages{
+        const RowIndices messages{
             TypeList<typename RowOf<Rows>::Message...>::template indexOf<
                 typename RowOf<Rows>::Message>()...,
             size};
-        const std::array<std::size_t, sizeof...(Rows) + 1> guards{RowOf<Rows>::guards..., 0};
+        const RowIndices guards{RowOf<Rows>::guards..., 0};
         for (std::size_t row = 0; row != sizeof...(Rows); ++row) {
             for (std::size_t before = 0; before != row; ++before) {
                 if (sources[before] == sources[row] && messages[before] == messages[row] &&
@@ -417,8 +392,7 @@ struct MachineTable {
 
 // ---- Deferred messages
 
-/// The deferred messages of a state machine, in slots so that they need no move. `Message` is a
-/// variant of their types.
+/// The deferred messages of a state machine, variants in slots that are not moved.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
     using Slot = std::optional<Message>;
@@ -736,7 +710,7 @@ private:
     }
     template <class State>
     void leaveState() {
-        detail::callExit<State>(*context_);
+        detail::callExit<State>(*context_, 0);
         current_ = indexOf<detail::Parent<State>>;
         if constexpr (!std::is_void_v<detail::Parent<State>>) {
             last_[current_] = indexOf<State>;
@@ -754,7 +728,7 @@ private:
     void enter() {
         if constexpr (indexOf<State> != Common) {
             enter<Common, detail::Parent<State>>();
-            detail::callEnter<State>(*context_);
+            detail::callEnter<State>(*context_, 0);
             current_ = indexOf<State>;
         }
     }

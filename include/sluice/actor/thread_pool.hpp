@@ -22,7 +22,7 @@ namespace sluice::detail {
 
 /// The sleeping threads of a pool, workers and handlers that wait for the end of an object. One of
 /// them, the timekeeper, sleeps until the earliest alarm, so an alarm wakes one thread only.
-/// Functions with a guard parameter need the pool's lock.
+/// A guard is that of the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -46,12 +46,11 @@ public:
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
-    /// Called after each change of the alarms. If the time is earlier, wakeTimekeeper() follows.
+    /// If the time is earlier, wakeTimekeeper() follows.
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);
     }
-    /// Wakes the timekeeper, so that it sleeps until the earlier alarm.
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
     /// Where to wake a worker for a task: the timekeeper only if no other one sleeps.

@@ -9,7 +9,7 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/running.hpp>
 #include <sluice/actor/thread_pool.hpp>
-#include <sluice/actor/watchdog.hpp>
+#include <sluice/inspect/watchdog.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>

@@ -26,12 +26,6 @@ template <class Count>
     return true;
 }
 
-/// Whether the mailbox may drop accepted messages.
-template <class Traits>
-inline constexpr bool drops =
-    Traits::overflow[0] == Overflow::dropOldest || Traits::overflow[1] == Overflow::dropOldest ||
-    Traits::overflow[2] == Overflow::dropOldest;
-
 /// Counts the messages in flight, posted and not yet handled, of each type with a limit. Relaxed,
 /// all: no other data depends on a count.
 template <class MessageList, class Traits>

@@ -59,14 +59,13 @@ private:
 };
 
 /// A heap of the indices 0 to Count - 1 by deadline; equal deadlines keep the order of insertion.
-/// Insertion and removal take O(log n) steps and never allocate. One thread at a time uses it.
 template <class TimePoint, std::size_t Count>
 class DeadlineHeap {
 public:
     using Index = std::uint32_t;
 
     [[nodiscard]] bool isEmpty() const noexcept { return size_ == 0; }
-    /// The index with the earliest deadline. Requires a non-empty heap.
+    /// Requires a non-empty heap.
     [[nodiscard]] Index first() const noexcept { return nodes_[0].index; }
     /// TimePoint::max() if the heap is empty.
     [[nodiscard]] TimePoint earliest() const noexcept {
@@ -382,9 +381,8 @@ public:
         return arm(first, ticks, options, std::forward<T>(message));
     }
 
-    /// Ends a timer. Returns false if it had ended; a one-shot timer ends before its handler is
-    /// called. After true, no further call of its handler begins, but one may still be running if
-    /// the caller is not a handler of the object.
+    /// Returns false if the timer had ended; a one-shot timer ends before its handler is called.
+    /// After true, no further call of its handler begins, but one may still be running.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {

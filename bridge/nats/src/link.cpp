@@ -1,5 +1,4 @@
 #include "link_impl.hpp"
-#include "scoped_signal_mask.hpp"
 
 #include <sluice/wait/park.hpp>
 
@@ -16,7 +15,6 @@ constexpr int libnatsBuffer = 64 * 1024;
 /// The pause before a message is passed again to libnats, whose buffer is full.
 constexpr std::chrono::milliseconds retry{10};
 
-/// Splits the URLs at their commas.
 std::vector<std::string> serversIn(const std::string& urls) {
     std::vector<std::string> servers;
     for (std::size_t begin = 0; begin <= urls.size();) {
@@ -43,7 +41,7 @@ void received(natsConnection*, natsSubscription*, natsMsg* message, void* closur
     natsMsg_Destroy(message);
 }
 
-void authenticate(natsOptions* raw, const LinkOptions& options) {
+void authenticate(natsOptions* raw, const NatsOptions& options) {
     if (!options.user.empty()) {
         require(natsOptions_SetUserInfo(raw, options.user.c_str(), options.password.c_str()),
                 "user and password");

@@ -10,8 +10,10 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -33,7 +35,27 @@ inline void require(natsStatus status, const std::string& what) {
     }
 }
 
-/// Destroys an object of libnats by the function of its type.
+/// Keeps signal handlers away from its thread, and from the threads that this one starts. If a
+/// handler interrupted a write of libnats, half a message would remain on the connection, and
+/// libnats would close the link for good.
+class ScopedSignalMask {
+public:
+    ScopedSignalMask() noexcept {
+        sigset_t blocked;
+        (void)sigfillset(&blocked);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
+            (void)sigdelset(&blocked, fault);
+        }
+        (void)pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+    }
+    ScopedSignalMask(const ScopedSignalMask&) = delete;
+    ScopedSignalMask& operator=(const ScopedSignalMask&) = delete;
+    ~ScopedSignalMask() { (void)pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t before_;
+};
+
 template <auto destroy>
 struct Destroy {
     template <class Object>
@@ -51,8 +73,7 @@ inline std::string newInbox() {
     return made;
 }
 
-/// Is told when the server denies a subject, or when libnats has closed the link for good. A thread
-/// of libnats calls it.
+/// Receives events of a link, from a thread of libnats.
 class LinkEvents {
 public:
     /// The server does not permit the program to send on this subject.
@@ -77,11 +98,8 @@ struct Link::Impl {
     BridgeObserver* const observer;    ///< may be null
     TroubleReporter reporter{observer};
     std::atomic<LinkState> state{LinkState::connected};
-    /// The number of times that the link was connected again. Written by a thread of libnats.
     std::atomic<std::uint64_t> reconnects{0};
-
-    /// The largest message that the server accepts, in bytes with headers. Written by a thread of
-    /// libnats.
+    /// The largest message that the server accepts, in bytes with headers. Written by libnats.
     std::atomic<std::size_t> maxPayload{0};
 
     /// Stands before each message in `outgoing`. The subject, a NUL and the bytes follow.
@@ -116,8 +134,7 @@ struct Link::Impl {
     /// The link's thread: sends the messages of publish(), and flushes.
     void run() noexcept;
     void send() noexcept;
-    /// Subscribes a handler, which runs until close() at the latest. Throws if the subject is
-    /// wrong.
+    /// Subscribes a handler, which runs until close(). Throws if the subject is wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
     void listen(LinkEvents& events) {
         const std::lock_guard guard(mutex);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -23,6 +25,9 @@
 namespace sluice::nats::detail {
 namespace {
 
+using wire::detail::getLittle;
+using wire::detail::putLittle;
+
 constexpr std::string_view magic = "SLUICEO1";
 constexpr std::size_t headSize = 16;
 constexpr std::size_t recordHead = 12;
@@ -34,48 +39,17 @@ constexpr std::size_t segmentSize = std::size_t{4} * 1024 * 1024;
                              std::system_category().message(errno));
 }
 
-std::uint64_t get(const unsigned char* from, std::size_t bytes) noexcept {
-    std::uint64_t number = 0;
-    for (std::size_t i = bytes; i-- > 0;) {
-        number = (number << 8U) | from[i];
-    }
-    return number;
-}
-
-void put(unsigned char* to, std::uint64_t number, std::size_t bytes) noexcept {
-    for (std::size_t i = 0; i < bytes; ++i) {
-        to[i] = static_cast<unsigned char>((number >> (8U * i)) & 0xFFU);
-    }
-}
-
 /// Reads the number of done messages. It is stored twice, the second time inverted. A damaged
 /// number counts as 0: then the messages are sent again, and the server drops them.
 std::uint64_t getDone(const unsigned char* from) noexcept {
-    const std::uint64_t done = get(from, 4);
-    return get(from + 4, 4) == (done ^ 0xFFFFFFFFU) ? done : 0;
+    const std::uint64_t done = getLittle<4>(from);
+    return getLittle<4>(from + 4) == (done ^ 0xFFFFFFFFU) ? done : 0;
 }
 
 void putDone(unsigned char* to, std::uint64_t done) noexcept {
-    put(to, done, 4);
-    put(to + 4, done ^ 0xFFFFFFFFU, 4);
+    putLittle<4>(to, done);
+    putLittle<4>(to + 4, done ^ 0xFFFFFFFFU);
 }
-
-/// Closes a file, except if release() was called.
-class OpenFile {
-public:
-    explicit OpenFile(int file) noexcept : file_(file) {}
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    ~OpenFile() {
-        if (file_ >= 0) {
-            close(file_);
-        }
-    }
-    void release() noexcept { file_ = -1; }
-
-private:
-    int file_;
-};
 
 /// Reads the whole file. False if it cannot be read; errno says why.
 bool readAll(int file, std::vector<char>& content) {
@@ -108,25 +82,19 @@ std::uint32_t checksum(const unsigned char* lengths, std::string_view subject,
     return wire::detail::crc32c(bytes, size, crc);
 }
 
-/// The file name of a segment. It is no std::string, because append() must not allocate for it.
-class SegmentName {
-public:
+/// The file name of a segment, in place because append() must not allocate for it.
+struct SegmentName {
     explicit SegmentName(std::uint64_t number) noexcept {
-        constexpr std::string_view ending = ".outbox";
-        char* const end = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
-        *std::copy(ending.begin(), ending.end(), end) = '\0';
+        (void)std::snprintf(text.data(), text.size(), "%" PRIu64 ".outbox", number);
     }
-    [[nodiscard]] const char* get() const noexcept { return text_.data(); }
-
-private:
-    std::array<char, 32> text_;
+    std::array<char, 32> text{};
 };
 
 /// Returns the number of the segment with this file name. 0 if no segment has such a name.
 std::uint64_t numberOf(const std::string& name) noexcept {
     std::uint64_t number = 0;
     (void)std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool isExact = name == SegmentName(number).get();
+    const bool isExact = name == SegmentName(number).text.data();
     return isExact && number != std::numeric_limits<std::uint64_t>::max() ? number : 0;
 }
 
@@ -181,14 +149,15 @@ void OutboxFolder::replay(const Visitor& visit) {
 }
 
 void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visitor& visit) {
-    const std::string path = folder_ + "/" + SegmentName(number).get();
-    Segment segment;
+    const std::string path = folder_ + "/" + SegmentName(number).text.data();
+    segments_.emplace_back();  // first, so that the destructor closes the file
+    Segment& segment = segments_.back();
     segment.number = number;
+    segment.messages = 1;  // until they are counted: the destructor keeps the file
     segment.file = open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (segment.file < 0) {
         fail("open", path);
     }
-    OpenFile owned(segment.file);
     std::vector<char> content;
     if (!readAll(segment.file, content)) {
         fail("read", path);
@@ -209,31 +178,29 @@ void OutboxFolder::load(const Guard& /*guard*/, std::uint64_t number, const Visi
     }
     segment.done = isBegun ? getDone(bytes + magic.size()) : 0;
     while (isBegun && content.size() - at >= recordHead) {
-        const std::size_t subjectSize = get(bytes + at, 4);
-        const std::size_t size = get(bytes + at + 4, 4);
+        const std::size_t subjectSize = getLittle<4>(bytes + at);
+        const std::size_t size = getLittle<4>(bytes + at + 4);
         const std::size_t left = content.size() - at - recordHead;
         if (subjectSize > left || size > left - subjectSize) {
             break;
         }
         const std::string_view subject(content.data() + at + recordHead, subjectSize);
         const unsigned char* const message = bytes + at + recordHead + subjectSize;
-        if (get(bytes + at + 8, 4) != checksum(bytes + at, subject, message, size)) {
+        if (getLittle<4>(bytes + at + 8) != checksum(bytes + at, subject, message, size)) {
             break;
         }
-        ++segment.messages;
         found.push_back({subject, message, size});
         at += recordHead + subjectSize + size;
     }
+    segment.messages = found.size();
     if (segment.done > segment.messages) {
         segment.done = 0;  // damaged: all are sent again, and the server drops duplicates
     }
     if (segment.done == segment.messages) {
-        owned.release();
         remove(segment);
+        segments_.pop_back();
         return;
     }
-    segments_.push_back(segment);  // before a visitor throws, so that the file is closed
-    owned.release();
     for (std::size_t i = segment.done; i < found.size(); ++i) {
         auto subject = std::find(subjects_.begin(), subjects_.end(), found[i].subject);
         if (subject == subjects_.end()) {
@@ -247,7 +214,8 @@ int OutboxFolder::begin(const Guard& /*guard*/) noexcept {
     Segment segment;
     segment.number = nextNumber_;
     const int flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
-    segment.file = openat(folderFile_, SegmentName(segment.number).get(), flags, S_IRUSR | S_IWUSR);
+    segment.file =
+        openat(folderFile_, SegmentName(segment.number).text.data(), flags, S_IRUSR | S_IWUSR);
     if (segment.file < 0) {
         return errno;
     }
@@ -287,9 +255,9 @@ bool OutboxFolder::write(Guard& guard, std::string_view subject, const unsigned 
     }
     Segment& segment = segments_.back();
     std::array<unsigned char, recordHead> head{};
-    put(head.data(), subject.size(), 4);
-    put(head.data() + 4, size, 4);
-    put(head.data() + 8, checksum(head.data(), subject, bytes, size), 4);
+    putLittle<4>(head.data(), subject.size());
+    putLittle<4>(head.data() + 4, size);
+    putLittle<4>(head.data() + 8, checksum(head.data(), subject, bytes, size));
     const std::array<iovec, 3> parts{{{head.data(), head.size()},
                                       {const_cast<char*>(subject.data()), subject.size()},
                                       {const_cast<unsigned char*>(bytes), size}}};
@@ -374,7 +342,7 @@ void OutboxFolder::removeDone(const Guard& /*guard*/) noexcept {
 }
 
 void OutboxFolder::remove(Segment& segment) const noexcept {
-    (void)unlinkat(folderFile_, SegmentName(segment.number).get(), 0);
+    (void)unlinkat(folderFile_, SegmentName(segment.number).text.data(), 0);
     close(segment.file);
 }
 

@@ -21,11 +21,9 @@
 // ends its segment: if the process is killed while it writes, the tail of the segment is damaged. A
 // segment that begins with other bytes is refused and kept.
 //
-// The number of done messages is not flushed. So after a power cut some done messages are sent
-// again.
-//
-// Without memory for a new segment, append() refuses the message. Messages are pushed and freed in
-// the order in which they were appended.
+// The number of done messages is not flushed, so after a power cut some are sent again. Without
+// memory for a new segment, append() refuses the message. Messages are pushed and freed in the
+// order in which they were appended.
 
 #include <condition_variable>
 #include <cstddef>
@@ -92,8 +90,7 @@ private:
         std::size_t size = 0;    ///< bytes of the file
     };
 
-    /// A message that was written, and may not be on the disk yet. It lives on the stack of its
-    /// thread.
+    /// A message that may not be on the disk yet, on the stack of its thread.
     struct Waiting {
         void (*push)(void* closure) = nullptr;
         void* closure = nullptr;
@@ -106,16 +103,15 @@ private:
     void load(const Guard& guard, std::uint64_t number, const Visitor& visit);
     /// Begins a segment. Returns 0, or the errno of the failure.
     [[nodiscard]] int begin(const Guard& guard) noexcept;
-    /// Writes a message to the newest segment. If it has to begin a segment, it first waits for the
-    /// running flush.
+    /// Writes a message to the newest segment. Before it begins one, it waits for the running
+    /// flush.
     [[nodiscard]] bool write(Guard& guard, std::string_view subject, const unsigned char* bytes,
                              std::size_t size) noexcept;
     /// Waits until the message is answered. Unlocks during fdatasync.
     void waitForDisk(Guard& guard, Waiting& message) noexcept;
     /// Answers the oldest messages, up to `last`. If `last` is null, answers all.
     void answer(const Guard& guard, const Waiting* last, bool isOnDisk) noexcept;
-    /// Called after a failed flush: ends the segment and refuses the messages that were not
-    /// flushed.
+    /// Called after a failed flush: ends the segment, refuses the messages that were not flushed.
     void endSegment(const Guard& guard) noexcept;
     /// Removes the oldest segments whose messages are all done, except the newest segment.
     void removeDone(const Guard& guard) noexcept;

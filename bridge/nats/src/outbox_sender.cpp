@@ -1,5 +1,4 @@
 #include "outbox_sender.hpp"
-#include "scoped_signal_mask.hpp"
 
 #include <algorithm>
 #include <array>

@@ -53,8 +53,7 @@ public:
     OutboxSender& operator=(const OutboxSender&) = delete;
     ~OutboxSender() { stop(); }
 
-    /// Begins to send. Before start() no answers come, so the sender may be destroyed while the
-    /// link is open.
+    /// Before start() no answers come, so the sender may be destroyed while the link is open.
     void start();
     /// Hands a message over to the sending threads. Does not wait.
     void push(Record&& record) noexcept;
@@ -68,8 +67,7 @@ public:
 private:
     using Clock = Park::Clock;
     using Guard = std::unique_lock<std::mutex>;
-    /// At most this many bytes of headers stand before a message.
-    static constexpr std::size_t headerSize = 128;
+    static constexpr std::size_t headerSize = 128;  ///< the most bytes of a message's headers
 
     enum class Answer : unsigned char {
         waiting,  ///< the message was sent, and has no answer yet
@@ -87,7 +85,6 @@ private:
         }
     };
 
-    /// Reads the kind of an answer from its JSON text.
     static Answer readAnswer(natsMsg* message) noexcept;
 
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
@@ -99,9 +96,7 @@ private:
     void giveUpDenied(const Guard& guard) noexcept;
     /// Frees the oldest slots whose messages are done.
     void collect(const Guard& guard) noexcept;
-    /// Sends again the messages that are due.
     void sendAgain(const Guard& guard, Clock::time_point now) noexcept;
-    /// Sends messages of the ring while the window has room.
     void sendNew(const Guard& guard, Clock::time_point now) noexcept;
     void send(const Guard& guard, std::uint64_t position, Clock::time_point now) noexcept;
     [[nodiscard]] natsStatus transmit(const Record& record, std::uint64_t position) const noexcept;

@@ -1,7 +1,7 @@
-#include "scoped_signal_mask.hpp"
 #include "streams.hpp"
 
 #include <sluice/bridge/nats/detail/pull.hpp>
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>
@@ -245,7 +245,7 @@ struct Pull::Impl {
         auto import = std::make_unique<Import>(link, options, priority, subject, reply, receiver);
         {
             const std::lock_guard guard(mutex);
-            numbers.emplace(durableSubject(options, priority, subject), imports.size());
+            numbers.emplace(durableSubject(options.stream, priority, subject), imports.size());
             imports.push_back(std::move(import));
         }
         (void)natsConnection_Publish(link.connection, reply.c_str(), nullptr,

@@ -1,5 +1,6 @@
 #include "streams.hpp"
-#include "scoped_signal_mask.hpp"
+
+#include <sluice/bridge/nats/detail/subject.hpp>
 
 #include <algorithm>
 #include <array>
@@ -57,19 +58,14 @@ std::string streamOf(const DurableOptions& options, Priority priority) {
     return options.stream + (priority == Priority::high ? "_high" : "_rest");
 }
 
-std::string durableSubject(const DurableOptions& options, Priority priority,
-                           const std::string& subject) {
-    return options.stream + "." + toString(priority) + "." + subject;
-}
-
 void openStream(Link::Impl& link, const DurableOptions& options, Priority priority) {
     const std::string name = streamOf(options, priority);
     std::vector<std::string> subjects;
     if (priority == Priority::high) {
-        subjects = {durableSubject(options, Priority::high, ">")};
+        subjects = {durableSubject(options.stream, Priority::high, ">")};
     } else {
-        subjects = {durableSubject(options, Priority::low, ">"),
-                    durableSubject(options, Priority::medium, ">")};
+        subjects = {durableSubject(options.stream, Priority::low, ">"),
+                    durableSubject(options.stream, Priority::medium, ">")};
     }
     std::array<const char*, 2> texts{};
     std::transform(subjects.begin(), subjects.end(), texts.begin(),
@@ -102,7 +98,7 @@ OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Pri
                             const std::string& subject) {
     OpenedConsumer opened;
     opened.name = inName(options.name, "-_") + nameEnding(priority, subject);
-    const std::string filter = durableSubject(options, priority, subject);
+    const std::string filter = durableSubject(options.stream, priority, subject);
     jsConsumerConfig wanted;
     (void)jsConsumerConfig_Init(&wanted);
     wanted.Durable = opened.name.c_str();

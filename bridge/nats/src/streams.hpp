@@ -15,11 +15,6 @@ namespace sluice::nats::detail {
 /// Returns the name of the stream of this priority.
 std::string streamOf(const DurableOptions& options, Priority priority);
 
-/// Returns "<stream>.<priority>.<subject>". Each of the two streams accepts the subjects of its
-/// priorities.
-std::string durableSubject(const DurableOptions& options, Priority priority,
-                           const std::string& subject);
-
 /// Creates the stream of the priority. If it exists with the same settings, it does nothing. Throws
 /// std::runtime_error with one line if the server refuses.
 void openStream(Link::Impl& link, const DurableOptions& options, Priority priority);

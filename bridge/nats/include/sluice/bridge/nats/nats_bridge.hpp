@@ -49,16 +49,12 @@ struct ExportContext {
 /// server distinguish messages of one origin and type by the sequence alone.
 using RouteSequences = std::array<std::atomic<std::uint64_t>, priorityCount>;
 
-struct AnyExporter {
-    virtual ~AnyExporter() = default;
-};
-
 /// Sends the messages of one type on one route.
 ///
 /// Threads: in the core profile one thread at a time sends on a route. In the durable profile any
 /// number of threads send.
 template <class T>
-class Exporter final : public AnyExporter {
+class Exporter {
 public:
     Exporter(const ExportContext& context, const NatsRoute& route, RouteSequences& sequences)
         : context_(context),
@@ -332,7 +328,7 @@ public:
             const detail::ImportNumber number =
                 route.untilHandled ? detail::ImportNumber::next() : detail::ImportNumber::none();
             auto importer =
-                std::make_unique<detail::Importer<T, AnyBus>>(context, route, priority, number);
+                std::make_shared<detail::Importer<T, AnyBus>>(context, route, priority, number);
             made[static_cast<std::size_t>(priority)] = importer.get();
             importers_.push_back(std::move(importer));
         }
@@ -483,10 +479,9 @@ private:
         if (sequences == nullptr) {
             sequences = std::make_unique<detail::RouteSequences>();
         }
-        auto made = std::make_unique<detail::Exporter<T>>(context, route, *sequences);
-        detail::Exporter<T>& exporter = *made;
-        exporters_.push_back(std::move(made));
-        return exporter;
+        auto made = std::make_shared<detail::Exporter<T>>(context, route, *sequences);
+        exporters_.push_back(made);
+        return *made;
     }
 
     /// Subscribes a handler that runs after all present handlers of the bus, and counts the handled
@@ -546,8 +541,8 @@ private:
     std::map<std::pair<std::uint32_t, Profile>, std::unique_ptr<detail::RouteSequences>> sequences_;
     // The order of destruction matters: first the handlers, then the links, then the importers and
     // exporters, because threads of the links call importers and exporters.
-    std::vector<std::unique_ptr<detail::AnyExporter>> exporters_;
-    std::vector<std::unique_ptr<detail::AnyImporter>> importers_;
+    std::vector<std::shared_ptr<void>> exporters_;
+    std::vector<std::shared_ptr<void>> importers_;
     std::unique_ptr<detail::Outbox> outbox_;
     detail::Link rest_;  ///< low and medium
     detail::Link high_;

@@ -18,7 +18,7 @@ enum class LinkState : unsigned char { connected, disconnected, closed };
                                               : "closed";
 }
 
-/// Gets the events of a bridge. Derive from it and pass an object as LinkOptions::observer.
+/// Gets the events of a bridge. Derive from it and pass an object as NatsOptions::observer.
 ///
 ///     struct Printer : sluice::nats::BridgeObserver {
 ///         void changed(const char*, sluice::nats::LinkState) noexcept override {}
@@ -38,39 +38,6 @@ public:
 
 protected:
     ~BridgeObserver() = default;
-};
-
-/// The settings of the connections of a bridge.
-struct LinkOptions {
-    /// One server, or several separated by commas. If a password contains one of `,:/@`, use
-    /// `password` instead of the URL.
-    std::string url = "nats://127.0.0.1:4222";
-    std::string user;  ///< empty: the bridge sends no user and no password
-    std::string password;
-    /// The public key of an nkey, and the path of the file with its seed. Empty: no nkey.
-    std::string nkey;
-    std::string nkeySeedFile;
-    /// Path of a file with the certificate of an authority. If it is set, the link is encrypted and
-    /// trusts servers with a certificate of this authority. If it is empty, the link is encrypted
-    /// if the URL begins with tls://, and trusts the authorities of the system.
-    std::string authorityFile;
-    /// Paths of the certificate and the key of this program, for servers that ask for them. Empty:
-    /// none.
-    std::string certificateFile;
-    std::string keyFile;
-    /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
-    std::chrono::milliseconds connectTimeout{2000};
-    /// If the server reads nothing for this time, up to 2^31 - 1 ms, the bridge gives the
-    /// connection up and connects again. 0: it waits without limit.
-    std::chrono::milliseconds writeTimeout{2000};
-    /// The pause between two attempts to connect again: 0 to 1 year. A random time of up to
-    /// reconnectJitter is added.
-    std::chrono::milliseconds reconnectWait{100};
-    std::chrono::milliseconds reconnectJitter{100};
-    /// True: each message is written to the socket alone, which costs a system call for each
-    /// message. False: libnats collects messages for up to a millisecond.
-    bool sendAtOnce = false;
-    BridgeObserver* observer = nullptr;  ///< may be null; must outlive the bridge
 };
 
 /// The settings of the durable profile, in which JetStream keeps messages until each importer has
@@ -129,7 +96,36 @@ struct DurableOptions {
 ///
 /// The constructor of the bridge refuses a setting that is out of range with a std::runtime_error.
 /// Its one line names the setting, the value and the limit.
-struct NatsOptions : LinkOptions {
+struct NatsOptions {
+    /// One server, or several separated by commas. If a password contains one of `,:/@`, use
+    /// `password` instead of the URL.
+    std::string url = "nats://127.0.0.1:4222";
+    std::string user;  ///< empty: the bridge sends no user and no password
+    std::string password;
+    /// The public key of an nkey, and the path of the file with its seed. Empty: no nkey.
+    std::string nkey;
+    std::string nkeySeedFile;
+    /// Path of a file with the certificate of an authority. If it is set, the link is encrypted and
+    /// trusts servers with a certificate of this authority. If it is empty, the link is encrypted
+    /// if the URL begins with tls://, and trusts the authorities of the system.
+    std::string authorityFile;
+    /// Paths of the certificate and the key of this program, for servers that ask for them. Empty:
+    /// none.
+    std::string certificateFile;
+    std::string keyFile;
+    /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
+    std::chrono::milliseconds connectTimeout{2000};
+    /// If the server reads nothing for this time, up to 2^31 - 1 ms, the bridge gives the
+    /// connection up and connects again. 0: it waits without limit.
+    std::chrono::milliseconds writeTimeout{2000};
+    /// The pause between two attempts to connect again: 0 to 1 year. A random time of up to
+    /// reconnectJitter is added.
+    std::chrono::milliseconds reconnectWait{100};
+    std::chrono::milliseconds reconnectJitter{100};
+    /// True: each message is written to the socket alone, which costs a system call for each
+    /// message. False: libnats collects messages for up to a millisecond.
+    bool sendAtOnce = false;
+    BridgeObserver* observer = nullptr;  ///< may be null; must outlive the bridge
     /// The number of the bus among all buses of the fleet. 0: the bridge computes a number from
     /// durable.stream and durable.name, so that it stays the same over a restart. Without a
     /// durable.name the number is random.

@@ -62,11 +62,12 @@ public:
             return 0;  // it lies in a dropped range, or it is not fresh
         }
         const Range whole = *range;
-        *range = {whole.begin, sequence};
+        auto at = missing_.erase(range);
         if (sequence + 1 != whole.end) {
-            insertBehind(range, {sequence + 1, whole.end});
-        } else if (whole.begin == sequence) {
-            missing_.erase(range);
+            at = missing_.insert(at, {sequence + 1, whole.end});
+        }
+        if (whole.begin != sequence) {
+            insertAt(at, {whole.begin, sequence});
         }
         return sequence < first_ ? 0 : -1;
     }
@@ -88,14 +89,6 @@ private:
     }
 
     void append(Range range) noexcept { insertAt(missing_.end(), range); }
-
-    void insertBehind(Ranges::iterator range, Range behind) noexcept {
-        if (range->begin == range->end) {
-            *range = behind;
-        } else {
-            insertAt(std::next(range), behind);
-        }
-    }
 
     void insertAt(Ranges::iterator where, Range range) noexcept {
         // The constructor has reserved room for one more than maxRanges.

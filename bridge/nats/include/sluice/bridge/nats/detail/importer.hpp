@@ -57,11 +57,9 @@ inline constexpr bool isDropping<MessageHeader<Traits>> =
 /// message must be handled before the message 2^20 numbers later is in the bus.
 class [[gnu::visibility("default")]] ImportNumber {
 public:
-    /// Draws a new number.
     static ImportNumber next() noexcept {
         return ImportNumber((made_.fetch_add(1) % 4095 + 1) << countBits);
     }
-    /// Of an import without untilHandled.
     static ImportNumber none() noexcept { return ImportNumber(0); }
 
     [[nodiscard]] bool isNone() const noexcept { return bits_ == 0; }
@@ -69,7 +67,6 @@ public:
     [[nodiscard]] std::uint32_t senderOf(std::uint64_t count) const noexcept {
         return bits_ | (static_cast<std::uint32_t>(count) & countMask);
     }
-    /// Whether a message with this `sender` belongs to this import.
     [[nodiscard]] bool isOf(std::uint32_t sender) const noexcept {
         return (sender & ~countMask) == bits_;
     }
@@ -86,13 +83,8 @@ private:
     static constexpr unsigned countBits = 20;
     static constexpr std::uint32_t countMask = (1U << countBits) - 1;
 
-    /// Imports of this process that have a number.
     inline static std::atomic<std::uint32_t> made_{0};
     std::uint32_t bits_;
-};
-
-struct AnyImporter : Receiver {
-    virtual ~AnyImporter() = default;
 };
 
 /// Publishes the imported messages of one type and priority into the bus.
@@ -100,7 +92,7 @@ struct AnyImporter : Receiver {
 /// Threads: one thread uses it, the thread of its subscription or of its link's pull. Exceptions:
 /// the bus' consumer calls noteHandled(), and any thread may call handled().
 template <class T, class AnyBus>
-class Importer final : public AnyImporter {
+class Importer final : public Receiver {
     static_assert(std::is_default_constructible_v<T>,
                   "an imported type must have a default constructor");
 
@@ -232,7 +224,6 @@ private:
         return nullptr;
     }
 
-    /// Notes the sequence of an accepted message.
     void note(DuplicateFilter& run, const wire::Envelope& envelope) noexcept {
         const std::int64_t change = run.add(envelope.sequence);
         // A decrease is added modulo 2^64.
@@ -249,9 +240,8 @@ private:
     }
 
     enum class Outcome : unsigned char { accepted, full, refused };
-    /// Publishes the message into the bus. In the durable profile it does not wait for room,
-    /// because the thread has messages for other importers. The result is `full` only in that
-    /// profile.
+    /// Publishes the message into the bus. In the durable profile the result may be `full`, because
+    /// the thread has messages for other importers, and must not wait.
     Outcome publish(const wire::Envelope& envelope, T&& message) noexcept try {
         PublishOptions options;
         options.priority = priority_;

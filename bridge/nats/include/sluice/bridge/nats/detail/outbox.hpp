@@ -22,13 +22,12 @@ namespace sluice::nats::detail {
 class OutboxFolder;
 class OutboxSender;
 
-/// The counts of an outbox. Its senders share them.
 struct OutboxCounts {
     explicit OutboxCounts(std::size_t outboxMessages) noexcept
         : step(std::max<std::size_t>(1, outboxMessages / 8)) {}
 
-    /// Waiting threads are woken once for this many messages that leave the outbox. To wake them
-    /// for each message would cost more than the message.
+    /// Waiting threads are woken once for this many messages, because a wake-up costs more than
+    /// one.
     const std::size_t step;
     std::atomic<std::uint64_t> held{0};  ///< reservations and messages in the outbox
     std::atomic<std::uint64_t> accepted{0};
@@ -123,9 +122,8 @@ public:
     /// The same, but it waits for room until the deadline, or until close().
     OutletResult reserveUntil(Park::Clock::time_point deadline, Priority priority,
                               Reservation& reservation) noexcept;
-    /// Whether the server answers that it knows no importer of this subject. Waits for the answer
-    /// for at most two seconds, or not at all if there is no connection.
-    /// After a question without an answer it asks no more. The owner calls it.
+    /// Whether the server answers that it knows no importer of this subject. Waits for at most two
+    /// seconds. Without a connection, and after a question without an answer, it does not ask.
     [[nodiscard]] bool lacksImporter(const std::string& subject);
     /// Whether the server accepts a message of this many bytes.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
@@ -144,15 +142,12 @@ public:
     [[nodiscard]] std::size_t roomOf(Priority priority) const noexcept {
         return rooms_[static_cast<std::size_t>(priority)];
     }
-    /// Fills in the numbers of the outbox.
     void fill(NatsStatistics& statistics) const noexcept;
 
 private:
-    /// Puts the messages that a former process left in the folder into the sender.
+    /// Passes the messages that a former process left in the folder to the sender.
     void replay(Priority priority);
-    /// Whether the outbox or the link of the priority is closed.
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
-    /// Tells the observer that the disk accepts no message.
     void tellDisk() noexcept;
 
     Link::Impl& rest_;

@@ -30,11 +30,15 @@ inline std::uint32_t typeOf(const NatsRoute& route) noexcept {
     return hash;
 }
 
+inline std::string durableSubject(const std::string& stream, Priority priority,
+                                  const std::string& subject) {
+    return stream + "." + toString(priority) + "." + subject;
+}
+
 /// Returns the subject of a route and priority on the server.
 inline std::string subjectOf(const NatsRoute& route, const std::string& stream, Priority priority) {
-    return route.profile == Profile::durable
-               ? stream + "." + toString(priority) + "." + route.subject
-               : route.subject + "." + toString(priority);
+    return route.profile == Profile::durable ? durableSubject(stream, priority, route.subject)
+                                             : route.subject + "." + toString(priority);
 }
 
 /// Whether the text is ASCII without a space, a control character, and any of `signs`.

@@ -3,23 +3,23 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bridge/nats/options.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace sluice::nats::detail {
 
-/// Tells the observer about trouble of a link or a route. The observer gets the same line once in
-/// ten minutes, however often its cause occurs. If there are more than 32 lines, the oldest one is
-/// forgotten, and told again.
+/// Reports trouble of a link or a route to the observer, each line at most once in ten minutes. If
+/// there are more than 32 lines, the oldest one is forgotten, and may be reported again.
 ///
-/// Threads: any thread may call it. It does not allocate, because the program may have no memory
-/// left. If a thread of low priority is preempted in it, it does not delay a thread of high
-/// priority.
+/// Any thread may call it. It does not allocate, because the program may have no memory left.
 class TroubleReporter {
 public:
     using Parts = std::initializer_list<std::string_view>;
@@ -28,9 +28,8 @@ public:
     explicit TroubleReporter(BridgeObserver* observer, std::string prefix = {})
         : observer_(observer), prefix_(std::move(prefix)) {}
 
-    /// Tells the observer one line that consists of these parts, except if it was told this line in
-    /// the last ten minutes. It cuts the line after 511 bytes. Lines that differ only in `detail`
-    /// are the same line.
+    /// Reports one line of these parts, at most 511 bytes. Lines that differ only in `detail` are
+    /// the same line.
     void tell(Parts parts, Parts detail = {}) noexcept;
 
 private:
@@ -40,6 +39,7 @@ private:
         Clock::time_point forgotten;  ///< from then on the line is new again
     };
 
+    /// Whether the line was not reported in the last ten minutes. If so, it counts as reported now.
     bool isNew(Parts parts) noexcept;
 
     BridgeObserver* const observer_;
@@ -47,5 +47,41 @@ private:
     SpinLock mutex_;                ///< guards the following; nothing foreign runs under it
     std::array<Line, 32> lines_{};  ///< the lines that the observer was told
 };
+
+inline void TroubleReporter::tell(Parts parts, Parts detail) noexcept {
+    if (observer_ == nullptr || !isNew(parts)) {
+        return;
+    }
+    std::array<char, 512> line;
+    char* end = line.data();
+    const auto append = [&](std::string_view part) {
+        const auto room = static_cast<std::size_t>(line.data() + line.size() - 1 - end);
+        end = std::copy_n(part.data(), std::min(part.size(), room), end);
+    };
+    append(prefix_);
+    std::for_each(parts.begin(), parts.end(), append);
+    std::for_each(detail.begin(), detail.end(), append);
+    *end = '\0';
+    observer_->trouble(line.data());
+}
+
+inline bool TroubleReporter::isNew(Parts parts) noexcept {
+    std::size_t hash = 0;
+    for (const std::string_view part : parts) {
+        hash = hash * 31 + std::hash<std::string_view>{}(part);
+    }
+    const auto now = Clock::now();
+    const std::lock_guard<SpinLock> guard(mutex_);
+    const auto isOlder = [](const Line& a, const Line& b) { return a.forgotten < b.forgotten; };
+    Line* line = std::find_if(lines_.begin(), lines_.end(),
+                              [hash](const Line& each) { return each.hash == hash; });
+    if (line == lines_.end()) {
+        line = std::min_element(lines_.begin(), lines_.end(), isOlder);
+    } else if (now < line->forgotten) {
+        return false;
+    }
+    *line = {hash, now + std::chrono::minutes(10)};
+    return true;
+}
 
 }  // namespace sluice::nats::detail

@@ -555,12 +555,4 @@ file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool
     return Factory::template create<file_sink_mt>(name, filename, truncate, handlers);
 }
 
-/// Like file_logger_mt(), for one thread at a time.
-template <class Factory = spdlog::synchronous_factory>
-std::shared_ptr<spdlog::logger>
-file_logger_st(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,
-               const spdlog::file_event_handlers& handlers = {}) {
-    return Factory::template create<file_sink_st>(name, filename, truncate, handlers);
-}
-
 }  // namespace sluice::log

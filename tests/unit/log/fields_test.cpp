@@ -128,20 +128,6 @@ TEST_F(LogFields, MayBeLargerThanTheLane) {
     EXPECT_EQ(texts(), Texts{"large value=" + large});
 }
 
-TEST_F(LogFields, BelongToOneRecordOfMany) {
-    Texts expected;
-    for (int i = 0; i < 1000; ++i) {
-        if (i % 3 == 0) {
-            SLUICE_LOG_INFO(logger, "plain {}", i);
-            expected.push_back("plain " + std::to_string(i));
-        } else {
-            SLUICE_LOG_INFO(logger, "field", kv("i", i));
-            expected.push_back("field i=" + std::to_string(i));
-        }
-    }
-    EXPECT_EQ(texts(), expected);
-}
-
 TEST_F(LogFields, OfABacktraceAreText) {
     logger->enable_backtrace(4);
     logger->set_level(spdlog::level::err);
@@ -205,18 +191,6 @@ TEST_F(LogFields, OfAScopeNestAndReturn) {
     }
     logger->info("outer");
     EXPECT_EQ(texts(), (Texts{"inner b=2 a=3 c=4", "outer a=1 b=2"}));
-}
-
-TEST_F(LogFields, OfAScopeAreCopiedByEachCall) {
-    const std::string first(100, 'x');
-    {
-        const scoped_context context(kv("value", first));
-        for (int i = 0; i < 100; ++i) {
-            logger->info("line");
-        }
-    }
-    const scoped_context context(kv("value", std::string(100, 'y')));
-    EXPECT_EQ(texts(), Texts(100, "line value=" + first));
 }
 
 #if SLUICE_LOG_HAS_MDC

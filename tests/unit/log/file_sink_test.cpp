@@ -255,10 +255,6 @@ TEST_F(LogFileSink, FactoriesRegisterALoggerWithTheirPattern) {
     logger->flush();
     EXPECT_EQ(content(), "file-mt one 1\n");
     spdlog::drop("file-mt");
-
-    sluice::log::file_logger_st("file-st", folder_ / "st.txt")->info("two");
-    spdlog::drop("file-st");
-    EXPECT_NE(contentOf(folder_ / "st.txt").find("[file-st] [info] two"), std::string::npos);
 }
 
 TEST_F(LogFileSink, ThreadsWriteWholeLinesInTheirOrder) {

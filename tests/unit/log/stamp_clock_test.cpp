@@ -29,20 +29,6 @@ TEST(StampClock, NeverGoesBackOnOneThread) {
     }
 }
 
-TEST(StampClock, AnnouncesBeforeItReads) {
-    std::atomic<std::uint64_t> word{0};
-    (void)StampClock::announceThenNow(word, 7);
-    EXPECT_EQ(word.load(), 7U);
-}
-
-TEST(StampClock, LetPassReturnsWhenTheNextReadingIsLater) {
-    for (int i = 0; i < 1000; ++i) {
-        const Stamp stamp = StampClock::now();
-        StampClock::waitUntilPast(stamp);
-        ASSERT_GT(StampClock::now(), stamp);
-    }
-}
-
 // What a stamp is for: it is handed from thread to thread, and each finds a later one.
 TEST(StampClock, NeverGoesBackFromThreadToThread) {
     constexpr int threads = 4;

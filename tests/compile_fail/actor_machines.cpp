@@ -84,11 +84,6 @@ struct Nowhere;
 void use(Context& context) {
     make<Home, Transitions<On<Home, Go, Nowhere>>>(context);
 }
-#elif CASE == 9
-// EXPECT: no such state
-void use(Context& context) {
-    make<Home, Transitions<On<Home, Go, int>>>(context);
-}
 #elif CASE == 10
 // EXPECT: a deferred message needs a copy constructor: the machine keeps a copy
 struct Unique {

@@ -37,26 +37,6 @@ struct Missing : sluice::ActiveObject<Missing, Types> {
 bool use(Missing& object) {
     return object.start();
 }
-#elif CASE == 2
-// EXPECT: is private within this context
-struct Private : sluice::ActiveObject<Private, Types> {
-    void handle(const Sample&) {}
-
-private:
-    void handle(const Alarm&) {}
-};
-bool use(Private& object) {
-    return object.start();
-}
-#elif CASE == 3
-// EXPECT ONLY: for each type of its Messages: one is missing
-struct NotConst : sluice::ActiveObject<NotConst, Types> {
-    void handle(const Sample&) {}
-    void handle(Alarm&) {}
-};
-bool use(NotConst& object) {
-    return object.start();
-}
 #elif CASE == 4
 // EXPECT ONLY: with OnFailure::restart the class has a public .restart\(\).
 struct NoRestart : sluice::ActiveObject<NoRestart, Types, Restarts> {
@@ -74,15 +54,6 @@ struct Poster : sluice::ActiveObject<Poster, Types> {
 };
 sluice::SendResult use(Poster& object) {
     return object.post(Unlisted{});
-}
-#elif CASE == 6
-// EXPECT: use of deleted function
-struct Copied : sluice::ActiveObject<Copied, Types> {
-    void handle(const Sample&) {}
-    void handle(const Alarm&) {}
-};
-Copied copy(const Copied& object) {
-    return object;
 }
 #elif CASE == 7
 // EXPECT ONLY: .handlerFailed\(std::exception_ptr\). must be noexcept
@@ -118,18 +89,6 @@ struct Limited : sluice::ActiveObject<Limited, Types, Dropping> {
 bool use(Limited& object) {
     return object.start();
 }
-#elif CASE == 10
-// EXPECT ONLY: a batch is at least one message
-struct NoBatch : sluice::PooledTraits {
-    static constexpr std::size_t batch = 0;
-};
-struct Waiting : sluice::PooledObject<Waiting, Types, NoBatch> {
-    void handle(const Sample&) {}
-    void handle(const Alarm&) {}
-};
-bool use(Waiting& object, sluice::Executor& executor) {
-    return object.start(executor);
-}
 #elif CASE == 11
 // EXPECT ONLY: the traits of a PooledObject derive from PooledTraits
 struct Owned : sluice::PooledObject<Owned, Types, sluice::ActorTraits> {
@@ -150,31 +109,6 @@ struct Dropping : sluice::PooledObject<Dropping, Types, Drops> {
     void handle(const Alarm&) {}
 };
 bool use(Dropping& object, sluice::Executor& executor) {
-    return object.start(executor);
-}
-#elif CASE == 13
-// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
-struct Numbers : sluice::PooledTraits {
-    static constexpr bool ids = true;
-};
-struct Numbered : sluice::PooledObject<Numbered, Types, Numbers> {
-    void handle(const Sample&) {}
-    void handle(const Alarm&) {}
-};
-bool use(Numbered& object, sluice::Executor& executor) {
-    return object.start(executor);
-}
-#elif CASE == 14
-// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
-struct Watcher : sluice::BusObserver {};
-struct Watches : sluice::PooledTraits {
-    using Observer = Watcher;
-};
-struct Watched : sluice::PooledObject<Watched, Types, Watches> {
-    void handle(const Sample&) {}
-    void handle(const Alarm&) {}
-};
-bool use(Watched& object, sluice::Executor& executor) {
     return object.start(executor);
 }
 #endif

@@ -33,20 +33,4 @@ struct Owner final {
     void onAlarm(const Alarm&) {}
     sluice::Component<Owner, 1> component{*this};
 };
-#elif CASE == 3
-// EXPECT: ignoring return value|nodiscard
-struct Owner final {
-    explicit Owner(TheBus& bus) {
-        component.trySubscribe<Sample>(bus, [](const Sample&) {});
-    }
-    sluice::Component<Owner, 1> component{*this};
-};
-#elif CASE == 4
-// EXPECT: use of deleted function|implicitly-deleted copy constructor
-struct Owner final {
-    sluice::Component<Owner, 1> component{*this};
-};
-Owner copy(const Owner& owner) {
-    return owner;
-}
 #endif

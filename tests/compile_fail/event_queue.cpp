@@ -67,36 +67,15 @@ bool nameTheEventTwice(Queue<int, IncludingPolicies>& queue) {
 bool giveTooManyArguments(Queue<int>& queue) {
     return queue.enqueue(1, 2, 3);
 }
-#elif CASE == 6
-// EXPECT ONLY: deleted( member)? function .*enqueue
-void giveTooFewArguments(sluice::EventQueue<int, void(int, int, int)>& queue) {
-    queue.enqueue(1, 2);
-}
-#elif CASE == 7
-// EXPECT ONLY: deleted( member)? function .*enqueue
-void giveNoArgument(Queue<char>& queue) {
-    queue.enqueue();
-}
 #elif CASE == 8
 // EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
 bool leaveWhatCannotBeCopied(Pointers& queue, std::unique_ptr<int>& pointer) {
     return queue.enqueue(1, pointer);
 }
-#elif CASE == 9
-// EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
-bool leaveTheEventOutAndWhatCannotBeCopied(Queue<PointerWithEvent, EventInPointer>& queue,
-                                           PointerWithEvent& pointer) {
-    return queue.enqueue(pointer);
-}
 #elif CASE == 10
 // EXPECT ONLY: in the prototype, take by reference what cannot be copied
 bool passWhatCannotBeCopied(sluice::EventQueue<int, void(std::unique_ptr<int>)>& queue) {
     return queue.process();
-}
-#elif CASE == 11
-// EXPECT ONLY: deleted( member)? function .*enqueue
-bool giveNoEvent(sluice::EventQueue<int, void()>& queue) {
-    return queue.enqueue();
 }
 #elif CASE == 12
 // EXPECT ONLY: the copy of this derived object would be its base class only: queue a pointer

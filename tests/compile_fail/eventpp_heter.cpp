@@ -62,16 +62,6 @@ void visitsNone(const sluice::HeterCallbackList<Two>& list) {
 #elif CASE == 7
 // EXPECT: choose ArgumentPassingIncludeEvent or ArgumentPassingExcludeEvent
 sluice::HeterEventDispatcher<int, Two, AutoDetect> dispatcher;
-#elif CASE == 8
-// EXPECT: the arguments fit none of the prototypes
-void dispatchesTooMuch(const sluice::HeterEventDispatcher<int, Two>& dispatcher) {
-    dispatcher.dispatch(1, 2, 3);
-}
-#elif CASE == 9
-// EXPECT: the arguments fit none of the prototypes
-void queuesWhatNobodyTakes(sluice::HeterEventQueue<int, Two>& queue) {
-    queue.enqueue(1, std::vector<int>());
-}
 #elif CASE == 10
 // EXPECT: the first argument is no event, and the policies have no getEvent\(\) that takes
 void queuesWhatIsNoEvent(sluice::HeterEventQueue<int, Two>& queue) {

@@ -23,11 +23,4 @@ void openClass() {
 #elif CASE == 2
 // EXPECT: an ObjectPool holds single objects
 sluice::ObjectPool<int[3]> arrays;
-#elif CASE == 3
-// EXPECT: use of deleted function
-void twoOwners() {
-    sluice::ObjectPool<int> pool;
-    sluice::PoolPtr<int> first = pool.make(1);
-    sluice::PoolPtr<int> second = first;
-}
 #endif

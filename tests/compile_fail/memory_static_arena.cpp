@@ -31,26 +31,5 @@ std::size_t use(Arena& arena) {
     // EXPECT: T needs a stricter alignment than the arena's Align
     const auto handle = arena.tryEmplace<Strict>();
     return arena.objects();
-#elif CASE == 4
-    // EXPECT: the arena is too small for any T
-    const auto handle = arena.tryEmplace<Large>();
-    return arena.objects();
-#elif CASE == 5
-    // EXPECT: Align must be a power of two
-    const StaticArena<48, 24> other;
-    return other.objects() + arena.objects();
-#elif CASE == 6
-    // EXPECT: Bytes must be a multiple of Align
-    const StaticArena<60, 16> other;
-    return other.objects() + arena.objects();
-#elif CASE == 7
-    // EXPECT: use of deleted function.*unique_ptr
-    const ArenaPtr<int> handle = arena.tryEmplace<int>(1);
-    const ArenaPtr<int> copied = handle;
-    return arena.objects();
-#elif CASE == 8
-    // EXPECT: T must be a single object
-    const auto handle = arena.tryEmplace<int[2]>();
-    return arena.objects();
 #endif
 }

@@ -39,83 +39,12 @@ int allThatTheOtherCasesNearlyAre() {
                           single.tryPush(Named(2)) == sluice::SendResult::ok;
     return accepted ? largest.tryPop()->number : 0;
 }
-#elif CASE == 1
-// EXPECT: the capacity of a ring must be at least 1
-sluice::MpscRing<int, 0> ring;
 #elif CASE == 2
 // EXPECT: the capacity of a ring must be at most a quarter of its Index type's range
 sluice::MpscRing<int, 65, ByteTraits> ring;
-#elif CASE == 3
-// EXPECT: ignoring returned value|nodiscard
-void forgetTheResult(sluice::SpscRing<int, 8>& ring) {
-    ring.tryPush(7);
-}
-#elif CASE == 4
-// EXPECT: firstPosition of the traits must be even
-sluice::MpscRing<int, 4, OddTraits> ring;
-#elif CASE == 5
-// EXPECT: firstPosition of the traits must be even
-sluice::SpscRing<int, 4, OddTraits> ring;
 #elif CASE == 6
 // EXPECT: the Index of the traits must be an unsigned integer
 sluice::MpscRing<int, 4, SignedTraits> ring;
-#elif CASE == 7
-// EXPECT: no matching (function for call to|constructor for initialization of) .*MpscRing
-sluice::MpscRing<int, sluice::dynamicCapacity> ring;
-#elif CASE == 8
-// EXPECT: (use of deleted function|call to implicitly-deleted default constructor) .*SpscRing
-sluice::SpscRing<int, sluice::dynamicCapacity> ring;
-#elif CASE == 9
-// EXPECT: no matching (function for call to|constructor for initialization of) .*MpscRing
-sluice::MpscRing<int, 4> ring(4);
-#elif CASE == 10
-// EXPECT: no matching (function for call to|constructor for initialization of) .*SpscRing
-sluice::SpscRing<int, 4> ring(4);
-#elif CASE == 11
-// EXPECT: invalid conversion|no matching function|cannot initialize|excess elements|no matching
-// constructor
-bool emplaceWhatCannotBeBuilt(sluice::MpscRing<Named, 4>& ring) {
-    return ring.tryEmplace("a name") == sluice::SendResult::ok;
-}
-#elif CASE == 12
-// EXPECT: invalid conversion|no matching function|cannot initialize|excess elements|no matching
-// constructor
-bool emplaceWithTooManyArguments(sluice::SpscRing<Named, 4>& ring) {
-    return ring.tryEmplace(1, 2) == sluice::SendResult::ok;
-}
-#elif CASE == 13
-// EXPECT: no matching (member )?function for call to .*tryPush
-bool pushWhatNeedsAnExplicitConversion(sluice::MpscRing<Named, 4>& ring) {
-    return ring.tryPush(1) == sluice::SendResult::ok;
-}
-#elif CASE == 14
-// EXPECT: use of deleted function|call to deleted constructor
-sluice::MpscRing<int, 8> copy(const sluice::MpscRing<int, 8>& ring) {
-    return ring;
-}
-#elif CASE == 15
-// EXPECT: ignoring returned value|nodiscard
-void forgetTheResult(sluice::MpscRing<int, 8>& ring) {
-    ring.tryPush(7);
-}
-#elif CASE == 16
-// EXPECT: ignoring return value|nodiscard
-void forgetTheMessage(sluice::MpscRing<int, 8>& ring) {
-    ring.tryPop();
-}
-#elif CASE == 17
-// EXPECT: use of deleted function|call to deleted constructor
-sluice::SpscRing<int, 8> copy(const sluice::SpscRing<int, 8>& ring) {
-    return ring;
-}
-#elif CASE == 18
-// EXPECT: firstPosition of the traits must be even
-sluice::MpmcRing<int, 4, OddTraits> ring;
-#elif CASE == 19
-// EXPECT: ignoring returned value|nodiscard
-void forgetTheResult(sluice::MpmcRing<int, 8>& ring) {
-    ring.tryPush(7);
-}
 #elif CASE == 20
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {

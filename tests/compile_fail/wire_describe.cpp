@@ -27,17 +27,6 @@ constexpr auto describe(sluice::wire::Type<Twice>) {
 bool use(sluice::wire::Buffer& buffer) {
     return sluice::wire::encode(Twice{1, 2}, buffer);
 }
-#elif CASE == 2
-// EXPECT: describe\(\): two fields have the same name, or a name is not UTF-8
-struct Latin {
-    int left;
-};
-constexpr auto describe(sluice::wire::Type<Latin>) {
-    return sluice::wire::fields(sluice::wire::field("l\xE9", &Latin::left));
-}
-bool use(sluice::wire::Buffer& buffer) {
-    return sluice::wire::encode(Latin{1}, buffer);
-}
 #elif CASE == 3
 // EXPECT: an optional must not hold an optional
 struct Nested {

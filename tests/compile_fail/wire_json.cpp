@@ -16,14 +16,4 @@ std::string use(const Only<double>& message) {
 std::string use(const Only<__int128>& message) {
     return sluice::wire::toJson(message);
 }
-#elif CASE == 2
-// EXPECT: this type is no known type and no aggregate
-std::string use(const Only<long double>& message) {
-    return sluice::wire::toJson(message);
-}
-#elif CASE == 3
-// EXPECT: this type is no known type and no aggregate
-sluice::wire::DecodeError use(Only<long double>& message) {
-    return sluice::wire::fromJson("{}", message);
-}
 #endif

@@ -1,7 +1,6 @@
 // Ratios, verdicts and targets. The rounds are made up, so the answer is known.
 
 #include "harness/report/comparison.hpp"
-#include "harness/report/feature_cost.hpp"
 #include "sample_report.hpp"
 
 #include <gtest/gtest.h>
@@ -90,22 +89,6 @@ TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
     EXPECT_TRUE(verdicts[0].isMet());
     EXPECT_FALSE(verdicts[1].isMet());
     EXPECT_EQ(verdicts[0].figure, "median");
-}
-
-TEST(ComparisonTest, JudgesLatencyUnderLoadByTheP99OfItsRounds) {
-    Result result = resultOf("ours", {400, 400, 400, 400, 400, 400});
-    result.scenario.kind = Kind::loadedLatency;
-    result.series.roundP99 = {4000, 4100, 4200, 4300, 4400, 90000};
-    const auto isMet = [&](double atMost) {
-        return judge({{result.scenario.name, "ours", "", atMost}}, {result}, {})[0].isMet();
-    };
-    EXPECT_FALSE(isMet(5000)) << "the interval of six rounds is all of them";
-    result.series.roundP99.back() = 4500;
-    EXPECT_TRUE(isMet(5000));
-    EXPECT_FALSE(isMet(4300));
-    const Verdict verdict = judge({{result.scenario.name, "ours", "", 5000}}, {result}, {})[0];
-    EXPECT_DOUBLE_EQ(verdict.reached, 4250);
-    EXPECT_EQ(verdict.figure, "p99");
 }
 
 // Rounds as they come from a machine: noise of two percent, now and then one that was disturbed,
@@ -212,35 +195,6 @@ TEST(ComparisonTest, LeavesKindsOutThatAreNotRanked) {
         result.scenario.kind = Kind::overflow;
     }
     EXPECT_TRUE(compareWithPeers(report.results, report.subjects).empty());
-}
-
-// Promises that differ between two subjects stand beside their ratio.
-TEST(ComparisonTest, TellsInWhichFeaturesTheTwoDiffer) {
-    Report report = sampleReport();
-    EXPECT_TRUE(
-        featureDifferences(report.subjects[0].features, report.subjects[1].features).empty());
-    report.subjects[1].features.order = "none";
-    report.subjects[1].features.allocates = true;
-    complete(report.comparisons, nullptr, report.subjects);
-    const std::vector<std::string> expected = {"order: all producers / none",
-                                               "allocates: no / yes"};
-    EXPECT_EQ(report.comparisons[0].featureDifferences, expected);
-}
-
-const std::vector<FeatureCost> costs = {{"statistics", "full", "no-stats"},
-                                        {"nothing", "full", "absent"}};
-
-// The cost of a feature is the difference of two runs of the same round. Here the machine
-// slows down from round to round, and the medians alone would say 12.
-TEST(FeatureCostTest, IsTheMedianOfTheDifferencesOfEachRound) {
-    const Difference difference =
-        differenceOf(resultOf("full", {11, 32, 104}), resultOf("no-stats", {10, 20, 100}));
-    EXPECT_DOUBLE_EQ(difference.ns, 4);
-    EXPECT_TRUE(std::isinf(difference.interval.high)) << "three rounds cannot say";
-    const Difference many = differenceOf(resultOf("full", {3, 4, 5, 6, 7, 8}),
-                                         resultOf("no-stats", {2, 2, 2, 2, 2, 2}));
-    EXPECT_DOUBLE_EQ(many.interval.low, 1);
-    EXPECT_DOUBLE_EQ(many.interval.high, 6);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // How often rounds are repeated, in which order, and when they end.
 
-#include "harness/machine/interruption.hpp"
-#include "harness/report/short_of_time.hpp"
 #include "harness/run/interleave.hpp"
 #include "harness/run/schedule.hpp"
 #include "harness/run/steady_rounds.hpp"
@@ -9,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -87,24 +84,6 @@ TEST(InterleaveTest, KeepsARecordOfEachMeasuredRound) {
         EXPECT_EQ(record.clockReads, 2U);
         EXPECT_EQ(record.counts.delivered, 1U);
     }
-}
-
-TEST(InterleaveTest, PoolsLatencySamplesAndKeepsEachRoundsP99) {
-    const auto latency = [] {
-        Round round = roundOf(10);
-        round.samples = {10, 20};
-        round.timedOut = 1;
-        round.intervalNs = 30;
-        round.behindSchedule = true;
-        return round;
-    };
-    const std::vector<Series> series =
-        interleave({latency}, {1, 2}, [](std::size_t, std::size_t) {});
-    EXPECT_EQ(series[0].samples, (std::vector<double>{10, 20, 10, 20}));
-    EXPECT_EQ(series[0].roundP99, (std::vector<double>{20, 20}));
-    EXPECT_EQ(series[0].roundIntervalNs, (std::vector<double>{30, 30}));
-    EXPECT_EQ(series[0].timedOut, 2U);
-    EXPECT_EQ(series[0].roundsBehindSchedule, 2U);
 }
 
 RoundConditions lines(double before, double after) {
@@ -196,52 +175,6 @@ TEST(BalancedOrderTest, LetsEachSubjectFollowEachOtherOneEquallyOften) {
         for (const auto& [pair, count] : neighbours) {
             EXPECT_EQ(count, times) << pair.second << " after " << pair.first << " of " << subjects;
         }
-    }
-}
-
-Round roundThatTakes(Nanoseconds ns) {
-    const Nanoseconds began = now();
-    while (now() - began < ns) {
-    }
-    Round round;
-    round.ns = double(ns);
-    return round;
-}
-
-std::size_t roundsWithin(double budgetNs, double longestNs) {
-    Repetition repetition{0, 10};
-    repetition.budgetNs = budgetNs;
-    repetition.longestNs = longestNs;
-    return interleave({[] { return roundThatTakes(100); }}, repetition,
-                      [](std::size_t, std::size_t) {})
-        .front()
-        .roundNs.size();
-}
-
-TEST(ShortOfTimeTest, AScenarioThatHasBegunHasEnoughRoundsToRank) {
-    EXPECT_EQ(roundsWithin(1, 0), fewestToRank);
-    EXPECT_EQ(roundsWithin(1, 1), 1U) << "the time of the whole run is over";
-    EXPECT_EQ(roundsWithin(0, 0), 10U);
-}
-
-// Measured rounds stay, and pairs of rounds stay pairs. The round under way is left out.
-TEST(InterruptionTest, EndsARunAfterTheLastWholeRound) {
-    const InterruptionWatch watch;
-    int runs = 0;
-    const auto entry = [&runs] {
-        Round round;
-        round.ns = 1;
-        if (++runs == 8) {
-            std::raise(SIGINT);
-        }
-        return round;
-    };
-    const std::vector<Series> series =
-        interleave({entry, entry, entry}, {0, 10}, [](std::size_t, std::size_t) {});
-    EXPECT_EQ(runs, 8);
-    for (const Series& each : series) {
-        EXPECT_EQ(each.roundNs.size(), 2U);
-        EXPECT_EQ(each.error, "");
     }
 }
 

@@ -58,114 +58,12 @@ TEST(ReportTextTest, ShowsAnInvalidResultInsteadOfItsTime) {
     EXPECT_EQ(table.find("fastest: sluice/SpscRing"), std::string::npos);
 }
 
-TEST(ReportTextTest, ListsAbsentSubjects) {
-    std::ostringstream out;
-    printAbsent(out, sampleReport().subjects);
-    EXPECT_EQ(out.str(), "absent: rigtorp/SPSCQueue (not compiled in)\n");
-    std::vector<Subject> subjects = sampleReport().subjects;
-    subjects.resize(2);
-    subjects[0].absentBecause = subjects[1].absentBecause = leftOutByFilter;
-    std::ostringstream narrowed;
-    printAbsent(narrowed, subjects);
-    EXPECT_EQ(narrowed.str(), "left out by --filter: sluice/SpscRing, boost/spsc_queue\n");
-}
-
-Result resultOfKind(Kind kind, const std::string& subject, double value) {
-    Scenario scenario = throughputScenario();
-    scenario.kind = kind;
-    Series series;
-    series.roundNs.assign(fewestToRank, value);
-    series.samples = {value, value + 1};
-    RoundPlan plan;
-    plan.placement.consumerCpu = 1;
-    return makeResult(scenario, subject, plan, series, quietMachine(), Conditions{});
-}
-
-TEST(ReportTextTest, NeverCallsAFloorTheFastest) {
-    Report report = sampleReport();
-    report.results = {resultOfKind(Kind::callCost, floorPrefix + "nothing", 1),
-                      resultOfKind(Kind::callCost, "something", 2)};
-    EXPECT_NE(tableOf(report).find("fastest: something\n"), std::string::npos);
-}
-
-// All statistics stand together.
-TEST(ReportJsonTest, WritesAResultInFull) {
-    const auto result = toJson(sampleReport())["results"][0];
-    EXPECT_EQ(result["suite"], "queues");
-    EXPECT_EQ(result["scenario"], "spsc-64B");
-    EXPECT_EQ(result["kind"], "e2e-throughput");
-    EXPECT_EQ(result["subject"], "sluice/SpscRing");
-    EXPECT_EQ(result["params"]["message_bytes"], 64);
-    EXPECT_EQ(result["params"]["producers"], 1);
-    EXPECT_EQ(result["params"]["waiting"], "spin");
-    EXPECT_EQ(result["counts"]["attempted"], 12);
-    EXPECT_EQ(result["counts"]["rejected"], 2);
-    EXPECT_EQ(result["rounds_ns"].size(), 3U);
-    for (const char* key : {"median_ns", "mean_ns", "stddev_ns", "cv", "p50_ns", "p95_ns", "p99_ns",
-                            "min_ns", "max_ns"}) {
-        EXPECT_TRUE(result["stats"].contains(key)) << key;
-    }
-    EXPECT_TRUE(result["error"].is_null());
-    EXPECT_TRUE(result["flags"].is_array());
-}
-
-TEST(ReportJsonTest, WritesEachRoundRaw) {
-    Report report = sampleReport();
-    RoundRecord record;
-    record.index = 4;
-    record.place = 2;
-    record.timedNs = 1000;
-    record.clockReads = 2;
-    record.timedMessages = 100;
-    record.counts.dropped = 3;
-    record.usage.minorFaults = 5;
-    record.perf.migrations = 1;
-    report.results[0].series.records = {record};
-    const auto round = toJson(report)["results"][0]["rounds"][0];
-    EXPECT_EQ(round["index"], 4);
-    EXPECT_EQ(round["place"], 2);
-    EXPECT_EQ(round["interval_ns"], 1000);
-    EXPECT_EQ(round["clock_reads"], 2);
-    EXPECT_EQ(round["counts"]["dropped"], 3);
-    EXPECT_EQ(round["minor_faults"], 5);
-    EXPECT_EQ(round["perf"]["migrations"], 1);
-    EXPECT_TRUE(round["perf"]["instructions"].is_null());
-    EXPECT_TRUE(round["allocations"].is_null());
-}
-
-TEST(ReportJsonTest, WritesAComparisonWhoseIntervalIsTheWholeLineWithNull) {
-    const auto comparison = toJson(sampleReport())["comparisons"][0];
-    EXPECT_TRUE(comparison["ci_low"].is_null());
-    EXPECT_TRUE(comparison["ci_high"].is_null());
-    EXPECT_EQ(comparison["verdict"], "undecided");
-    EXPECT_EQ(comparison["kind"], "e2e-throughput");
-    EXPECT_EQ(comparison["scenario"], "spsc-64B");
-    EXPECT_EQ(comparison["subject"], "sluice/SpscRing");
-    EXPECT_EQ(comparison["baseline"], "boost/spsc_queue");
-    EXPECT_EQ(comparison["ratio"], 0.25);
-}
-
 TEST(ReportJsonTest, SaysWhetherItIsCredibleAndWhyNot) {
     const auto json = toJson(sampleReport());
     EXPECT_EQ(json["checklist"].size(), 7U);
     EXPECT_EQ(json["credible"], false);
     EXPECT_FALSE(json["not_credible_because"].empty());
     EXPECT_EQ(json["run"]["publishable"], true);
-}
-
-// A run without pins says so, and names no CPU that it cannot know.
-TEST(ReportJsonTest, WritesWhetherThreadsWerePinned) {
-    Report report = sampleReport();
-    EXPECT_EQ(toJson(report)["run"]["unpinned"], false);
-    EXPECT_EQ(toJson(report)["results"][0]["params"]["pinned"], true);
-    EXPECT_EQ(toJson(report)["results"][0]["params"]["consumer_cpu"], 1);
-    report.unpinned = true;
-    report.results[0].plan.placement.roaming = {0, 1};
-    const auto json = toJson(report);
-    EXPECT_EQ(json["run"]["unpinned"], true);
-    EXPECT_EQ(json["run"]["publishable"], false);
-    EXPECT_EQ(json["results"][0]["params"]["pinned"], false);
-    EXPECT_TRUE(json["results"][0]["params"]["consumer_cpu"].is_null());
 }
 
 Series oneRound(double ns) {

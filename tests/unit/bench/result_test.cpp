@@ -109,15 +109,6 @@ TEST(ResultTest, FlagsTooFewRoundsAndAnInterruptedRun) {
               Flags{"INTERRUPTED"});
 }
 
-// The rate of a result comes from its time for one accepted or delivered message.
-TEST(ResultTest, CountsPerSecondWhatArrived) {
-    EXPECT_DOUBLE_EQ(perSecond(resultOf("a", {10, 10})), 1e8);
-    Result latency = resultOf("a", {10, 10});
-    latency.scenario.kind = Kind::idleLatency;
-    EXPECT_EQ(perSecond(latency), 0);
-    EXPECT_EQ(perSecond(invalidResult("a")), 0);
-}
-
 std::vector<double> oneTo(int last) {
     std::vector<double> values(std::size_t(last), 0.0);
     std::iota(values.begin(), values.end(), 1.0);
@@ -132,20 +123,6 @@ TEST(StatisticsTest, TakesQuantilesByNearestRank) {
     EXPECT_EQ(quantile(sorted, 0), 1);
     EXPECT_EQ(quantile(sorted, 1), 200);
     EXPECT_EQ(quantile(oneTo(10), 0.99), 10);
-}
-
-TEST(StatisticsTest, SummarizesASample) {
-    const Stats stats = summarize({4, 2, 8, 6});
-    EXPECT_EQ(stats.samples, 4U);
-    EXPECT_EQ(stats.min, 2);
-    EXPECT_EQ(stats.max, 8);
-    EXPECT_EQ(stats.mean, 5);
-    EXPECT_EQ(stats.median, 5);
-    EXPECT_EQ(stats.p50, 4);
-    EXPECT_NEAR(stats.stddev, 2.581988897, 1e-9);
-    EXPECT_NEAR(stats.cv, 0.516397779, 1e-9);
-    EXPECT_EQ(summarize({7}).stddev, 0);
-    EXPECT_EQ(summarize({}).samples, 0U);
 }
 
 TEST(StatisticsTest, FindsTheIntervalOfTheMedian) {

@@ -2,7 +2,6 @@
 // caught.
 
 #include "faulty_queue.hpp"
-#include "harness/run/burst.hpp"
 #include "harness/run/flood.hpp"
 #include "harness/run/idle_latency.hpp"
 #include "harness/run/loaded_latency.hpp"
@@ -67,71 +66,6 @@ TEST(ThroughputRoundTest, TreatsAnImpossiblePinAsAnError) {
     plan = smallPlan(1);
     plan.placement.consumerCpu = CPU_SETSIZE - 1;
     EXPECT_EQ(throughput<Fault::none>(plan).error, "the consumer could not be pinned to its CPU");
-}
-
-/// Its last message takes its time on the way out.
-class Hesitating : public LockedQueue<Fault::none> {
-    using Base = LockedQueue<Fault::none>;
-
-public:
-    static constexpr Nanoseconds hesitation = 3000000;
-    static inline std::uint64_t last = 0;
-
-    using Base::Base;
-    struct Consumer {
-        Base::Consumer inner;
-        template <class Handler>
-        std::size_t poll(Handler&& handler) {
-            return inner.poll([&](const TestMessage& message) {
-                const Nanoseconds until = now() + (message.sequence() == last ? hesitation : 0);
-                while (now() < until) {
-                }
-                handler(message);
-            });
-        }
-    };
-    Consumer consumer() { return {Base::consumer()}; }
-};
-
-// A round lasts until the last message was delivered, and not until it was pushed.
-TEST(ThroughputRoundTest, EndsWithTheLastDelivery) {
-    const RoundPlan plan = smallPlan(1);
-    Hesitating::last = plan.runIn + plan.messages - 1;
-    const Round round =
-        onAThread([&] { return throughputRound<Hesitating, TestMessage, Unpaced>(plan); });
-    EXPECT_EQ(round.error, "");
-    EXPECT_GE(round.timedNs, double(Hesitating::hesitation));
-}
-
-/// Notes the least alignment of the messages that it is given.
-class Aligned : public LockedQueue<Fault::none> {
-    using Base = LockedQueue<Fault::none>;
-
-public:
-    static inline std::size_t least = 0;
-
-    using Base::Base;
-    struct Producer {
-        Base::Producer inner;
-        Push tryPush(const TestMessage& message) {
-            const auto address = reinterpret_cast<std::uintptr_t>(&message);
-            least = std::min(least, std::size_t(address & (~address + 1)));
-            return inner.tryPush(message);
-        }
-    };
-    Producer producer() { return {Base::producer()}; }
-};
-
-// A message that its sender has split between two pages costs several nanoseconds more.
-TEST(ThroughputRoundTest, BuildsEachMessageOnOneLine) {
-    for (const auto run : {&throughputRound<Aligned, TestMessage, Unpaced>,
-                           &rawEnqueueRound<Aligned, TestMessage>}) {
-        Aligned::least = 4096;
-        RoundPlan plan = smallPlan(1);
-        plan.batch = plan.capacity;
-        EXPECT_EQ(onAThread([&] { return run(plan); }).error, "");
-        EXPECT_GE(Aligned::least, sizeof(TestMessage));
-    }
 }
 
 // One pair of reads of the clock for the whole batch, however many messages it has.
@@ -355,52 +289,6 @@ TEST(FloodRoundTest, HasASampleForEachMessageOfTheWatchedPriority) {
     EXPECT_EQ(high.lost, 0U);
     EXPECT_EQ(high.samples.size(), 100U);
     EXPECT_EQ(flood(floodPlan(Urgency::medium)).samples.size(), 300U);
-}
-
-TEST(BurstRoundTest, TimesEachBurstFromItsFirstPushToItsLastDelivery) {
-    RoundPlan plan = smallPlan(1);
-    plan.batch = 100;
-    const Round round =
-        onAThread([&] { return burstRound<LockedQueue<Fault::none>, TestMessage, Unpaced>(plan); });
-    EXPECT_EQ(round.error, "");
-    EXPECT_EQ(round.counts.delivered, 1050U);
-    EXPECT_EQ(round.timedMessages, 1000U);
-    EXPECT_EQ(round.clockReads, 20U);
-    EXPECT_GT(round.ns, 0);
-}
-
-TEST(SendScheduleTest, KeepsItsRateWithPoissonArrivals) {
-    const PoissonMoments moments(1);
-    const SendSchedule schedule{1000, 12.5, &moments};
-    EXPECT_EQ(schedule.intended(0), 1000);
-    const std::uint64_t many = 20000 * PoissonMoments::gaps;
-    EXPECT_EQ(schedule.intended(many), 1000 + Nanoseconds(12.5 * double(many)));
-    EXPECT_NE(schedule.intended(1), 1012);
-}
-
-std::vector<double> gapsOf(std::uint64_t seed) {
-    const PoissonMoments moments(seed);
-    std::vector<double> gaps;
-    for (std::uint64_t i = 0; i < PoissonMoments::gaps; ++i) {
-        gaps.push_back(moments[i + 1] - moments[i]);
-    }
-    return gaps;
-}
-
-// The largest distance between the distribution of the gaps and the exponential one
-// (Kolmogorov-Smirnov); 4096 values from there exceed 0.0255 once in a hundred times.
-TEST(PoissonMomentsTest, HasExponentialGaps) {
-    for (const std::uint64_t seed : {1U, 2U, 3U}) {
-        std::vector<double> gaps = gapsOf(seed);
-        std::sort(gaps.begin(), gaps.end());
-        EXPECT_GE(gaps.front(), 0);
-        double farthest = 0;
-        for (std::size_t i = 0; i < gaps.size(); ++i) {
-            const double expected = -std::expm1(-gaps[i]);
-            farthest = std::max(farthest, std::abs(double(i) / double(gaps.size()) - expected));
-        }
-        EXPECT_LT(farthest, 0.0255);
-    }
 }
 
 Round roundWith(ArrivalProcess arrivals) {

@@ -17,48 +17,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class DeliveriesTest : public ::testing::Test {
-protected:
-    static Header publishedAt(Clock::time_point time, Priority priority) {
-        return test::headerAt(time, 0, priority);
-    }
-
-    std::unique_ptr<Deliveries> deliveries_ = std::make_unique<Deliveries>();
-};
-
-TEST_F(DeliveriesTest, CountWhatWasHandledSinceAnAlarmWasPublished) {
-    const Header alarm = publishedAt(Clock::now() - 1h, Priority::high);
-    const auto returned = Clock::now() - 30min;
-    deliveries_->record(Alarm{}, alarm, returned);
-    EXPECT_EQ(deliveries_->overtaken().most, 0U);
-    for (int i = 0; i < 10; ++i) {
-        deliveries_->record(CpuSample{}, publishedAt(Clock::now(), Priority::low));
-    }
-    deliveries_->record(Alarm{}, alarm, Clock::now() + 1h);
-    deliveries_->record(Alarm{}, alarm);
-    EXPECT_EQ(deliveries_->overtaken().most, 0U) << "all came before, and it is on its way";
-    EXPECT_EQ(deliveries_->overtaken().byOneAtMost, 3U);
-    deliveries_->record(Alarm{}, alarm, returned);
-    EXPECT_EQ(deliveries_->overtaken().most, 10U) << "other alarms do not count";
-    EXPECT_EQ(deliveries_->overtaken().byMore, 1U);
-}
-
-/// The messages that arrive, as "sender type priority", and the times of their publication.
-struct Arrivals {
+/// The messages that arrive, as "sender type priority".
+std::vector<std::string> take(Transport& transport) {
     std::vector<std::string> labels;
-    std::vector<Clock::time_point> times;
-};
-
-Arrivals take(Transport& transport) {
-    Arrivals arrivals;
     transport.processWith([&](const auto& message, const Header& header) {
         using Message = std::decay_t<decltype(message)>;
-        arrivals.labels.push_back(std::to_string(header.sender) + ' ' +
-                                  typeNames[MessageTypes::indexOf<Message>] + ' ' +
-                                  sluice::toString(header.priority));
-        arrivals.times.push_back(header.timeStamp);
+        labels.push_back(std::to_string(header.sender) + ' ' +
+                         typeNames[MessageTypes::indexOf<Message>] + ' ' +
+                         sluice::toString(header.priority));
     });
-    return arrivals;
+    return labels;
 }
 
 class TransportTest : public ::testing::Test {
@@ -81,7 +49,7 @@ TEST_F(TransportTest, TellsWhoPublishedAndServesAlarmsFirst) {
     EXPECT_TRUE(publisher(2).publish(Aggregate{}));
     EXPECT_TRUE(publisher(1).publish(MemorySample{}));
     EXPECT_TRUE(publisher(drillSender).publish(Alarm{}));
-    EXPECT_EQ(take(*transport_).labels,
+    EXPECT_EQ(take(*transport_),
               (std::vector<std::string>{"4 alarm high", "2 aggregate medium", "0 cpu sample low",
                                         "2 disk sample low", "1 memory sample low"}));
 }
@@ -98,31 +66,6 @@ TEST_F(TransportTest, KeepsRoomForAlarmsInAFlood) {
     EXPECT_EQ(attempts(MessageTypes::indexOf<CpuSample>, Priority::low), accepted + 1);
     EXPECT_EQ(attempts(MessageTypes::indexOf<Aggregate>, Priority::medium), 1U);
     EXPECT_EQ(attempts(MessageTypes::indexOf<Alarm>, Priority::high), 1U);
-}
-
-TEST_F(TransportTest, KnowsWhenThePublicationOfAnAlarmHadReturned) {
-    EXPECT_TRUE(publisher(1).publish(Alarm{}));
-    EXPECT_TRUE(publisher(2).publish(Alarm{}));
-    const Clock::time_point after = Clock::now();
-    std::vector<Header> headers;
-    transport_->processWith([&](const auto&, const Header& header) { headers.push_back(header); });
-    ASSERT_EQ(headers.size(), 2U);
-    for (const Header& header : headers) {
-        const auto returned = returns_->take(header);
-        ASSERT_TRUE(returned.has_value());
-        EXPECT_GE(*returned, header.timeStamp);
-        EXPECT_LE(*returned, after);
-    }
-}
-
-// Round and round, the place of an alarm holds the time of an older one.
-TEST_F(TransportTest, TakesNoTimeOfAnOlderAlarmForThatOfOneStillUnderWay) {
-    const Clock::time_point begin = Clock::now();
-    for (std::size_t i = 0; i < Transport::roomOf(Priority::high); ++i) {
-        returns_->note(0);
-        EXPECT_TRUE(returns_->take(test::headerAt(begin, 0)));
-    }
-    EXPECT_FALSE(returns_->take(test::headerAt(Clock::now() + std::chrono::hours(1), 0)));
 }
 
 class ReportTest : public ::testing::Test {

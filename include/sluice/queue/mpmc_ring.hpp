@@ -2,13 +2,11 @@
 
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_storage.hpp>
-#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <memory_resource>
 #include <optional>
 #include <type_traits>

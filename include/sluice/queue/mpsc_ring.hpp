@@ -1,17 +1,13 @@
 #pragma once
 
-#include <sluice/base/assert.hpp>
 #include <sluice/base/cache_line.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
-#include <sluice/base/send_result.hpp>
 #include <sluice/queue/detail/sequence_slot.hpp>
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <type_traits>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/assert.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
@@ -10,12 +9,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace sluice {

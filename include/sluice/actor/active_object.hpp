@@ -118,14 +118,18 @@ protected:
 private:
     /// Publishes if the type's limit allows it. The mailbox counts a refusal by this limit, too.
     template <class T, class Options, class Publish>
-    SendResult admit(const Options& options, const Publish& publish) {
-        return inFlight_.template acquire<T>(publish, [&] {
-            if (isClosed()) {
-                return publish();  // publish() counts and returns the refusal
-            }
-            mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
-            return SendResult::full;
-        });
+    SendResult admit([[maybe_unused]] const Options& options, const Publish& publish) {
+        if constexpr (Traits::template maxInFlight<T> == 0) {
+            return publish();
+        } else {
+            return inFlight_.template acquire<T>(publish, [&] {
+                if (isClosed()) {
+                    return publish();  // publish() counts and returns the refusal
+                }
+                mailbox_.template countAsFull<T>(optionsOf<Traits>(options).priority);
+                return SendResult::full;
+            });
+        }
     }
 
     /// The object's thread, which writes it; null if it does not run.
@@ -166,8 +170,7 @@ namespace sluice {
 /// `handlerFailed(std::exception_ptr)` of the class, if it exists, and acts by Traits::onFailure.
 /// At its end the object's thread calls `ended()` of the class, if it exists.
 ///
-/// Performance: a post is a publication to a bus. The object contains its mailbox and timers, and
-/// allocates nothing.
+/// Performance: a post is a publication to a bus. The object contains all that it needs.
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<
@@ -325,13 +328,13 @@ private:
 
         template <class T>
         void operator()(const T& message, const Header& header) const {
-            if constexpr (IsPosted) {
+            if constexpr (IsPosted && Traits::awaitedPosts) {
                 object.notifyOneOfRoom();  // of the message before, whose slot is free
             }
             struct Release {  // also when the handler throws
                 ActiveObject& object;
                 ~Release() {
-                    if constexpr (IsPosted) {
+                    if constexpr (IsPosted && Traits::template maxInFlight<T> != 0) {
                         object.inFlight_.template release<T>();
                     }
                 }
@@ -405,7 +408,6 @@ private:
 
     /// Handles queued messages, and then due timers. Returns their number.
     std::size_t handleDue() {
-        const auto isOver = [this] { return isDiscarding(); };
         // One message between two batches of timers, so that no fast timer starves the messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
@@ -421,8 +423,15 @@ private:
         if (isDiscarding()) {
             count += mailbox_.discard();
         }
-        this->notifyRoom();
-        return count + catching([&] { return this->fireTimers(isOver, Receiver<false>{*this}); });
+        if constexpr (Traits::awaitedPosts) {
+            this->notifyRoom();
+        }
+        if constexpr (detail::hasTimers<Traits> || Traits::maxCoroutines != 0) {
+            count += catching([&] {
+                return this->fireTimers([this] { return isDiscarding(); }, Receiver<false>{*this});
+            });
+        }
+        return count;
     }
 
     /// Calls a function that calls handlers. Returns 1 if it throws, after handling the failure.

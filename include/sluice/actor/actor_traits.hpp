@@ -29,8 +29,7 @@ struct FailureTraits {
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 };
 
-/// The traits of an active object: all traits of a bus, for the mailbox, and those about failures.
-/// MailboxTraits are the traits of a bus, such as BareBusTraits.
+/// The traits of an active object: those of a bus, such as BareBusTraits, and those about failures.
 template <class MailboxTraits>
 struct BasicActorTraits : MailboxTraits, FailureTraits {
     /// The room of the mailbox, which lies in the object; see FullBusTraits::depth.

@@ -145,9 +145,9 @@ private:
 /// `awaitPost(message, timeout)` of an object whose traits set awaitedPosts, in a SendResult.
 /// Timeouts run on the clock of the coroutine's object.
 ///
-/// Errors: run() returns false at Traits::maxCoroutines and for a closed object. An exception that
-/// leaves a coroutine counts as one of a handler. stop() does not wait for coroutines; the object
-/// destroys them before it calls `ended()`. g++ 12 destroys a message twice that is created within
+/// Errors: run() returns false at Traits::maxCoroutines and for a closed object. An exception of a
+/// coroutine counts as one of a handler. The object destroys the waiting coroutines before it calls
+/// `ended()`. g++ 12 destroys a message twice that is created within
 /// the expression of co_await, if it is an aggregate that owns memory: give it a name or a
 /// constructor.
 ///

@@ -45,7 +45,7 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// The time of an alarm and its task's number, which orders alarms of the same time.
+/// A time, and the task's number, which orders alarms of the same time.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
 /// An object with one alarm, for its earliest timer.
@@ -112,7 +112,6 @@ protected:
     explicit Executor(const ExecutorOptions& options) : messages_(poolOptions(options)) {}
     virtual ~Executor() = default;
 
-    /// Called by the destructors of the executors.
     void expectNoObjects() const noexcept {
         if (objects_.load(std::memory_order_relaxed) != 0) {
             failAssertion({"all objects have ended",

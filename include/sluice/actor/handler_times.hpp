@@ -9,9 +9,8 @@
 
 namespace sluice {
 
-/// The number and times of an object's handlers, as handlerTimes() returns them. Without
-/// Traits::handlerTimes the times are zero. The figures of a running object may belong to different
-/// moments.
+/// The number and times of an object's handlers. Without Traits::handlerTimes the times are zero.
+/// The figures of a running object may belong to different moments.
 struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handlers that have run, also for timers
     std::chrono::nanoseconds inHandlers{0};

@@ -15,8 +15,7 @@
 
 namespace sluice {
 
-/// An executor that runs objects on the calling thread, step by step, so a test of objects that
-/// talk to each other is repeatable, including its timers.
+/// An executor that runs objects on the calling thread, step by step, for repeatable tests.
 ///
 ///     sluice::ManualExecutor executor(seed);
 ///     sluice::Running<Session> session(executor);

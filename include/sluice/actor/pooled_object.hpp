@@ -305,7 +305,6 @@ protected:
         }
     }
 
-    /// Destroys a message and frees its room.
     void release(MailboxMessage& message) noexcept {
         message.~MailboxMessage();
         executor()->deallocate(&message);
@@ -313,7 +312,6 @@ protected:
         this->notifyOneOfRoom();
     }
 
-    /// Signals that takeNew() has found besides messages.
     struct Taken {
         bool isClosed = false;
         bool isAlarm = false;
@@ -377,7 +375,6 @@ private:
         return result;
     }
 
-    /// Posts without counting a refusal.
     template <class T, class... Args>
     SendResult tryOnce(const PublishOptions& options, Args&&... args) {
         static_assert(MessageList::template contains<T>,
@@ -699,7 +696,6 @@ private:
         return true;
     }
 
-    /// Ends an object without messages. Returns false if a message has arrived.
     bool end() {
         Executor& executor = *this->executor();
         const auto notifyEnd = [&] {

@@ -212,8 +212,7 @@ namespace sluice {
 ///
 /// Errors: those of ActiveObject::start() and BlockPool.
 ///
-/// Performance: allocates the threads, the message memory (see BlockPool), and a node for each
-/// object with timers when it starts.
+/// Performance: allocates the message memory, and a node for each object with timers.
 class ThreadPool final : public Executor {
 public:
     /// Starts the threads, all with the same options. Fails as setupError() describes without

@@ -150,7 +150,6 @@ private:
         ending.isEnded = frame.resume(frame);
     }
 
-    /// Adds a woken coroutine; called by any thread.
     void push(Waiting& waiting) noexcept {
         Waiting* newest =
             woken_.load(std::memory_order_relaxed);  // relaxed: only its value is used
@@ -275,7 +274,6 @@ protected:
         return scheduler_.hasWoken() || Base::hasTimerChanges();
     }
 
-    /// Destroys the waiting coroutines at the end of the object.
     void endCoroutines() noexcept { scheduler_.destroyAll(); }
     [[nodiscard]] bool hasCoroutines() const noexcept { return scheduler_.count() != 0; }
 

@@ -18,7 +18,6 @@
 
 namespace sluice::detail {
 
-/// Whether a public `Derived::handle` is exactly such a member function.
 template <class Derived, class Function, class = void>
 inline constexpr bool hasHandle = false;
 template <class Derived, class Function>

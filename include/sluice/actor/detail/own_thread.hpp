@@ -21,8 +21,7 @@ class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
 
-    /// Starts work(object). If the system refuses an option, it fails as setupError() describes,
-    /// and there is no thread.
+    /// Starts work(object), or fails as setupError() describes.
     void start(const ThreadOptions& options, Work work, void* object) {
         const std::size_t length = std::strlen(options.name);
         if (length >= sizeof name_) {

@@ -94,9 +94,8 @@ public:
         return changes_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Takes the list, oldest first. Calls isArmed(index) for each started timer and
-    /// isCancelled(index) for each cancelled one, whose slot it frees. rearm() frees the slot of a
-    /// timer that was cancelled while its handler runs.
+    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one,
+    /// whose slot it frees, or rearm() if its handler runs.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {

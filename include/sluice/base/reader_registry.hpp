@@ -193,7 +193,13 @@ public:
 
     private:
         friend class BasicReaderRegistry;
-        ReadGuard(Entry& entry, Word idle) noexcept : entry_(entry), idle_(idle) {}
+        ReadGuard(Entry& entry, Word idle, const void* where) noexcept
+            : entry_(entry), idle_(idle) {
+            // Release (E1): a hasPassed() that reads this guard instead of the end of the last
+            // guard acquires the last guard all the same.
+            entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
+            Platform::Fence::light();  // E2
+        }
 
         Entry& entry_;
         const Word idle_;
@@ -209,17 +215,12 @@ public:
     ReadGuard enter(Slot& slot, const void* where) {
         SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
                       "enter() needs the address of an object that is aligned to 4 bytes");
-        Entry* entry = &slot.entries[0];
-        Word idle = entry->load(std::memory_order_relaxed);  // relaxed: written by this thread
+        Entry& entry = slot.entries[0];
+        const Word idle = entry.load(std::memory_order_relaxed);  // relaxed: its own
         if (__builtin_expect(idle >= Slot::firstAddress, 0)) {
-            entry = &innerEntry(slot, where);
-            idle = entry->load(std::memory_order_relaxed) % Slot::firstAddress;
+            return enterInside(slot, where);
         }
-        // Release (E1): a hasPassed() that reads this guard instead of the end of the last guard
-        // acquires the last guard all the same.
-        entry->store(Slot::wordOf(where) + idle, std::memory_order_release);
-        Platform::Fence::light();  // E2
-        return ReadGuard(*entry, idle);
+        return ReadGuard(entry, idle, where);
     }
 
     /// Returns true if no other thread has a slot. Then no other thread can find an element that
@@ -336,18 +337,19 @@ private:
         return slot != nullptr ? slot : &markTemporary(acquire());
     }
 
-    /// The entry of a guard inside other guards of this thread.
-    [[gnu::noinline]] Entry& innerEntry(Slot& slot, const void* where) {
+    /// A guard inside other guards of this thread.
+    [[gnu::noinline]] ReadGuard enterInside(Slot& slot, const void* where) {
         for (Entry& entry : slot.entries) {
             const Word word = entry.load(std::memory_order_relaxed);  // relaxed: its own
             if (word < Slot::firstAddress) {
-                return entry;
+                return ReadGuard(entry, word, where);
             }
             if (Slot::isIn(word, where)) {
-                return slot.inner;
+                return ReadGuard(slot.inner, 0, where);
             }
         }
-        return markTemporary(take()).entries[0];  // the thread is not new, so E5 needs no heavy()
+        // A slot for this guard. The thread is not new, so E5 needs no heavy().
+        return ReadGuard(markTemporary(take()).entries[0], Slot::temporary, where);
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {

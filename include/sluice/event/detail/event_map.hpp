@@ -58,7 +58,7 @@ public:
             if (entry == nullptr) {
                 return nullptr;
             }
-            if (Equal()(entry->key, key)) {
+            if (__builtin_expect(Equal()(entry->key, key), 1)) {
                 return &entry->value;
             }
         }

@@ -163,8 +163,8 @@ protected:
     using Same = std::enable_if_t<true, T>;
 
     template <class Result, class... Args>
-    static void callAll(PrototypeTag<Result(Args...)> prototype, const List& list,
-                        Same<Args>... args) {
+    [[gnu::always_inline]] static void callAll(PrototypeTag<Result(Args...)> prototype,
+                                               const List& list, Same<Args>... args) {
         listFor(prototype, list).callAll(args...);
     }
 

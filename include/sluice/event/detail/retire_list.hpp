@@ -140,6 +140,12 @@ private:
     const Freeing* const outer_;
 };
 
+/// A base of its own, because a call is shorter if it announces the address of the whole list.
+template <class Threading>
+struct ListReaders {
+    const ReadersOf<Threading> readers;
+};
+
 /// The retired elements of one list, and the list's lock and readers.
 ///
 /// Elements are freed in batches, oldest first. A batch waits for the calls that had begun when it
@@ -149,7 +155,7 @@ private:
 ///
 /// The owner may be the last element: `free` destroys it when the last User ends.
 template <class Threading>
-class RetireList : public Retired {
+class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
     template <class T>
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
@@ -160,7 +166,8 @@ public:
 
     RetireList() noexcept = default;
     template <class Registry>
-    explicit RetireList(Registry& registry) noexcept : readers(registry) {}
+    explicit RetireList(Registry& registry) noexcept
+        : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
     /// Keeps the owner from being destroyed, because a destructor of an element may end its list.
     class User {
@@ -210,7 +217,7 @@ public:
         Begun begun;
         while (moveOn(begun)) {
             if (begun.passed == nullptr) {
-                begun.period = readers.beginGrace();  // E1
+                begun.period = this->readers.beginGrace();  // E1
             } else if (begun.passed == this) {
                 drop();
             } else {
@@ -228,7 +235,6 @@ public:
         return std::exchange(first_, nullptr);
     }
 
-    const ReadersOf<Threading> readers;
     mutable Lock lock;
 
 private:
@@ -262,7 +268,7 @@ private:
             period_ = begun.period;
         }
         if (taken_ == passed_ && batch_ != passed_) {
-            if (!readers.hasPassed(period_)) {  // E2
+            if (!this->readers.hasPassed(period_)) {  // E2
                 return false;
             }
             passed_ = batch_;

@@ -44,37 +44,5 @@ TEST(BufferAllocationTest, BuffersAndTokensAllocateNothing) {
     EXPECT_EQ(count.allocations(), 0U);
 }
 
-TEST(BufferAllocationTest, TokensReleasedOnAnotherThreadAllocateNothing) {
-    BufferPool pool(sixteenBuffers());
-    std::array<DataToken, 16> tokens;
-    for (DataToken& token : tokens) {
-        token = pool.tryAcquire().publish(0);
-    }
-    std::size_t allocations = 1;
-    std::thread([&] {
-        const AllocationCount count;
-        for (DataToken& token : tokens) {
-            token.share().reset();
-            token.reset();
-        }
-        auto buffer = pool.tryAcquire();
-        allocations = buffer ? count.allocations() : 1;
-    }).join();
-    EXPECT_EQ(allocations, 0U);
-}
-
-TEST(BufferAllocationTest, TokensOnBytesOfTheirOwnAllocateNothing) {
-    const AllocationCount count;
-    static constexpr std::byte bytes[8] = {};
-    int released = 0;
-    const auto release = [](void* context, const std::byte*, std::size_t) noexcept {
-        ++*static_cast<int*>(context);
-    };
-    DataToken token(bytes, sizeof bytes, release, &released);
-    DataToken(std::move(token)).reset();
-    EXPECT_EQ(released, 1);
-    EXPECT_EQ(count.allocations(), 0U);
-}
-
 }  // namespace
 }  // namespace sluice::test

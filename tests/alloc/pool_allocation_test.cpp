@@ -30,22 +30,6 @@ TEST(PoolAllocationTest, PoolThatHasGrownAllocatesNothing) {
     EXPECT_EQ(count.allocations(), 0U);
 }
 
-TEST(PoolAllocationTest, PoolFilledFromTheStartAllocatesForThreadsOnly) {
-    ObjectPoolOptions options;
-    options.capacity = 1000;
-    options.initialObjects = 1000;
-    ObjectPool<int> pool(options);
-    pool.make(0).reset();  // this thread's cache
-    const AllocationCount count;
-    std::array<PoolPtr<int>, 1000> objects;
-    for (auto& object : objects) {
-        object = pool.tryMake(1);
-    }
-    EXPECT_TRUE(objects.back());
-    EXPECT_FALSE(pool.tryMake(2));
-    EXPECT_EQ(count.allocations(), 0U);
-}
-
 TEST(PoolAllocationTest, ResourceThatHasGrownAllocatesNothing) {
     PoolResource resource;
     const auto useAll = [&] {

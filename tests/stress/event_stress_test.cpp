@@ -109,35 +109,6 @@ struct PolicyNames {
 using AllPolicies = testing::Types<DefaultPolicies, OwnLockPolicies>;
 TYPED_TEST_SUITE(EventStressTest, AllPolicies, PolicyNames);
 
-TYPED_TEST(EventStressTest, EachHandleIsRemovedByExactlyOneOfTwoThreads) {
-    const std::size_t count = test::scaled(20000);
-    typename TestFixture::List list;
-    std::vector<typename TestFixture::Handle> handles;
-    for (std::size_t i = 0; i < count; ++i) {
-        handles.push_back(list.append(this->canary()));
-    }
-    std::array<std::size_t, 2> removed{};
-    {
-        test::Crew crew;
-        for (std::size_t thread = 0; thread < 2; ++thread) {
-            crew.add([&, thread] {
-                std::size_t own = 0;
-                for (std::size_t i = 0; i < count; ++i) {
-                    own += list.remove(handles[thread == 0 ? i : count - 1 - i]) ? 1U : 0U;
-                }
-                removed[thread] = own;
-            });
-        }
-        crew.add([&] {
-            while (!list.empty()) {
-                list();
-            }
-        });
-    }
-    EXPECT_EQ(removed[0] + removed[1], count);
-    EXPECT_EQ(this->sizeOf(list), 0U);
-}
-
 TYPED_TEST(EventStressTest, CallsGoOnWhileOthersAddAndRemove) {
     const std::size_t rounds = test::scaled(20000);
     typename TestFixture::List list;
@@ -179,42 +150,6 @@ TYPED_TEST(EventStressTest, CallsGoOnWhileOthersAddAndRemove) {
     EXPECT_EQ(this->sizeOf(list), 1U);
 }
 
-TYPED_TEST(EventStressTest, CallbacksOfTwoThreadsRemoveEachOtherAndThemselves) {
-    const std::size_t rounds = test::scaled(3000);
-    typename TestFixture::List list;
-    test::Rendezvous rendezvous;
-    constexpr std::size_t size = 8;
-    std::array<typename TestFixture::Handle, size> handles;
-    std::atomic<std::size_t> removals{0};
-    const auto fill = [&] {
-        for (std::size_t i = 0; i < size; ++i) {
-            handles[i] = list.append([&, i, canary = this->canary()] {
-                canary();
-                for (const std::size_t victim : {i, (i + 1) % size, (i + size - 1) % size}) {
-                    removals.fetch_add(list.remove(handles[victim]) ? 1U : 0U);
-                }
-            });
-        }
-    };
-    const auto work = [&](bool fills) {
-        for (std::size_t round = 0; round < rounds; ++round) {
-            if (fills) {
-                fill();
-            }
-            rendezvous.arrive();
-            list();
-            rendezvous.arrive();
-        }
-    };
-    {
-        test::Crew crew;
-        crew.add([&] { work(true); });
-        crew.add([&] { work(false); });
-    }
-    EXPECT_TRUE(list.empty());
-    EXPECT_EQ(removals.load(), rounds * size);
-}
-
 TYPED_TEST(EventStressTest, NothingRunsAfterRemoveAndWait) {
     const std::size_t rounds = test::scaled(2000);
     typename TestFixture::List list;
@@ -245,29 +180,6 @@ TYPED_TEST(EventStressTest, NothingRunsAfterRemoveAndWait) {
     EXPECT_EQ(afterwards, 0);
 }
 
-TYPED_TEST(EventStressTest, ListsComeAndGoWhileOthersAreCalled) {
-    const std::size_t rounds = test::scaled(5000);
-    typename TestFixture::List shared;
-    {
-        test::Crew crew;
-        for (int thread = 0; thread < 2; ++thread) {
-            crew.add([&] {
-                for (std::size_t round = 0; round < rounds; ++round) {
-                    std::optional<typename TestFixture::List> own(std::in_place);
-                    const auto handle = shared.append(this->canary());
-                    own->append(this->canary());
-                    own->append([&] { own.reset(); });
-                    own->append(this->canary());
-                    shared();
-                    (*own)();
-                    EXPECT_TRUE(shared.remove(handle));
-                }
-            });
-        }
-    }
-    EXPECT_TRUE(shared.empty());
-}
-
 TYPED_TEST(EventStressTest, CopiesAreMadeOfListsThatChange) {
     const std::size_t rounds = test::scaled(2000);
     typename TestFixture::List list;
@@ -295,38 +207,6 @@ TYPED_TEST(EventStressTest, CopiesAreMadeOfListsThatChange) {
             isOver.store(true);
         });
     }
-}
-
-TYPED_TEST(EventStressTest, DispatchersServeOldAndNewEventsAtOnce) {
-    const int events = static_cast<int>(test::scaled(4000));
-    typename TestFixture::Dispatcher dispatcher;
-    std::atomic<int> added{0};
-    std::atomic<std::size_t> expected{0};
-    {
-        test::Crew crew;
-        crew.add([&] {
-            for (int event = 0; event < events; ++event) {
-                dispatcher.appendListener(event, this->canary());
-                added.store(event + 1);
-            }
-        });
-        for (std::uint32_t thread = 0; thread < 2; ++thread) {
-            crew.add([&, thread] {
-                test::Dice dice(thread + 5);
-                std::size_t sent = 0;
-                for (int known = 0; known < events;) {
-                    known = added.load();
-                    dispatcher.dispatch(events + static_cast<int>(dice() % 100));
-                    if (known != 0) {
-                        dispatcher.dispatch(static_cast<int>(dice() % 1000000) % known);
-                        ++sent;
-                    }
-                }
-                expected.fetch_add(sent);
-            });
-        }
-    }
-    EXPECT_EQ(this->calls_.load(), expected.load());
 }
 
 // Many threads that only live for a short time, as in a test of eventpp.

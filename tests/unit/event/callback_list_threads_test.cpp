@@ -234,26 +234,6 @@ TEST_F(CallbackListNeighboursTest, DestructorOfACaptureMayChangeThisListAndOther
     EXPECT_EQ(list.removedSizeApprox(), 0U);
 }
 
-TEST_F(CallbackListNeighboursTest, ListenersOfOtherEventsAreNotWaitedFor) {
-    EventDispatcher<int, void()> dispatcher;
-    std::atomic<int> step{0};
-    dispatcher.appendListener(1, [&] {
-        step = 1;
-        test::awaitThat([&] { return step == 2; });
-    });
-    std::thread caller([&] { dispatcher.dispatch(1); });
-    test::awaitThat([&] { return step == 1; });
-    const auto handle = dispatcher.appendListener(2, [kept = captured] {});
-    EXPECT_TRUE(dispatcher.removeListenerAndWait(2, handle));
-    EXPECT_EQ(owned(), 0);
-    EXPECT_TRUE(dispatcher.removeListener(1, dispatcher.appendListener(1, [] {})));
-    EXPECT_EQ(dispatcher.removedSizeApprox(1), 1U);
-    EXPECT_EQ(dispatcher.removedSizeApprox(2), 0U);
-    step = 2;
-    caller.join();
-    EXPECT_EQ(dispatcher.removedSizeApprox(1), 0U);
-}
-
 #if defined(__cpp_exceptions)
 TEST_F(CallbackListNeighboursTest, ExceptionEndsTheCallForRemovalsToo) {
     List list;

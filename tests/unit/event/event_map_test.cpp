@@ -348,19 +348,6 @@ TYPED_TEST(EventMapRemovalTest, KeepsWhatDestructorsAdd) {
     }
 }
 
-TYPED_TEST(EventMapRemovalTest, DestructorsMayMakeOtherEntriesUnused) {
-    for (int key = 0; key < this->keys; ++key) {
-        this->map.findOrAdd(EndingKey(key)) = key == 1 ? 0 : 7;
-    }
-    EndingKey::atEnd = [this] {
-        for (int key = 2; key < this->keys; ++key) {
-            *this->map.find(EndingKey(key)) = 0;
-        }
-    };
-    EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
-    EXPECT_EQ(this->map.removeIf(this->isZero), static_cast<std::size_t>(this->keys - 2));
-}
-
 TYPED_TEST(EventMapRemovalTest, DestructorsMayRemoveOtherEntries) {
     for (int key = 0; key < this->keys; ++key) {
         this->map.findOrAdd(EndingKey(key)) = key == 1 ? 0 : 7;
@@ -373,20 +360,6 @@ TYPED_TEST(EventMapRemovalTest, DestructorsMayRemoveOtherEntries) {
     EXPECT_EQ(this->map.removeIf(this->isZero), 1U);
     EXPECT_EQ(inner, 1U);
     EXPECT_EQ(this->map.find(EndingKey(0)), nullptr);
-}
-
-TYPED_TEST(EventMapRemovalTest, TrimKeepsTheListenersThatDestructorsAdd) {
-    EventDispatcher<EndingKey, void(), TypeParam> dispatcher;
-    const EndingKey event(2);
-    {
-        const EndingKey ended(1);
-        dispatcher.removeListener(ended, dispatcher.appendListener(ended, [] {}));
-    }
-    bool isCalled = false;
-    EndingKey::atEnd = [&] { dispatcher.appendListener(event, [&isCalled] { isCalled = true; }); };
-    EXPECT_EQ(dispatcher.trimEvents(), 1U);
-    dispatcher.dispatch(event);
-    EXPECT_TRUE(isCalled);
 }
 
 template <class Policies>

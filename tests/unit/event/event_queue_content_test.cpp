@@ -224,23 +224,6 @@ TEST(EventQueueContentTest, NumbersConvertAsInACall) {
 
 enum class Colour : unsigned char { red, green };
 
-TEST(EventQueueContentTest, LargeStructsArriveWhole) {
-    struct Page {
-        unsigned char bytes[5000];
-    };
-    EventQueue<int, void(const Page&)> queue;
-    int sum = 0;
-    queue.appendListener(1, [&](const Page& page) { sum += page.bytes[0] + page.bytes[4999]; });
-    Page page{};
-    for (int i = 0; i < 40; ++i) {
-        page.bytes[0] = static_cast<unsigned char>(i);
-        page.bytes[4999] = 100;
-        EXPECT_TRUE(queue.enqueue(1, page));
-    }
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(sum, 780 + 4000);
-}
-
 TEST(EventQueueMemoryTest, LargeEventTakesItsOwnSizeOnly) {
     struct Large {
         char bytes[1 << 20];

@@ -85,18 +85,6 @@ TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueThatCallsIt) {
     EXPECT_EQ(this->census.alive(), 0U);
 }
 
-TYPED_TEST(EventQueueLifetimeTest, EventsQueuedMeanwhileGoWithTheQueue) {
-    this->queue->appendListener(1, [this](const Counted& item) {
-        if (item.value() == 0) {
-            this->enqueue(3);
-        }
-    });
-    this->destroyAt(1);
-    this->enqueue(4);
-    EXPECT_TRUE(this->queue->process());
-    EXPECT_EQ(this->census.alive(), 0U);
-}
-
 TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueInEveryWayOfProcessing) {
     const auto prepare = [this] {
         this->queue = std::make_unique<typename TestFixture::Queue>();
@@ -202,18 +190,6 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorOfAnArgumentMayDestroyTheQueue) {
     EXPECT_EQ(farewells, nullptr);
 }
 
-TYPED_TEST(EventQueueLifetimeTest, AcceptsNoEventWhileItIsDestroyed) {
-    auto farewells = std::make_unique<FarewellQueue<TypeParam>>();
-    FarewellQueue<TypeParam>& dying = *farewells;
-    bool isTried = false;
-    EXPECT_TRUE(dying.enqueue(1, Farewell([&] {
-                                  isTried = true;
-                                  EXPECT_FALSE(dying.enqueue(1, Farewell([] {})));
-                              })));
-    farewells.reset();
-    EXPECT_TRUE(isTried);
-}
-
 TYPED_TEST(EventQueueLifetimeTest, ConstructorOfAnArgumentMayUseTheQueue) {
     struct Recursive {
         EventQueue<int, void(const Recursive&), TypeParam>* queue;
@@ -271,24 +247,6 @@ TYPED_TEST(EventQueueExceptionTest, ListenerThatThrowsInProcessLosesItsOwnEventO
     EXPECT_TRUE(this->queue.process());
     EXPECT_EQ(this->takeSeen(), (Numbers{3, 4, 5}));
     EXPECT_TRUE(this->queue.emptyQueue());
-}
-
-TYPED_TEST(EventQueueExceptionTest, WhatIsLeftComesBeforeWhatWasQueuedMeanwhile) {
-    this->queue.appendListener(1, [this](int) {
-        this->enqueue({8, 9});
-        throw Breakage("a listener");
-    });
-    this->enqueue({1, 2, 3});
-    EXPECT_THROW(this->queue.process(), Breakage);
-    EXPECT_EQ(this->takeQueued(), (Numbers{2, 3, 8, 9}));
-}
-
-TYPED_TEST(EventQueueExceptionTest, ListenerThatThrowsInProcessIfKeepsTheRestInOrder) {
-    this->breakAt(3);
-    this->enqueue({1, 2, 3, 4, 5});
-    EXPECT_THROW(this->queue.processIf([](int number) { return number % 2 == 1; }), Breakage);
-    EXPECT_EQ(this->takeSeen(), (Numbers{1, 3}));
-    EXPECT_EQ(this->takeQueued(), (Numbers{2, 4, 5}));
 }
 
 TYPED_TEST(EventQueueExceptionTest, PredicateOfProcessIfThatThrowsLosesNothing) {

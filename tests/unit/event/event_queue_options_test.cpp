@@ -87,19 +87,6 @@ TYPED_TEST(BoundedEventQueueTest, EventsThatAreBeingProcessedTakeNoRoom) {
     EXPECT_EQ(this->processed(), (Numbers{7, 8, 9}));
 }
 
-TYPED_TEST(BoundedEventQueueTest, ClearedAndTakenEventsGiveTheirRoomBack) {
-    this->use(Overflow::reject);
-    EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
-    typename TestFixture::Queue::QueuedEvent event{};
-    EXPECT_TRUE(this->queue->peekEvent(&event));
-    EXPECT_EQ(this->enqueue({4}), 0) << "peeking makes no room";
-    EXPECT_TRUE(this->queue->takeEvent(&event));
-    EXPECT_EQ(this->enqueue({4, 5}), 1);
-    this->queue->clearEvents();
-    EXPECT_EQ(this->enqueue({6, 7, 8, 9}), 3);
-    EXPECT_EQ(this->processed(), (Numbers{6, 7, 8}));
-}
-
 TYPED_TEST(BoundedEventQueueTest, EventsThatComeBackKeepOthersOutUntilTheLimitHoldsAgain) {
     this->use(Overflow::reject);
     EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
@@ -320,13 +307,6 @@ TYPED_TEST_SUITE(EventQueueStatisticsTest, CommonQueuePolicies, QueuePolicyNames
 
 void expectBalance(const EventQueueStatistics& counts, std::uint64_t inHand = 0) {
     EXPECT_EQ(counts.enqueued, counts.processed + counts.discarded + counts.queued + inHand);
-}
-
-TYPED_TEST(EventQueueStatisticsTest, BeginWithNothing) {
-    const Queue<TypeParam> queue;
-    const EventQueueStatistics counts = queue.statistics();
-    EXPECT_EQ(counts.enqueued + counts.rejected + counts.discarded + counts.processed, 0U);
-    EXPECT_EQ(counts.queued + counts.highWater, 0U);
 }
 
 TYPED_TEST(EventQueueStatisticsTest, CountWhatIsAcceptedAndProcessedInAnyWay) {

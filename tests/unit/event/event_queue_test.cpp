@@ -39,18 +39,6 @@ TYPED_TEST(EventQueueTest, ProcessIsTrueAlsoWhenNobodyListens) {
     EXPECT_TRUE(this->queue.emptyQueue());
 }
 
-TYPED_TEST(EventQueueTest, ProcessOneDispatchesTheFirst) {
-    EXPECT_FALSE(this->queue.processOne());
-    this->enqueue({3, 1});
-    EXPECT_TRUE(this->queue.processOne());
-    EXPECT_EQ(this->takeSeen(), (Numbers{3}));
-    this->enqueue({2});
-    EXPECT_TRUE(this->queue.processOne());
-    EXPECT_TRUE(this->queue.processOne());
-    EXPECT_FALSE(this->queue.processOne());
-    EXPECT_EQ(this->takeSeen(), (Numbers{1, 2}));
-}
-
 TYPED_TEST(EventQueueTest, EventsOfAListenerWaitForTheNextRound) {
     this->queue.appendListener(1, [this](int) { EXPECT_TRUE(this->queue.enqueue(7)); });
     this->enqueue({1, 2});
@@ -101,16 +89,6 @@ TYPED_TEST(EventQueueTest, QueueIsNotEmptyWhileItsListenersRun) {
     EXPECT_TRUE(this->queue.process());
     EXPECT_FALSE(wasEmpty);
     EXPECT_TRUE(this->queue.emptyQueue());
-}
-
-TYPED_TEST(EventQueueTest, ClearedEventsAreNotDispatched) {
-    this->queue.clearEvents();
-    this->enqueue({1, 2});
-    this->queue.clearEvents();
-    EXPECT_TRUE(this->queue.emptyQueue());
-    EXPECT_FALSE(this->queue.process());
-    EXPECT_TRUE(this->seen.empty());
-    EXPECT_EQ(this->queue.statistics().discarded, 2U);
 }
 
 // ---- peekEvent, takeEvent, and dispatching their results
@@ -237,21 +215,6 @@ struct CountingPredicate {
     bool operator()() & { return calls++ == 1; }
 };
 
-TYPED_TEST(EventQueueSelectTest, PredicateMayHaveStateAndNoArgumentsWithAnyPrototype) {
-    EventQueue<int, void(), TypeParam> own;
-    Numbers order;
-    for (const int event : {5, 6, 7}) {
-        own.appendListener(event, [&order, event] { order.push_back(event); });
-        EXPECT_TRUE(own.enqueue(event));
-    }
-    CountingPredicate predicate;
-    EXPECT_TRUE(own.processIf(predicate));
-    EXPECT_EQ(predicate.calls, 3) << "the predicate itself was called, not a copy";
-    EXPECT_EQ(order, (Numbers{6}));
-    EXPECT_TRUE(own.processUntil(CountingPredicate{}));
-    EXPECT_EQ(order, (Numbers{6, 5}));
-}
-
 // ---- processUntil
 
 TYPED_TEST(EventQueueSelectTest, ProcessUntilStopsInFrontOfWhatThePredicateNames) {
@@ -266,16 +229,6 @@ TYPED_TEST(EventQueueSelectTest, ProcessUntilStopsInFrontOfWhatThePredicateNames
     EXPECT_EQ(this->takeSeen(), (Numbers{6, 7, 5}));
     EXPECT_TRUE(this->queue.process());
     EXPECT_EQ(this->takeSeen(), (Numbers{6, 7}));
-}
-
-TYPED_TEST(EventQueueSelectTest, ProcessUntilIsFalseWhenItDispatchedNothing) {
-    this->enqueue({5, 6});
-    EXPECT_FALSE(this->queue.processUntil(is(5)));
-    EXPECT_TRUE(this->queue.processUntil(is(6)));
-    EXPECT_EQ(this->takeSeen(), (Numbers{5}));
-    EXPECT_TRUE(this->queue.processUntil(is(9)));
-    EXPECT_EQ(this->takeSeen(), (Numbers{6}));
-    EXPECT_TRUE(this->queue.emptyQueue());
 }
 
 TYPED_TEST(EventQueueSelectTest, EventsThatProcessUntilLeavesComeBeforeNewOnes) {
@@ -304,21 +257,6 @@ TYPED_TEST(EventQueueSelectTest, VisitorGetsEventsInsteadOfListeners) {
     EXPECT_TRUE(this->queue.emptyQueue());
 }
 
-TYPED_TEST(EventQueueSelectTest, VisitorMayQueueProcessAndClear) {
-    Numbers visited;
-    this->enqueue({1, 2});
-    EXPECT_TRUE(this->queue.processQueueWith([&](int event, int) {
-        visited.push_back(event);
-        this->enqueue({7});
-        EXPECT_TRUE(this->queue.processOne());
-        this->enqueue({8});
-        this->queue.clearEvents();
-        this->enqueue({9});
-    }));
-    EXPECT_EQ(visited, (Numbers{1, 2}));
-    EXPECT_EQ(this->takeSeen(), (Numbers{7, 9})) << "the 9 of the first round came before the 7";
-}
-
 // ---- The place of the event among the arguments, the fate of the arguments, and the number of
 // their copies.
 
@@ -339,17 +277,6 @@ template <class Base>
 struct EventOfMessage : Base {
     static int getEvent(const Message& message) { return message.type; }
 };
-
-TYPED_TEST(EventQueueArgumentsTest, GetEventFindsTheEventInTheArguments) {
-    EventQueue<int, void(const Message&), EventOfMessage<TypeParam>> queue;
-    std::string seen;
-    queue.appendListener(3, [&](const Message& message) { seen += message.text; });
-    EXPECT_TRUE(queue.enqueue(Message{3, "three"}));
-    EXPECT_TRUE(queue.enqueue(Message{4, "four"}));
-    EXPECT_TRUE(queue.enqueue(3, Message{9, "!"})) << "not asked: it does not take an int in front";
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, "three!");
-}
 
 template <class Base>
 struct FirstLetter : Base {
@@ -374,19 +301,6 @@ template <class Base>
 struct IncludeEvent : Base {
     using ArgumentPassingMode = ArgumentPassingIncludeEvent;
 };
-
-TYPED_TEST(EventQueueArgumentsTest, PolicySaysWhereTheEventIs) {
-    EventQueue<int, void(int), ExcludeEvent<TypeParam>> excluding;
-    EventQueue<int, void(int), IncludeEvent<TypeParam>> including;
-    std::vector<int> seen;
-    excluding.appendListener(1, [&](int number) { seen.push_back(number); });
-    including.appendListener(1, [&](int number) { seen.push_back(number); });
-    EXPECT_TRUE(excluding.enqueue(1, 2));
-    EXPECT_TRUE(including.enqueue(1));
-    EXPECT_TRUE(excluding.process());
-    EXPECT_TRUE(including.process());
-    EXPECT_EQ(seen, (std::vector<int>{2, 1}));
-}
 
 // ---- the arguments
 
@@ -486,24 +400,6 @@ TYPED_TEST(EventQueueArgumentsTest, TemporaryIsNeverCopiedAndLivesOnceUntilItHas
     EXPECT_EQ(counts.alive, 0);
     EXPECT_EQ(counts.copies, 0);
     EXPECT_EQ(counts.copyAssignments, 0);
-}
-
-TYPED_TEST(EventQueueArgumentsTest, ValueIsCopiedForEachCallThatWantsOne) {
-    Parcel::Counts counts;
-    EventQueue<int, void(const Parcel&), TypeParam> byReference;
-    byReference.appendListener(1, [](Parcel) {});  // NOLINT(performance-unnecessary-value-param)
-    const Parcel parcel(counts);
-    EXPECT_TRUE(byReference.enqueue(1, parcel));
-    EXPECT_EQ(counts.copies, 1) << "the queue's own";
-    EXPECT_TRUE(byReference.process());
-    EXPECT_EQ(counts.copies, 2);
-
-    counts.copies = 0;
-    EventQueue<int, void(Parcel), TypeParam> byValue;
-    byValue.appendListener(1, [](const Parcel&) {});
-    EXPECT_TRUE(byValue.enqueue(1, Parcel(counts)));
-    EXPECT_TRUE(byValue.process());
-    EXPECT_EQ(counts.copies, 2) << "as when an lvalue is dispatched";
 }
 
 TYPED_TEST(EventQueueArgumentsTest, VisitorCopiesNothing) {

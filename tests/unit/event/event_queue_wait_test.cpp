@@ -120,21 +120,6 @@ TYPED_TEST(EventQueueWaitTest, CloseWakesAllWaiters) {
     EXPECT_TRUE(queue.isClosed());
 }
 
-TYPED_TEST(EventQueueWaitTest, CloseRefusesEventsAndLeavesThoseThatThereAre) {
-    typename TestFixture::Queue queue;
-    int sum = 0;
-    queue.appendListener(1, [&](int number) { sum += number; });
-    EXPECT_TRUE(queue.enqueue(1));
-    queue.close();
-    queue.close();
-    EXPECT_FALSE(queue.enqueue(1));
-    EXPECT_FALSE(queue.enqueue(1, 5));
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(sum, 1);
-    queue.dispatch(1);
-    EXPECT_EQ(sum, 2) << "dispatching goes on";
-}
-
 TYPED_TEST(EventQueueWaitTest, WaitingWithoutALimitOfTimeReportsEventsInProcess) {
     typename TestFixture::Queue queue;
     int handled = 0;
@@ -253,17 +238,6 @@ TYPED_TEST(EventQueueWaitTest, EndOfTheSilenceWakesSleepers) {
     }
     waiters.join();
     EXPECT_TRUE(queue.process());
-}
-
-TYPED_TEST(EventQueueWaitTest, ProcessingASilencedQueueGoesOn) {
-    typename TestFixture::Queue queue;
-    const Silence<decltype(queue)> silence(&queue);
-    EXPECT_TRUE(queue.enqueue(1));
-    EXPECT_TRUE(queue.process());
-    queue.close();
-    queue.wait();
-    queue.run();
-    EXPECT_TRUE(queue.emptyQueue());
 }
 
 // ---- many threads
@@ -493,36 +467,6 @@ TYPED_TEST(SharedEventQueueEndTest, OldestEventIsNotDroppedWhileSomebodyPeeksAtI
     EXPECT_TRUE(queue.enqueue(2, SlowToAssign())) << "as soon as it may";
     EXPECT_TRUE(isOpen.load());
     EXPECT_EQ(queue.statistics().discarded, 1U);
-}
-
-TYPED_TEST(SharedEventQueueEndTest, SeveralThreadsRunUntilAllHasBeenProcessed) {
-    constexpr int each = 500;
-    typename TestFixture::Queue queue;
-    std::vector<std::atomic<int>> calls(std::size_t{3} * each);
-    queue.appendListener(1, [&](int number) { ++calls.at(static_cast<std::size_t>(number)); });
-    Crew consumers;
-    for (int i = 0; i < 3; ++i) {
-        consumers.add([&] {
-            queue.run();
-            EXPECT_TRUE(queue.emptyQueue());
-        });
-    }
-    {
-        Crew producers;
-        for (int self = 0; self < 3; ++self) {
-            producers.add([&, self] {
-                for (int i = 0; i < each; ++i) {
-                    EXPECT_TRUE(queue.enqueue(1, self * each + i));
-                }
-            });
-        }
-        consumers.start();
-    }
-    queue.close();
-    consumers.join();
-    for (const auto& count : calls) {
-        ASSERT_EQ(count.load(), 1);
-    }
 }
 
 // ---- one thread has nobody to wait for

@@ -127,45 +127,6 @@ TYPED_TEST(HeterEventDispatcherTest, ForEachVisitsOnePrototypeOfOneEvent) {
         9, [](const std::function<void(int)>&) { return false; }));
 }
 
-TYPED_TEST(HeterEventDispatcherTest, ListenersMayDispatchRemoveAndDestroy) {
-    auto dispatcher = std::make_unique<typename TestFixture::Dispatcher>();
-    typename TestFixture::Handle outer;
-    outer = dispatcher->appendListener(3, [&] {
-        dispatcher->dispatch(3, 5);
-        this->called.push_back(1);
-    });
-    dispatcher->appendListener(3, this->note(2));
-    dispatcher->appendListener(3, [&](int n) {
-        this->called.push_back(n);
-        EXPECT_TRUE(dispatcher->removeListener(3, outer));
-        dispatcher.reset();
-    });
-    dispatcher->appendListener(3, this->noteInt(50));
-    dispatcher->dispatch(3);
-    EXPECT_EQ(this->called, (Numbers{5, 1}));
-}
-
-TYPED_TEST(HeterEventDispatcherTest, IsAValue) {
-    typename TestFixture::Dispatcher dispatcher;
-    const auto one = dispatcher.appendListener(3, this->note(1));
-    dispatcher.appendListener(3, this->noteInt(2));
-    auto copy = dispatcher;
-    EXPECT_FALSE(copy.ownsHandle(3, one));
-    copy.dispatch(3);
-    copy.dispatch(3, 10);
-    EXPECT_EQ(this->called, (Numbers{1, 12}));
-    auto& self = dispatcher;
-    dispatcher = self;
-    EXPECT_TRUE(dispatcher.ownsHandle(3, one));
-    auto moved = std::move(dispatcher);
-    EXPECT_TRUE(moved.ownsHandle(3, one));
-    EXPECT_FALSE(dispatcher.hasAnyListener(3));
-    swap(dispatcher, moved);
-    EXPECT_TRUE(dispatcher.ownsHandle(3, one));
-    dispatcher = {};
-    EXPECT_FALSE(one);
-}
-
 // ---- policies
 
 struct Message {

@@ -62,20 +62,6 @@ TYPED_TEST(HeterEventQueueTest, ProcessesAllPrototypesInOneOrder) {
     EXPECT_FALSE(queue.process());
 }
 
-TYPED_TEST(HeterEventQueueTest, ProcessOneIsFirstInFirstOutAcrossPrototypes) {
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    queue.enqueue(3, "a");
-    queue.enqueue(3);
-    queue.enqueue(3, 7);
-    for (const char* const expected : {"a", "none", "7"}) {
-        EXPECT_TRUE(queue.processOne());
-        EXPECT_EQ(this->log.back(), expected);
-    }
-    EXPECT_FALSE(queue.processOne());
-    EXPECT_EQ(this->log.size(), 3U);
-}
-
 // ---- processIf
 
 TYPED_TEST(HeterEventQueueTest, ProcessIfTestsTheEventsOfItsPrototypeOnly) {
@@ -241,44 +227,11 @@ TYPED_TEST(HeterEventQueueTest, VisitorGetsEventsOfAllPrototypes) {
 
 // ---- as a value
 
-TYPED_TEST(HeterEventQueueTest, CopiesAndMovesConcernListenersOnly) {
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    queue.enqueue(3, 1);
-    auto copy = queue;
-    EXPECT_TRUE(copy.emptyQueue());
-    copy.enqueue(3, 2);
-    EXPECT_TRUE(copy.process());
-    auto moved = std::move(copy);
-    EXPECT_TRUE(moved.emptyQueue());
-    moved.enqueue(3, "three");
-    EXPECT_TRUE(moved.process());
-    EXPECT_EQ(this->log, (Texts{"2", "three"}));
-    queue = moved;
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(this->log, (Texts{"2", "three", "1"}));
-}
-
 template <class Policies>
 struct Ordered : Policies {
     template <class Item>
     using QueueList = OrderedQueueList<Item>;
 };
-
-TYPED_TEST(HeterEventQueueTest, QueueListOfThePolicyOrdersTheEvents) {
-    HeterEventQueue<int, Three, Ordered<TypeParam>> queue;
-    Numbers seen;
-    for (const int event : {1, 2, 3}) {
-        queue.appendListener(event, [&seen, event] { seen.push_back(event); });
-        queue.appendListener(event, [&seen, event](int) { seen.push_back(10 * event); });
-    }
-    queue.enqueue(3);
-    queue.enqueue(1, 0);
-    queue.enqueue(2);
-    queue.enqueue(1);
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, (Numbers{10, 1, 2, 3}));
-}
 
 #if defined(__cpp_exceptions)
 
@@ -291,19 +244,6 @@ struct Fragile {
     }
     bool fails;
 };
-
-TYPED_TEST(HeterEventQueueTest, EventThatCannotBeBuiltIsNotQueued) {
-    HeterEventQueue<int, HeterTuple<void(), void(const Fragile&)>, TypeParam> queue;
-    int calls = 0;
-    queue.appendListener(1, [&calls](const Fragile&) { ++calls; });
-    const Fragile good(false);
-    const Fragile bad(true);
-    queue.enqueue(1, good);
-    EXPECT_THROW(queue.enqueue(1, bad), std::runtime_error);
-    EXPECT_EQ(queue.sizeApprox(), 1U);
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(calls, 1);
-}
 
 #endif
 

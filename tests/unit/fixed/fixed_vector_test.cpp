@@ -118,16 +118,6 @@ static_assert(Four<int>::capacity() == 4);
 
 Four<std::string> readyFromTheStart;
 
-TEST_F(FixedVectorTest, StartsEmpty) {
-    const Four<Tracked> items;
-    EXPECT_TRUE(items.empty());
-    EXPECT_FALSE(items.full());
-    EXPECT_EQ(items.size(), 0U);
-    EXPECT_EQ(items.begin(), items.end());
-    EXPECT_EQ(Tracked::living, 0);
-    EXPECT_TRUE(readyFromTheStart.empty());
-}
-
 TEST_F(FixedVectorTest, EmplaceBuildsAggregatesAndImmovables) {
     Four<Point> points;
     EXPECT_TRUE(points.emplaceBack(1, 2));
@@ -160,68 +150,11 @@ TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
     EXPECT_EQ(odd.items[3].number, 3);
 }
 
-TEST_F(FixedVectorTest, EraseOrderedTakesRanges) {
-    FixedVector<Tracked, 6> items{1, 2, 3, 4, 5, 6};
-    auto next = items.eraseOrdered(items.begin() + 1, items.begin() + 3);
-    EXPECT_EQ(next->number_, 4);
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 4, 5, 6}));
-    next = items.eraseOrdered(items.begin() + 2, items.begin() + 2);
-    EXPECT_EQ(next->number_, 5);
-    EXPECT_EQ(items.size(), 4U);
-    items.eraseOrdered(items.begin() + 2, items.end());
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 4}));
-    items.eraseOrdered(items.begin(), items.end());
-    EXPECT_TRUE(items.empty());
-    EXPECT_EQ(items.eraseOrdered(items.begin(), items.end()), items.end());
-}
-
-TEST_F(FixedVectorTest, EraseUnorderedFillsTheHoleWithTheLast) {
-    Four<SafeMove> items{1, 2, 3, 4};
-    auto next = items.eraseUnordered(items.begin() + 1);
-    EXPECT_EQ(next->number_, 4);
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 4, 3}));
-    next = items.eraseUnordered(2U);
-    EXPECT_EQ(next, items.end());
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 4}));
-    items.eraseUnordered(0);
-    EXPECT_EQ(numbersOf(items), (Numbers{4}));
-    items.eraseUnordered(0);
-    EXPECT_TRUE(items.empty());
-}
-
 TEST_F(FixedVectorTest, EraseUnorderedNeedsNoAddressOperator) {
     Four<Disguised> items{Disguised(1), Disguised(2)};
     items.eraseUnordered(0);
     ASSERT_EQ(items.size(), 1U);
     EXPECT_EQ(items[0].value, 2);
-}
-
-TEST_F(FixedVectorTest, ResizeGrowsShrinksAndRefuses) {
-    Four<int> numbers{7};
-    EXPECT_TRUE(numbers.resize(3));
-    EXPECT_EQ(numbers, (Four<int>{7, 0, 0}));
-    EXPECT_FALSE(numbers.resize(5));
-    EXPECT_EQ(numbers.size(), 3U);
-    EXPECT_TRUE(numbers.resize(4));
-    EXPECT_TRUE(numbers.resize(1));
-    EXPECT_EQ(numbers, (Four<int>{7}));
-    EXPECT_TRUE(numbers.resize(0));
-    EXPECT_TRUE(numbers.empty());
-}
-
-TEST_F(FixedVectorTest, CopiesAreIndependent) {
-    Four<Tracked> items{1, 2, 3};
-    Four<Tracked> copy = items;
-    copy[0].number_ = 9;
-    copy.popBack();
-    EXPECT_EQ(numbersOf(items), (Numbers{1, 2, 3}));
-    EXPECT_EQ(numbersOf(copy), (Numbers{9, 2}));
-    items = copy;
-    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
-    EXPECT_EQ(Tracked::living, 4);
-    const Four<Tracked>& same = items;
-    items = same;
-    EXPECT_EQ(numbersOf(items), (Numbers{9, 2}));
 }
 
 TEST_F(FixedVectorTest, CopyAssignmentOfWhatCannotThrow) {
@@ -259,20 +192,6 @@ TEST_F(FixedVectorTest, MoveEmptiesTheSource) {
     EXPECT_EQ(numbersOf(other), (Numbers{1, 2}));
 }
 
-TEST_F(FixedVectorTest, ReadsAndWritesElements) {
-    Four<int> numbers{1, 2, 3};
-    numbers[1] = 20;
-    numbers.at(2) = 30;
-    numbers.front() = 10;
-    numbers.back() += 5;
-    const Four<int>& same = numbers;
-    EXPECT_EQ(same[1], 20);
-    EXPECT_EQ(same.at(0), 10);
-    EXPECT_EQ(same.front(), 10);
-    EXPECT_EQ(same.back(), 35);
-    EXPECT_EQ(std::accumulate(same.begin(), same.end(), 0), 65);
-}
-
 TEST_F(FixedVectorTest, CountsBeyondEachSizeType) {
     FixedVector<char, 256> numbers;
     EXPECT_TRUE(numbers.resize(256));
@@ -307,15 +226,6 @@ TEST(FixedVectorDeathTest, MisuseAsserts) {
 }
 #endif
 
-TEST_F(FixedVectorTest, InsertKeepsTheOrder) {
-    FixedVector<int, 4> numbers{1, 3};
-    EXPECT_TRUE(numbers.insert(numbers.begin() + 1, 2));
-    EXPECT_TRUE(numbers.insert(numbers.begin(), numbers[2])) << "a copy of an element";
-    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
-    EXPECT_FALSE(numbers.insert(numbers.end(), 5));
-    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
-}
-
 TEST_F(FixedVectorTest, InsertOfAMoveOnlyElementThatIsRefusedLeavesIt) {
     FixedVector<std::unique_ptr<int>, 1> owners;
     auto owner = std::make_unique<int>(1);
@@ -323,20 +233,6 @@ TEST_F(FixedVectorTest, InsertOfAMoveOnlyElementThatIsRefusedLeavesIt) {
     auto other = std::make_unique<int>(2);
     EXPECT_FALSE(owners.insert(owners.begin(), std::move(other)));
     EXPECT_NE(other, nullptr);
-}
-
-TEST_F(FixedVectorTest, AssignReplacesAllOrChangesNothing) {
-    FixedVector<std::string, 3> texts{"a", "b"};
-    EXPECT_TRUE(texts.assign(3, texts[1])) << "a copy of an element";
-    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"b", "b", "b"}));
-    EXPECT_TRUE(texts.assign({"c", "d"}));
-    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"c", "d"}));
-    const std::string many[] = {"1", "2", "3", "4"};
-    EXPECT_FALSE(texts.assign(std::begin(many), std::end(many)));
-    EXPECT_FALSE(texts.assign(4, "e"));
-    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"c", "d"}));
-    EXPECT_TRUE(texts.assign(std::begin(many), std::end(many) - 1));
-    EXPECT_EQ(texts, (FixedVector<std::string, 3>{"1", "2", "3"}));
 }
 
 TEST_F(FixedVectorTest, ComparesElementByElement) {

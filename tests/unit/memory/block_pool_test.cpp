@@ -259,18 +259,6 @@ TEST(BlockPoolTest, SlabsGrowWithThePool) {
     }
 }
 
-TEST(BlockPoolTest, FirstSlabDoesNotDecideHowThePoolGrows) {
-    CountedMemory memory;
-    BlockPoolOptions options = optionsFor(64, BlockPoolOptions::unlimited);
-    options.initialBlocks = 1;
-    BlockPool pool(options, &memory);
-    EXPECT_EQ(pool.statistics().blocks, 1U);
-    const std::vector<void*> blocks = allocate(pool, 1000);
-    EXPECT_GE(pool.statistics().blocks, 1000U);
-    EXPECT_LE(memory.allocations(), 30U) << "a slab and its magazines, not a slab for each block";
-    freeAll(pool, blocks);
-}
-
 /// Lets the test do something while a slab is on its way.
 class SlowMemory : public CountedMemory {
 public:

@@ -103,17 +103,6 @@ TEST(StaticArenaTest, FillsUpFromTheBeginning) {
     }
 }
 
-TEST(StaticArenaTest, GoesAroundWhatIsThere) {
-    Arena<8> arena;
-    const auto middle = arena.emplaceAt<Unit, 2 * 16>(1);
-    const auto large = arena.tryEmplace<Block<33>>();
-    EXPECT_EQ(offsetOf(large, arena), 3U * 16) << "three units do not fit before the first object";
-    const auto small = arena.tryEmplace<Block<32>>();
-    EXPECT_EQ(offsetOf(small, arena), 0U);
-    EXPECT_FALSE(arena.tryEmplace<Block<33>>()) << "two units are left";
-    EXPECT_TRUE(arena.tryEmplace<Block<32>>());
-}
-
 TEST(StaticArenaTest, UnitsThatWereFreedAreUsedAgain) {
     Arena<3> arena;
     auto first = arena.tryEmplace<Unit>(1);

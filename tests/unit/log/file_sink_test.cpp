@@ -426,6 +426,24 @@ TEST_F(LogFileSink, TheLogAndTheNumbersTellOfAGap) {
     EXPECT_TRUE(content() == linesOf(expected)) << content().size();
 }
 
+TEST_F(LogFileSink, AnErrorHandlerMayLogWhileTheBackEndEndsOnAFullDisk) {
+    const auto writer = std::make_shared<backend>();
+    int errors = 0;
+    {
+        const FileLimit limit(0);
+        async_logger logger("core", std::make_shared<file_sink_st>(path_), writer);
+        logger.set_error_handler([&](const std::string& text) {
+            ++errors;
+            logger.error(text);
+        });
+        logger.info("one");
+        EXPECT_FALSE(writer->shutdown());
+        logger.info("late");
+    }
+    EXPECT_GE(errors, 2);
+    EXPECT_GE(writer->statistics().rejected_after_end, 2U);
+}
+
 /// Refuses messages that say so.
 class Moody final : public spdlog::formatter {
 public:

@@ -17,4 +17,5 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/tagged_head.hpp>
 #include <sluice/base/thread_slots.hpp>
+#include <sluice/base/utf8.hpp>
 #include <sluice/base/version.hpp>

@@ -9,4 +9,3 @@
 #include <sluice/wire/envelope.hpp>
 #include <sluice/wire/message_pack.hpp>
 #include <sluice/wire/schema_hash.hpp>
-#include <sluice/wire/utf8.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sluice/base/utf8.hpp>
 #include <sluice/log/fields.hpp>
 
 #include <spdlog/common.h>
@@ -24,37 +25,12 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Returns the size of the UTF-8 character at the front of the text; 0 if there is none, as for an
-/// overlong form, a surrogate, a number beyond U+10FFFF, or a part of a character.
-inline std::size_t utf8Length(std::string_view text) noexcept {
-    const auto isIn = [text](std::size_t i, unsigned least, unsigned most) {
-        const unsigned byte = i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-        return byte >= least && byte <= most;
-    };
-    if (isIn(0, 0, 0x7F)) {
-        return text.empty() ? 0 : 1;
-    }
-    const auto lead = static_cast<unsigned char>(text[0]);
-    if (isIn(0, 0xC2, 0xDF)) {
-        return isIn(1, 0x80, 0xBF) ? 2 : 0;
-    }
-    if (isIn(0, 0xE0, 0xEF)) {
-        const bool isValid = isIn(1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
-        return isValid && isIn(2, 0x80, 0xBF) ? 3 : 0;
-    }
-    if (isIn(0, 0xF0, 0xF4)) {
-        const bool isValid = isIn(1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-        return isValid && isIn(2, 0x80, 0xBF) && isIn(3, 0x80, 0xBF) ? 4 : 0;
-    }
-    return 0;
-}
-
 /// Appends the text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
 inline void appendJson(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
     while (!text.empty()) {
         const char c = text.front();
-        const std::size_t length = utf8Length(text);
+        const std::size_t length = characterSize(text, 0);
         if (c == '"' || c == '\\') {
             to.push_back('\\');
             to.push_back(c);

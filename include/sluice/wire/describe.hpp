@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/wire/utf8.hpp>
+#include <sluice/base/utf8.hpp>
 
 #include <cstddef>
 #include <string_view>

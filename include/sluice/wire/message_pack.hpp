@@ -1,10 +1,10 @@
 #pragma once
 
+#include <sluice/base/utf8.hpp>
 #include <sluice/wire/buffer.hpp>
 #include <sluice/wire/decode_error.hpp>
 #include <sluice/wire/describe.hpp>
 #include <sluice/wire/detail/kinds.hpp>
-#include <sluice/wire/utf8.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -267,9 +267,9 @@ TEST(WireMessagePack, ATextIsUtf8AtEachOfItsPositions) {
     for (std::size_t at = 0; at + 1 < size; ++at) {
         std::string text(size, 'x');
         text[at] = '\xC3';
-        EXPECT_FALSE(sluice::wire::isUtf8(text)) << at;
+        EXPECT_FALSE(sluice::isUtf8(text)) << at;
         text[at + 1] = '\xA9';
-        EXPECT_TRUE(sluice::wire::isUtf8(text)) << at;
+        EXPECT_TRUE(sluice::isUtf8(text)) << at;
     }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <sluice/base/utf8.hpp>
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/inspect/bus_metrics.hpp>
-#include <sluice/wire/utf8.hpp>
 
 #include <array>
 #include <chrono>
@@ -26,8 +26,8 @@ template <class F>
 void forEachUtf8Part(std::string_view text, const F& f) {
     while (!text.empty()) {
         std::size_t valid = 0;
-        while (valid != text.size() && wire::characterSize(text, valid) != 0) {
-            valid += wire::characterSize(text, valid);
+        while (valid != text.size() && characterSize(text, valid) != 0) {
+            valid += characterSize(text, valid);
         }
         f(text.substr(0, valid));
         if (valid != text.size()) {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace sluice::wire {
+namespace sluice {
 
 /// Whether all bytes are ASCII. Checks eight bytes at a time.
 [[nodiscard]] inline bool isAscii(std::string_view text) noexcept {
@@ -77,4 +77,4 @@ namespace sluice::wire {
     return true;
 }
 
-}  // namespace sluice::wire
+}  // namespace sluice

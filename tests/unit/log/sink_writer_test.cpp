@@ -1,6 +1,6 @@
 #include "support/log_sinks.hpp"
 
-#include <sluice/log/detail/backend/sink_writer.hpp>
+#include <sluice/log/detail/backend/batch_writer.hpp>
 
 #include <gtest/gtest.h>
 

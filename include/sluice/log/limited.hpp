@@ -9,13 +9,10 @@
 ///
 /// Each call site, and each instance of a template, has its own count, which all threads and
 /// loggers share. Calls below the logger's level are not counted. A call that is held back does not
-/// evaluate its arguments.
+/// evaluate its arguments. n is anything that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
-/// SLUICE_LOG_AT_MOST logs the first n calls of a second, which begins with the first call after
-/// the last second. Before its next message it logs a line "N messages held back".
-///
-/// n is anything that static_cast converts to std::uint64_t; 0 counts as 1. SLUICE_LOG_AT_MOST
-/// limits it to 16,777,215.
+/// SLUICE_LOG_AT_MOST logs the first n calls of a second, at most 16,777,215. A second begins with
+/// the first call after the last one. The next message follows a line "N messages held back".
 ///
 /// Thread safety: no call waits. The counts are relaxed and order nothing.
 

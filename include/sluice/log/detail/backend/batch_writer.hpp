@@ -28,8 +28,8 @@ namespace sluice::log::detail {
 
 /// Passes records to sinks in runs; for one thread.
 ///
-/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in
-/// one call, other sinks receive each record. A record that flushes ends its run.
+/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in one call,
+/// other sinks receive each record. A record that flushes ends its run.
 ///
 /// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
 /// that any sink refuses counts as lost once.

@@ -8,7 +8,6 @@
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/copy_when_logging.hpp>
 #include <sluice/log/crash_handler.hpp>
-#include <sluice/log/default_backend.hpp>
 #include <sluice/log/deferred.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/file_sink.hpp>

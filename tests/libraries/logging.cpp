@@ -3,7 +3,7 @@
 #include "libraries/logging.hpp"
 
 #include <sluice/log/crash_handler.hpp>
-#include <sluice/log/default_backend.hpp>
+#include <sluice/log/functions.hpp>
 
 namespace sluice::test {
 

@@ -1,7 +1,7 @@
 #include "libraries/logging.hpp"
 #include "support/log_sinks.hpp"
 
-#include <sluice/log/default_backend.hpp>
+#include <sluice/log/functions.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>

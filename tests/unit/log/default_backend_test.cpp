@@ -2,7 +2,6 @@
 #include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
 
-#include <sluice/log/default_backend.hpp>
 #include <sluice/log/functions.hpp>
 
 #include <gtest/gtest.h>

@@ -80,7 +80,8 @@ struct DurableOptions {
     /// If an importer has not acknowledged a message, the server delivers it again after 1, 2, 4,
     /// ... seconds, and at last each time after this time: 1 ms to 1 year.
     std::chrono::milliseconds redeliverAfter{30'000};
-    int pullBatch = 256;  ///< most messages that an importer orders at once: 1 to 2^24
+    /// The most messages of an import and priority that wait for an acknowledgement: 1 to 2^24.
+    int pullBatch = 256;
     /// If an importer has no connection for this time, the server forgets it: up to 1 year. 0: the
     /// server never forgets it, so a program that does not start again fills the stream.
     std::chrono::milliseconds forgetAfter{0};

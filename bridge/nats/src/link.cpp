@@ -95,14 +95,14 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
 void failed(natsConnection*, natsSubscription* subscription, natsStatus status, void* closure) {
     Link::Impl& impl = of(closure);
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
-        impl.reporter.tell({"nats: ", natsSubscription_GetSubject(subscription),
-                            ": messages arrive faster than they are handled, and are dropped"});
+        impl.reporter.report({"nats: ", natsSubscription_GetSubject(subscription),
+                              ": messages arrive faster than they are handled, and are dropped"});
         return;
     }
     // This thread's error; the connection may have a later one, or none.
     const char* const reason = nats_GetLastError(nullptr);
     const bool isGiven = reason != nullptr && *reason != '\0';
-    impl.reporter.tell({"nats: ", isGiven ? reason : natsStatus_GetText(status)});
+    impl.reporter.report({"nats: ", isGiven ? reason : natsStatus_GetText(status)});
     if (status == NATS_NOT_PERMITTED && reason != nullptr) {
         impl.deny(deniedSubject(reason));
     }
@@ -116,7 +116,7 @@ void closed(natsConnection* connection, void* closure) {
     // After close() the last error is that of an earlier trouble, which the observer has heard of.
     if (!impl.isEnded.load() && natsConnection_GetLastError(connection, &reason) != NATS_OK &&
         reason != nullptr) {
-        impl.reporter.tell({"nats: ", reason});
+        impl.reporter.report({"nats: ", reason});
     }
     impl.become(LinkState::closed);
     const std::lock_guard guard(impl.mutex);
@@ -127,13 +127,13 @@ void closed(natsConnection* connection, void* closure) {
     impl.changed.notify_all();
 }
 
-/// Asks the server for an answer, which comes after all that was sent before. Returns whether the
-/// answer has come in time.
+/// Asks the server for an answer, which follows everything that was sent before. Returns whether
+/// the answer has arrived in time.
 bool ask(natsConnection* connection, std::chrono::steady_clock::time_point deadline) noexcept {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
     // libnats returns NATS_OK, too, if it could not send its question to the server. Only the last
-    // error of the thread tells. A wrong call sets that error to a known one before.
+    // error of the thread shows this. A wrong call sets that error to a known one before.
     (void)natsConnection_FlushTimeout(nullptr, 1);
     const natsStatus status =
         natsConnection_FlushTimeout(connection, std::max<std::int64_t>(1, left.count()));
@@ -264,7 +264,8 @@ void Link::Impl::send() noexcept {
             status = publish();
         }
         if (status != NATS_OK && !isEnded.load()) {
-            reporter.tell({"nats: messages of core routes are lost: ", natsStatus_GetText(status)});
+            reporter.report(
+                {"nats: messages of core routes are lost: ", natsStatus_GetText(status)});
         }
         at += head.bytes;
     }
@@ -318,7 +319,7 @@ bool Link::close(std::chrono::milliseconds timeout) noexcept {
     const ScopedSignalMask mask;
     (void)dropped();
     bool isComplete = false;
-    // The flush tells whether the server has all published messages. Draining does not.
+    // The flush shows whether the server has all published messages. Draining does not.
     if (timeout.count() > 0 && flush(timeout) &&
         natsConnection_DrainTimeout(impl.connection, timeout.count()) == NATS_OK) {
         // Not wait_for: with a huge timeout its deadline would overflow and be in the past.

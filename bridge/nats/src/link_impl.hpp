@@ -65,7 +65,6 @@ struct Destroy {
 };
 using OwnedMessage = std::unique_ptr<natsMsg, Destroy<natsMsg_Destroy>>;
 
-/// Returns a reply subject that nothing else uses.
 inline std::string newInbox() {
     natsInbox* made = nullptr;
     require(natsInbox_Create(&made), "cannot create a reply subject");
@@ -109,7 +108,7 @@ struct Link::Impl {
         /// The most bytes of a head with its subject.
         static constexpr std::size_t size = 256;
     };
-    /// A call of libnats may hold the connection's mutex for seconds: while it connects, looks up
+    /// A call of libnats may hold the connection's mutex for seconds: while it connects, resolves
     /// an address, or writes to a server that reads nothing. So publish() calls nothing of libnats,
     /// and no thread holds this mutex during a call of libnats.
     std::mutex outgoingMutex;  ///< guards the following
@@ -140,7 +139,7 @@ struct Link::Impl {
         const std::lock_guard guard(mutex);
         listeners.push_back(&events);
     }
-    /// After the return the listener gets no call.
+    /// After the return the listener is not called.
     void unlisten(LinkEvents& events) noexcept {
         const std::lock_guard guard(mutex);
         listeners.erase(std::remove(listeners.begin(), listeners.end(), &events), listeners.end());

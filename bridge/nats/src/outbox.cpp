@@ -76,16 +76,16 @@ void Outbox::replay(Priority priority) {
                             envelope.sequence}});
     });
     if (!folders_[i]->foreignFile().empty()) {
-        rest_.reporter.tell(
+        rest_.reporter.report(
             {"nats: the outbox ignores a file that is no segment: ", folders_[i]->foreignFile()});
     }
     if (!folders_[i]->hasSegment()) {
-        tellDisk();
+        reportDisk();
     }
 }
 
-void Outbox::tellDisk() noexcept {
-    rest_.reporter.tell({"nats: the disk of the outbox accepts no more messages"});
+void Outbox::reportDisk() noexcept {
+    rest_.reporter.report({"nats: the disk of the outbox accepts no more messages"});
 }
 
 Outbox::~Outbox() = default;
@@ -158,7 +158,7 @@ OutletResult Outbox::commit(Reservation&& reservation, std::size_t size,
     if (folders_[i]->append(message.subject, bytes, size, push)) {
         return OutletResult::ok;
     }
-    tellDisk();
+    reportDisk();
     return OutletResult::notOnDisk;
 }
 

@@ -101,8 +101,8 @@ void OutboxSender::answer(natsMsg* message) noexcept {
     const Answer answer = readAnswer(message);
     if (answer != Answer::stored) {
         const std::string_view text = textOf(message);
-        link_.reporter.tell({"nats: the server does not store messages: ",
-                             text.empty() ? "no stream accepts them" : text});
+        link_.reporter.report({"nats: the server does not store messages: ",
+                               text.empty() ? "no stream accepts them" : text});
     }
     const Guard guard(mutex_);
     if (position < oldest_ || position >= next_) {
@@ -214,7 +214,7 @@ void OutboxSender::sendAgain(const Guard& guard, Clock::time_point now) noexcept
         if (isDue && slot.answer == Answer::waiting && !isNewLink) {
             // Tells the observer that the server does not answer. A server whose disk is full, for
             // example, does not answer at all.
-            link_.reporter.tell(
+            link_.reporter.report(
                 {"nats: the server does not answer, and messages are sent again: see the "
                  "log of the server"});
         }
@@ -247,8 +247,8 @@ void OutboxSender::send(const Guard& guard, std::uint64_t position,
     slot.answer = Answer::waiting;
     const natsStatus status = transmit(slot.record, position);
     if (status == NATS_MAX_PAYLOAD) {
-        link_.reporter.tell({"nats: a message on ", slot.record.message.subject,
-                             " is larger than the server accepts"});
+        link_.reporter.report({"nats: a message on ", slot.record.message.subject,
+                               " is larger than the server accepts"});
     }
     if (status != NATS_OK) {
         slot.answer = status == NATS_MAX_PAYLOAD ? Answer::never : Answer::again;

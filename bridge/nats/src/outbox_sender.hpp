@@ -53,7 +53,7 @@ public:
     OutboxSender& operator=(const OutboxSender&) = delete;
     ~OutboxSender() { stop(); }
 
-    /// Before start() no answers come, so the sender may be destroyed while the link is open.
+    /// Before start() no answers arrive, so the sender may be destroyed while the link is open.
     void start();
     /// Hands a message over to the sending threads. Does not wait.
     void push(Record&& record) noexcept;

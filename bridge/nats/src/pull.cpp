@@ -24,7 +24,7 @@ namespace {
 
 using Clock = Park::Clock;
 
-/// An order expires after this time. The server then tells how many messages of the order it did
+/// An order expires after this time. The server then says how many messages of the order it did
 /// not send.
 constexpr std::chrono::seconds expiry{30};
 /// While the server has an order and no message, it sends a heartbeat after this time.
@@ -57,10 +57,10 @@ public:
         const OpenedConsumer opened = open();
         // All priorities share the name, so one line is enough.
         if (opened.orders != 0 && priority == Priority::high) {
-            link_.reporter.tell({"nats: ", subject_,
-                                 ": another program, or a lost connection of "
-                                 "this one, also receives the messages for durable.name ",
-                                 options.name});
+            link_.reporter.report({"nats: ", subject_,
+                                   ": another program, or a lost connection of "
+                                   "this one, also receives the messages for durable.name ",
+                                   options.name});
         }
         created_ = opened.created;
     }
@@ -73,7 +73,6 @@ public:
         return opened;
     }
 
-    /// Takes a message, or the status of an order.
     void take(OwnedMessage message) noexcept {
         heardAt_ = Clock::now();
         isHeard_ = true;
@@ -186,15 +185,15 @@ private:
         try {
             const OpenedConsumer opened = open();
             if (std::exchange(created_, opened.created) != opened.created) {
-                link_.reporter.tell({"nats: ", subject_,
-                                     ": the stream or the consumer was deleted, "
-                                     "and messages may be missing"},
-                                    {": ", opened.name});
+                link_.reporter.report({"nats: ", subject_,
+                                       ": the stream or the consumer was deleted, "
+                                       "and messages may be missing"},
+                                      {": ", opened.name});
             }
             isLost_ = false;
             ordered_ = 0;
         } catch (const std::exception& error) {
-            link_.reporter.tell({error.what()});
+            link_.reporter.report({error.what()});
         }
     }
 

@@ -130,7 +130,7 @@ OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Pri
 
 std::optional<bool> hasImporter(Link::Impl& link, const DurableOptions& options,
                                 const std::string& subject) {
-    // Each import has a consumer for each priority, so one stream tells enough.
+    // Each import has a consumer for each priority, so one stream is enough.
     const std::string ending = nameEnding(Priority::high, subject);
     jsOptions wait;
     (void)jsOptions_Init(&wait);

@@ -35,7 +35,7 @@ struct FleetTraits : sluice::FullBusTraits {
 using FleetBus = sluice::Bus<sluice::Messages<Load>, FleetTraits>;
 using FleetBridge = sluice::nats::NatsBridge<FleetBus>;
 
-/// A load is acknowledged when it has been handled, so a killed program gets it again.
+/// A load is acknowledged when it has been handled, so a killed program receives it again.
 inline const sluice::nats::NatsRoute route{"load", 1, sluice::nats::Profile::durable, true};
 
 /// `url` is one server or several, separated by commas. Each of them stores each message.

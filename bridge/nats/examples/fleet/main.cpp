@@ -103,7 +103,7 @@ public:
             newest_[load.host] = load;
         }
     }
-    void tell(const char* event) {
+    void report(const char* event) {
         event_ = event;
         paintAt_ = {};
         if (!isTerminal_) {
@@ -181,7 +181,7 @@ bool printAccounts(const Ledger& page, const std::string& folder) {
     return isComplete && isOnce;
 }
 
-/// An importer gets the messages that are sent after its first start. So each host has imported
+/// An importer receives the messages that are sent after its first start. So each host has imported
 /// before the others send.
 void registerHosts(const std::string& url) {
     for (std::size_t host = 0; host < hosts; ++host) {
@@ -220,25 +220,25 @@ int run(const std::string& url, const std::string& folder, std::chrono::millisec
         const auto end = Clock::now() + span;
         showUntil([&] { return Clock::now() >= end; });
     };
-    page.tell("the hosts start");
+    page.report("the hosts start");
     showUntil([&] { return ledger.seen(0) != 0 && ledger.seen(1) != 0 && ledger.seen(2) != 0; });
-    page.tell("the hosts send their readings");
+    page.report("the hosts send their readings");
     showFor(time / 3);
     processes[killed]->kill();
-    page.tell("host 1 was killed");
+    page.report("host 1 was killed");
     showFor(time / 3);
     processes[killed]->start();
-    page.tell("host 1 was started again");
+    page.report("host 1 was started again");
     showFor(time / 3);
     for (const auto& process : processes) {
         process->askToEnd();
     }
-    page.tell("the hosts send their last readings");
+    page.report("the hosts send their last readings");
     showUntil([&] { return ledger.isComplete(0) && ledger.isComplete(1) && ledger.isComplete(2); });
     for (const auto& process : processes) {
         process->wait();
     }
-    page.tell("the hosts have ended");
+    page.report("the hosts have ended");
     page.show(ledger, processes);
     return printAccounts(ledger, folder) && bridge->close(10s) ? 0 : 1;
 }

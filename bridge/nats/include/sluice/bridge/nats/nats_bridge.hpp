@@ -32,7 +32,6 @@
 namespace sluice::nats {
 namespace detail {
 
-/// The parts of a bridge that its exporters use.
 struct ExportContext {
     Link& rest;
     Link& high;
@@ -68,8 +67,9 @@ public:
         if (profile_ == Profile::core) {
             bytes_.resize(context.maxMessageSize);
         } else if (context.observer != nullptr && context.outbox->lacksImporter(route.subject)) {
-            reporter_.tell({"no importer has started yet; if no other consumer wants the messages, "
-                            "the server drops them"});
+            reporter_.report(
+                {"no importer has started yet; if no other consumer wants the messages, "
+                 "the server drops them"});
         }
     }
 
@@ -85,12 +85,13 @@ public:
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
         if (result == OutletResult::tooLarge) {
-            reporter_.tell({"a message is larger than maxMessageSize or than the server accepts"});
+            reporter_.report(
+                {"a message is larger than maxMessageSize or than the server accepts"});
         } else if (result == OutletResult::congested) {
-            reporter_.tell({"the server is slow or not connected, and "
-                            "messages are refused"});
+            reporter_.report({"the server is slow or not connected, and "
+                              "messages are refused"});
         } else if (result == OutletResult::unencodable) {
-            reporter_.tell({"the codec refuses a message; perhaps a text is not UTF-8"});
+            reporter_.report({"the codec refuses a message; perhaps a text is not UTF-8"});
         }
         add(result == OutletResult::ok                       ? counters.sent
             : result == OutletResult::notOnDisk              ? counters.notOnDisk
@@ -269,7 +270,7 @@ class NatsBridge {
     static_assert(
         Header::hasOrigin,
         "a bridge needs Traits::origins, to distinguish imported messages from local ones");
-    static constexpr bool isTellingImports = Header::hasPriority && Header::hasSender;
+    static constexpr bool canNoteHandled = Header::hasPriority && Header::hasSender;
 
 public:
     /// Connects to the server. Throws std::runtime_error with one line if no server can be reached,
@@ -452,7 +453,7 @@ private:
                                      ": untilHandled needs a bus that drops no message, and this "
                                      "one has Overflow::dropOldest");
         }
-        if (route.untilHandled && !isTellingImports) {
+        if (route.untilHandled && !canNoteHandled) {
             throw std::runtime_error("nats: " + route.subject +
                                      ": untilHandled needs a bus whose traits set priorities and "
                                      "senders");
@@ -489,7 +490,7 @@ private:
     template <class T>
     void noteHandled(
         [[maybe_unused]] const std::array<detail::Importer<T, AnyBus>*, priorityCount>& importers) {
-        if constexpr (isTellingImports) {
+        if constexpr (canNoteHandled) {
             noters_.push_back(
                 bus_.template subscribe<T>([importers](const T&, const Header& header) {
                     if (header.origin != 0) {

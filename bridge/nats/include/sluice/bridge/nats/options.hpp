@@ -18,22 +18,22 @@ enum class LinkState : unsigned char { connected, disconnected, closed };
                                               : "closed";
 }
 
-/// Gets the events of a bridge. Derive from it and pass an object as NatsOptions::observer.
+/// Receives the events of a bridge. Derive from it and pass an object as NatsOptions::observer.
 ///
 ///     struct Printer : sluice::nats::BridgeObserver {
 ///         void changed(const char*, sluice::nats::LinkState) noexcept override {}
 ///         void trouble(const char* line) noexcept override { std::puts(line); }
 ///     };
 ///
-/// Threads: threads of libnats and of the bridge call its functions, several at once. The functions
-/// must not call the bridge.
+/// Threads: threads of libnats and of the bridge call its functions, several simultaneously. The
+/// functions must not call the bridge.
 class BridgeObserver {
 public:
     /// The state of a connection has changed. `link` is "high" or "rest".
     virtual void changed(const char* link, LinkState state) noexcept = 0;
-    /// Gets one line of text about trouble: messages are lost or refused, or the server refuses or
-    /// does not answer. A link and a route tell the same line at most once in ten minutes, if they
-    /// have at most 32 different ones to tell.
+    /// Receives one line of text about trouble: messages are lost or refused, or the server refuses
+    /// or does not answer. A link and a route report the same line at most once in ten minutes, if
+    /// they have at most 32 different ones.
     virtual void trouble(const char* line) noexcept = 0;
 
 protected:
@@ -49,8 +49,8 @@ struct DurableOptions {
     /// the bridge has no durable profile.
     std::string stream;
     /// The name of this program among the importers of the fleet. It must be unique. If it is the
-    /// same after a restart, the program gets the messages that it has missed. Only importers need
-    /// it.
+    /// same after a restart, the program receives the messages that it has missed. Only importers
+    /// need it.
     std::string name;
 
     /// The most messages that the outbox holds until the server acknowledges them: 4 to 2^24.

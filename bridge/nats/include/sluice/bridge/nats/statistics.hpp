@@ -33,7 +33,7 @@ struct NatsStatistics {
 
     std::uint64_t received = 0;   ///< delivered by the server and seen by an importer
     std::uint64_t delivered = 0;  ///< accepted by the local bus
-    /// The local bus did not get the message: it had no room or was closed, a constructor of the
+    /// The local bus did not accept the message: it had no room or was closed, a constructor of the
     /// message threw, or there was no memory.
     std::uint64_t refused = 0;
     std::uint64_t looped = 0;  ///< dropped, because its origin is this bridge
@@ -72,7 +72,7 @@ namespace detail {
 
 using Count = std::atomic<std::uint64_t>;
 
-// Relaxed: a count orders nothing. The counts that a reader gets belong to different moments.
+// Relaxed: a count orders nothing. A reader sees counts of different moments.
 inline void add(Count& count, std::uint64_t n = 1) noexcept {
     count.fetch_add(n, std::memory_order_relaxed);
 }

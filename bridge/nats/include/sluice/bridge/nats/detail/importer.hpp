@@ -28,7 +28,6 @@
 
 namespace sluice::nats::detail {
 
-/// The parts of a bridge that its importers use.
 template <class AnyBus>
 struct ImportContext {
     AnyBus& bus;
@@ -181,11 +180,11 @@ private:
     }
 
     Verdict refuseGarbage() noexcept {
-        reporter_.tell({"unreadable messages arrive, and are dropped"});
+        reporter_.report({"unreadable messages arrive, and are dropped"});
         return countedAs(context_.counters.malformed, Verdict::never);
     }
     Verdict refuseSchema() noexcept {
-        reporter_.tell({"messages of another version or type arrive"});
+        reporter_.report({"messages of another version or type arrive"});
         return countedAs(context_.counters.otherSchema, Verdict::never);
     }
 
@@ -205,7 +204,7 @@ private:
     }
 
     /// Returns the run of the sender, and makes it if it is new. Null if there are
-    /// maxOrigins entries or no memory. It is called before the bus gets the message, so that no
+    /// maxOrigins entries or no memory. Called before the bus has the message, so that no
     /// allocation can fail after the bus has accepted the message.
     DuplicateFilter* runOf(const wire::Envelope& envelope) noexcept {
         const RunId id(envelope.origin, envelope.incarnation);
@@ -232,7 +231,7 @@ private:
             std::array<char, 20> origin{};  // as many as the largest number has
             const char* const end =
                 std::to_chars(origin.data(), origin.data() + origin.size(), envelope.origin).ptr;
-            reporter_.tell(
+            reporter_.report(
                 {"messages are missing"},
                 {", the first ones of origin ",
                  std::string_view(origin.data(), static_cast<std::size_t>(end - origin.data()))});
@@ -255,15 +254,16 @@ private:
             return Outcome::accepted;
         }
         if (isCore) {
-            reporter_.tell({"the bus is full or closed, and imported messages are lost"});
+            reporter_.report({"the bus is full or closed, and imported messages are lost"});
         } else if (result == SendResult::full) {
             return Outcome::full;
         } else if (!context_.isClosing.load()) {
-            reporter_.tell({"the bus is closed, and imported messages stay in the stream"});
+            reporter_.report({"the bus is closed, and imported messages stay in the stream"});
         }
         return Outcome::refused;
     } catch (...) {
-        reporter_.tell({"a constructor of a message throws, and the bus does not get the message"});
+        reporter_.report(
+            {"a constructor of a message throws, and the bus does not get the message"});
         return Outcome::refused;
     }
 

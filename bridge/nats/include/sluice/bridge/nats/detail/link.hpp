@@ -51,7 +51,7 @@ protected:
 class Link {
 public:
     /// Connects to a server. Throws std::runtime_error with one line if no server can be reached,
-    /// or if the server refuses. `name` is a constant; the observer gets it.
+    /// or if the server refuses. `name` is a constant for the observer.
     Link(const NatsOptions& options, const char* name);
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;

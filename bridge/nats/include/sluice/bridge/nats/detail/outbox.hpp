@@ -125,7 +125,6 @@ public:
     /// Whether the server answers that it knows no importer of this subject. Waits for at most two
     /// seconds. Without a connection, and after a question without an answer, it does not ask.
     [[nodiscard]] bool lacksImporter(const std::string& subject);
-    /// Whether the server accepts a message of this many bytes.
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
     /// they are on the disk before. Returns `ok` or `notOnDisk`.
@@ -148,7 +147,7 @@ private:
     /// Passes the messages that a former process left in the folder to the sender.
     void replay(Priority priority);
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
-    void tellDisk() noexcept;
+    void reportDisk() noexcept;
 
     Link::Impl& rest_;
     Link::Impl& high_;

@@ -30,7 +30,7 @@ public:
 
     /// Reports one line of these parts, at most 511 bytes. Lines that differ only in `detail` are
     /// the same line.
-    void tell(Parts parts, Parts detail = {}) noexcept;
+    void report(Parts parts, Parts detail = {}) noexcept;
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -44,11 +44,11 @@ private:
 
     BridgeObserver* const observer_;
     const std::string prefix_;
-    SpinLock mutex_;                ///< guards the following; nothing foreign runs under it
-    std::array<Line, 32> lines_{};  ///< the lines that the observer was told
+    SpinLock mutex_;                ///< guards the following; no user code runs under it
+    std::array<Line, 32> lines_{};  ///< the lines that were reported
 };
 
-inline void TroubleReporter::tell(Parts parts, Parts detail) noexcept {
+inline void TroubleReporter::report(Parts parts, Parts detail) noexcept {
     if (observer_ == nullptr || !isNew(parts)) {
         return;
     }

@@ -1,4 +1,5 @@
 #include "libraries/plugin.hpp"
+#include "libraries/version.hpp"
 #include "support/sanitizers.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,9 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <thread>
 
 // A plugin is unloaded, and threads of the program that have met its code go on. g++ marks
@@ -81,6 +84,25 @@ TEST(PluginUnloadTest, CallbackThatThePluginRemovedIsDestroyedByTheProgram) {
     stage.store(unloaded, std::memory_order_release);
     caller.join();
     EXPECT_EQ(captured.use_count(), 1);
+}
+
+TEST(PluginUnloadTest, SecondVersionOfAPluginTakesThePlaceOfTheFirst) {
+    const std::string path = testing::TempDir() + "sluice_version_plugin.so";
+    VersionList list;
+    int expected = 1;
+    for (const char* const built : {SLUICE_TEST_VERSION_1, SLUICE_TEST_VERSION_2}) {
+        std::filesystem::remove(path);
+        std::filesystem::copy_file(built, path);
+        void* const plugin = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        ASSERT_NE(plugin, nullptr);
+        reinterpret_cast<UseVersion>(::dlsym(plugin, "startVersion"))(list);
+        int version = 0;
+        list(version);
+        EXPECT_EQ(version, expected++) << "the first one is still there: -fno-gnu-unique";
+        reinterpret_cast<UseVersion>(::dlsym(plugin, "stopVersion"))(list);
+        EXPECT_EQ(::dlclose(plugin), 0);
+    }
+    std::filesystem::remove(path);
 }
 #endif
 

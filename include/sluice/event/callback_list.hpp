@@ -481,12 +481,6 @@ class CallbackCore : public RetireList<Threading> {
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
 
 public:
-    // The code that makes an element frees it, because the code that removes it may be a shared
-    // object that is unloaded first.
-    CallbackCore() noexcept {
-        this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
-    }
-
     Node* first() const noexcept { return first_.load(std::memory_order_acquire); }  // E1
 
     template <class FindAfter>
@@ -563,6 +557,9 @@ public:
 
     /// Called by the destructor of the list. No other thread is calling the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
+        // By the code that ends the list: the shared object that added the first callback, and so
+        // made the core, may have been unloaded.
+        this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
         Node* last = nullptr;
         Node* const all = unlinkAll(last);
         addRetired(all, last);

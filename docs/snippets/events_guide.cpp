@@ -128,23 +128,11 @@ bool policies() {
     return calls == 3;
 }
 
-struct Connected {
-    std::string peer;
-};
-
-bool byType() {
-    sluice::TypeDispatcher<> dispatcher;
-    std::string peer;
-    dispatcher.appendListener<Connected>([&peer](const Connected& event) { peer = event.peer; });
-    dispatcher.dispatch(Connected{"north"});
-    return peer == "north";
-}
-
 }  // namespace
 
 int main() {
     return callbacks() && listeners() && queues() && visitors() && bounded() && lifetimes() &&
-                   policies() && byType()
+                   policies()
                ? 0
                : 1;
 }

@@ -8,4 +8,3 @@
 #include <sluice/event/event_queue.hpp>
 #include <sluice/event/event_queue_options.hpp>
 #include <sluice/event/scoped_connection.hpp>
-#include <sluice/event/type_dispatcher.hpp>

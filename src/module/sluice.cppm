@@ -190,7 +190,6 @@ using sluice::TimedExecutorTask;
 using sluice::Timer;
 using sluice::Transitions;
 using sluice::TruncateToFit;
-using sluice::TypeDispatcher;
 using sluice::Unexpected;
 using sluice::Watchdog;
 using sluice::WritableBuffer;

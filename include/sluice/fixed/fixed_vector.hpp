@@ -199,20 +199,6 @@ public:
         return emplaceAt(position, std::move(item));
     }
 
-    /// Replaces all elements by `count` copies. Returns false if `count` is larger than capacity():
-    /// then nothing changes. `item` may be an element of this vector.
-    [[nodiscard]] bool assign(std::size_t count, const T& item) {
-        if (count > N) {
-            return false;
-        }
-        const T kept(item);
-        clear();
-        while (size() < count) {
-            this->build(kept);
-        }
-        return true;
-    }
-
     /// Replaces all elements by those of [first, last), which must not belong to this vector.
     /// Returns false if there are more than capacity(): then nothing changes.
     template <class Iterator,
@@ -372,23 +358,6 @@ template <class T, std::size_t N, std::size_t M>
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator!=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return !(left == right);
-}
-
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] bool operator<(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
-    return std::lexicographical_compare(left.begin(), left.end(), right.begin(), right.end());
-}
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] bool operator>(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
-    return right < left;
-}
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] bool operator<=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
-    return !(right < left);
-}
-template <class T, std::size_t N, std::size_t M>
-[[nodiscard]] bool operator>=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
-    return !(left < right);
 }
 
 }  // namespace sluice

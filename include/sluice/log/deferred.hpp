@@ -137,18 +137,6 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
 
 // ---- The check of the format string
 
-template <class Argument>
-inline constexpr bool isFormattable = fmt::is_formattable<std::decay_t<Argument>>::value;
-
-/// Refuses an argument without a formatter. Returns false then, so that the compiler prints only
-/// one error.
-template <class... Arguments>
-constexpr bool areFormattable() noexcept {
-    constexpr bool result = (isFormattable<Arguments> && ...);
-    static_assert(result, "an argument has no formatter: specialise fmt::formatter for it");
-    return result;
-}
-
 /// Runs the formatting library's check. A compiler error here means that the format string is
 /// wrong, or does not fit the arguments. A text without arguments is no format.
 template <class Site, class... Arguments>
@@ -159,11 +147,6 @@ void checkSpecifications() noexcept {
 }
 
 // ---- The back end's side: DeferredSite::print
-
-inline void printText(const DeferredSite& site, const std::byte* /*arguments*/,
-                      std::size_t /*size*/, spdlog::memory_buf_t& to) {
-    to.append(site.format.begin(), site.format.end());
-}
 
 template <class... Codecs>
 void printArguments(const DeferredSite& site, const std::byte* arguments, std::size_t size,
@@ -202,8 +185,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
     }
 }
 
-/// Prints a plain format without the library's parser, in less than half the instructions. Ignores
-/// values without a field.
+/// Prints a plain format, or a text without arguments, without the library's parser: in less than
+/// half the instructions. Ignores values without a field.
 template <class... Codecs>
 void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                 spdlog::memory_buf_t& to) {
@@ -225,9 +208,7 @@ void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_
 
 template <class Site, class... Codecs>
 constexpr auto printerOf() noexcept {
-    if constexpr (sizeof...(Codecs) == 0) {
-        return &printText;
-    } else if constexpr (isPlainFormat(Site::text())) {
+    if constexpr (sizeof...(Codecs) == 0 || isPlainFormat(Site::text())) {
         return &printPlain<Codecs...>;
     } else {
         return &printArguments<Codecs...>;
@@ -349,8 +330,10 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
-    if constexpr (!areFormattable<Arguments...>()) {
-        return;
+    constexpr bool areFormattable = (fmt::is_formattable<std::decay_t<Arguments>>::value && ...);
+    static_assert(areFormattable, "an argument has no formatter: specialise fmt::formatter for it");
+    if constexpr (!areFormattable) {
+        return;  // so that the compiler prints only one error
     } else if constexpr ((isCopied<Arguments> && ...)) {
         if (auto* const that = deferring(logger)) {
             if constexpr (std::is_same_v<Fields, FieldList>) {

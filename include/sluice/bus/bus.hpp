@@ -68,8 +68,7 @@ class Bus<Messages<Ts...>, Traits> {
     using Observer = typename Traits::Observer;
     using RoleCheck = sluice::RoleCheck<Platform>;
     using QueuedMessage = detail::QueuedMessage<List, Traits>;
-    /// The number 1 as a type, so that publish() is compiled for one message.
-    using One = std::integral_constant<std::size_t, 1>;
+    using One = detail::One;
     using WaitByPolicy = detail::WaitByPolicy;
     static constexpr detail::Never never{};
     struct Sent {
@@ -228,8 +227,8 @@ public:
                        [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// Processes and waits for messages until the bus is closed and drained, or until isOver(),
-    /// which is called before each message: make it true for good, then call waiting().notifyAll().
+    /// Processes and waits for messages until the bus is closed and drained, or isOver(), which is
+    /// asked before each message: make it true for good, then call waiting().notifyAll().
     template <class IsOver = detail::Never>
     void run(const IsOver& isOver = never) {
         runWhileOpen(isOver, [&] { return processHandlers(isOver, unlimited); });
@@ -348,9 +347,7 @@ public:
 
 private:
     // Slots and compile-time types as in D. Liu's MCCC bus. The edges are those of the members.
-
-    // ---- The rings: one for each priority, or one for medium alone
-
+    // There is a ring for each priority, or one for medium alone.
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
@@ -473,6 +470,14 @@ private:
         if constexpr (Traits::producers == Producers::many) {
             end.uncommitted = std::is_same_v<Count, One> ? 1 : claim.size();
         }
+        struct CountThrown {  // before the claim frees its slots, so before the bus is drained
+            EndOfSend<P>& end;
+            [[gnu::always_inline]] ~CountThrown() {
+                if (!end.isOfMessage && end.uncommitted != 0) {
+                    end.bus.counts_.thrown(P, end.uncommitted);
+                }
+            }
+        } const countThrown{end};
         do {
             end.isOfMessage = false;
             QueuedMessage& queued = claim.emplace();
@@ -511,9 +516,6 @@ private:
         [[gnu::always_inline]] ~EndOfSend() {
             if constexpr (Traits::producers == Producers::one) {
                 bus.isBuilding_ = false;
-            }
-            if (isDue && !isOfMessage && uncommitted != 0) {
-                bus.counts_.thrown(P, uncommitted);
             }
             if constexpr (detail::dropsOldest<Traits, P>) {
                 if (committed != 0) {  // only behind a message of its own
@@ -579,7 +581,6 @@ private:
     /// Messages between two readings of clock and pressure.
     static constexpr std::size_t chunk = 64;
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
-    static constexpr bool hasObserver = !std::is_same_v<Observer, BusObserver>;
 
     /// One call of the consumer.
     struct Batch {
@@ -628,7 +629,7 @@ private:
             }
             queued.destroy();
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
-                          hasObserver) {
+                          !std::is_same_v<Observer, BusObserver>) {
                 if (__builtin_expect(--batch.untilChunk == 0, 0)) {
                     // The slot still counts as used, unless dropOldest has freed it.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
@@ -852,12 +853,10 @@ private:
     }
 
     template <class T>
-    static detail::UnsubscribeResult remove(void* self, std::uint32_t slot,
-                                            std::uint64_t generation,
+    static detail::UnsubscribeResult remove(void* self, std::uint32_t slot, CounterWord generation,
                                             detail::UnsubscribeCaller caller) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
-        const typename HandlersOf<T>::Id id{slot, static_cast<CounterWord>(generation)};
-        return bus.handlersOf<T>().remove(id, caller, bus.consumer_);
+        return bus.handlersOf<T>().remove({slot, generation}, caller, bus.consumer_);
     }
 
     using Counts = std::conditional_t<Traits::statistics, detail::BusCounts<Traits, List::count>,

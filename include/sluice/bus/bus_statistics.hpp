@@ -2,7 +2,6 @@
 
 #include <sluice/bus/priority.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -51,13 +50,6 @@ struct QueueTimes {
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept {
         return count == 0 ? sum : sum / static_cast<std::chrono::nanoseconds::rep>(count);
     }
-
-    QueueTimes& operator+=(const QueueTimes& other) noexcept {
-        count += other.count;
-        sum += other.sum;
-        max = std::max(max, other.max);
-        return *this;
-    }
 };
 
 /// The outcomes of all messages. For each priority and in total:
@@ -102,19 +94,6 @@ struct BusStatistics {
             sum += ofPriority(priority);
         }
         return sum;
-    }
-
-    /// Adds the counts of another bus. The high-water mark becomes the higher one.
-    BusStatistics& operator+=(const BusStatistics& other) noexcept {
-        for (std::size_t i = 0; i < priorityCount; ++i) {
-            for (std::size_t type = 0; type < TypeCount; ++type) {
-                counts[type][i] += other.counts[type][i];
-            }
-            queued[i] += other.queued[i];
-            times[i] += other.times[i];
-        }
-        highWater = std::max(highWater, other.highWater);
-        return *this;
     }
 };
 

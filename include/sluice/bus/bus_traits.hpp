@@ -95,7 +95,6 @@ struct FullBusTraits : QueueTraits {
     static constexpr Producers producers = Producers::many;
 };
 
-/// A bus without statistics.
 struct NoStatsBusTraits : FullBusTraits {
     static constexpr bool statistics = false;
 };
@@ -162,8 +161,7 @@ inline constexpr bool canObserve<
                           decltype(std::declval<Observer&>().pressureChanged(
                               Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects traits that cannot work. A function, because a class that fails an assertion causes
-/// further errors.
+/// Rejects traits that cannot work. In a class, a failed assertion would cause further errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

@@ -34,8 +34,8 @@ namespace sluice {
 /// on other threads during the body of the owner's destructor: begin it with unsubscribeAll() if it
 /// uses members. Do not destroy the owner while holding a lock that one of its handlers takes.
 ///
-/// Thread safety: one thread at a time calls the members, also in a handler of the owner. A handler
-/// may call unsubscribeAll() while another thread destroys the owner.
+/// Thread safety: one thread at a time calls the members. A handler of the owner may call
+/// unsubscribeAll() while another thread destroys the owner.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
 public:
@@ -53,9 +53,8 @@ public:
     Component(const Component&) = delete;
     Component& operator=(const Component&) = delete;
     ~Component() {
-        // All first, because a handler may still read the others: see unsubscribeAll().
-        for (Subscription& each : subscriptions_) {
-            each.unsubscribe();
+        for (Subscription& each : subscriptions_) {  // all, before any is destroyed: a handler
+            each.unsubscribe();                      // may be in unsubscribeAll()
         }
     }
 
@@ -87,6 +86,7 @@ public:
 
     /// Ends all subscriptions. Afterwards no handler of the owner runs, except the caller.
     void unsubscribeAll() noexcept {
+        // End last, because the captures of a handler may own the owner.
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
             // The subscription whose handler calls this stays: a thread that destroys the owner
@@ -96,7 +96,6 @@ public:
                 (void)ending.pushBack(std::move(each));
             }
         }
-        // The others end here, because the captures of a handler may own the owner.
     }
 
     [[nodiscard]] std::size_t count() const noexcept {
@@ -104,7 +103,6 @@ public:
             std::count_if(subscriptions_.begin(), subscriptions_.end(),
                           [](const Subscription& each) { return each.isActive(); }));
     }
-    [[nodiscard]] static constexpr std::size_t capacity() noexcept { return MaxSubscriptions; }
 
 private:
     /// Returns true if only padding follows in the owner. If the owner is aligned more strictly

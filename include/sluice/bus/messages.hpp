@@ -49,7 +49,6 @@ struct Messages {
     static constexpr bool areTriviallyDestructible = (std::is_trivially_destructible_v<Ts> && ...);
     static constexpr bool areNothrowMovable = (std::is_nothrow_move_constructible_v<Ts> && ...);
 
-    /// A type as a value.
     template <class T>
     struct Type {
         using Message = T;
@@ -58,7 +57,6 @@ struct Messages {
     template <class T>
     static constexpr bool contains = detail::countOf<T, Ts...>() == 1;
 
-    /// The index of T in the list.
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
@@ -68,6 +66,14 @@ struct Messages {
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((__builtin_expect(index == indexOf<Ts>, 1) ? (f(Type<Ts>{}), true) : false) || ...);
     }
+};
+
+/// The header fields that a publisher may set. The bus ignores fields that its traits switch off.
+struct PublishOptions {
+    Priority priority = Priority::medium;
+    std::uint32_t sender = 0;  ///< chosen by the program
+    std::uint32_t origin = 0;  ///< of a message that a bridge received; 0: this process
+    std::uint64_t trace = 0;   ///< follows a message across processes
 };
 
 namespace detail {
@@ -89,18 +95,6 @@ template <class List, class T>
 constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
 }
-
-}  // namespace detail
-
-/// The header fields that a publisher may set. The bus ignores fields that its traits switch off.
-struct PublishOptions {
-    Priority priority = Priority::medium;
-    std::uint32_t sender = 0;  ///< chosen by the program
-    std::uint32_t origin = 0;  ///< of a message that a bridge received; 0: this process
-    std::uint64_t trace = 0;   ///< follows a message across processes
-};
-
-namespace detail {
 
 /// PublishOptions, by reference if they are given, otherwise made from a Priority.
 template <class Traits, class Options>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/counter.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -71,10 +73,10 @@ private:
     friend class Component;
 
     using Remove = detail::UnsubscribeResult (*)(void* bus, std::uint32_t slot,
-                                                 std::uint64_t generation,
+                                                 CounterWord generation,
                                                  detail::UnsubscribeCaller caller) noexcept;
 
-    Subscription(void* bus, Remove remove, std::uint32_t slot, std::uint64_t generation) noexcept
+    Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
     /// The handler and another thread may run this simultaneously: the handler writes hasEnded_
@@ -113,7 +115,7 @@ private:
     std::atomic<void*> bus_{nullptr};
     std::atomic<bool> hasEnded_{false};  ///< its own handler has ended it, and may still run
     Remove remove_ = nullptr;
-    std::uint64_t generation_ = 0;
+    CounterWord generation_ = 0;
     std::uint32_t slot_ = 0;
 };
 

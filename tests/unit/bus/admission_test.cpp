@@ -81,26 +81,6 @@ TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
     bus->~OddBus();
 }
 
-TEST(BusAdmissionTest, BusWithoutPrioritiesIsFilledToTheBrim) {
-    TestBus<5, BareBusTraits> bus;
-    for (int i = 0; i < 5; ++i) {
-        EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    EXPECT_EQ(bus.publish(Sample{5}), SendResult::full);
-    EXPECT_EQ(bus.sizeApprox(), 5U);
-    EXPECT_EQ(bus.capacity(), 5U);
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{0, 1, 2, 3, 4}));
-}
-
-TEST(BusAdmissionTest, SlotComesBackWhenItsHandlerReturns) {
-    TestBus<2> bus;
-    std::vector<SendResult> results;
-    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
-    bus.processWith(partial([&](Sample&) { results.push_back(bus.publish(Sample{2})); }), 1);
-    results.push_back(bus.publish(Sample{3}));
-    EXPECT_EQ(results, (std::vector<SendResult>{SendResult::full, SendResult::ok}));
-}
-
 TEST(BusAdmissionTest, MessageThatWasNotAcceptedIsStillThere) {
     TestBus<2> bus;
     ASSERT_EQ(bus.publish(Alarm{"first"}), SendResult::ok);
@@ -111,26 +91,6 @@ TEST(BusAdmissionTest, MessageThatWasNotAcceptedIsStillThere) {
     EXPECT_EQ(bus.publish(std::move(second)), SendResult::closed);
     EXPECT_EQ(second.text, "a text that is too long to be kept in the string itself");
 }
-
-#if defined(__cpp_exceptions)
-struct Thrower {
-    Thrower() { throw 1; }
-};
-
-// Its slot is on its way to the consumer, and no message in it.
-TEST(BusAdmissionTest, ConstructorThatThrowsIsNotCountedAsAMessage) {
-    Bus<Messages<Sample, Thrower>, DeepTraits<10>> bus;
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_THROW((void)bus.emplace<Thrower>(), int);
-    }
-    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
-    ASSERT_EQ(bus.publish(Sample{2}), SendResult::ok);
-    EXPECT_EQ(bus.process(1), 1U);
-    EXPECT_EQ(bus.process(1), 1U);
-    EXPECT_EQ(bus.process(1), 0U);
-    EXPECT_EQ(bus.statistics().total().attempted(), 2U);
-}
-#endif
 
 }  // namespace
 }  // namespace sluice

@@ -86,15 +86,6 @@ TEST(BusCostTest, PublishingTakesOneReadModifyWriteAndConsumingNone) {
               1);
 }
 
-TEST(BusCostTest, HighPriorityTakesNoMore) {
-    CountingBus<FullBusTraits> bus;
-    EXPECT_EQ(costOf([&] {
-                  ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
-                  bus.process();
-              }),
-              1);
-}
-
 TEST(BusCostTest, RangeTakesOneForAll) {
     CountingBus<FullBusTraits> bus;
     const std::vector<Sample> samples(50);

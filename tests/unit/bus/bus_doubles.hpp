@@ -3,13 +3,9 @@
 #include <sluice/bus.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 // Messages and buses for the tests of the bus.
@@ -40,22 +36,6 @@ struct Counted {
     int value;
 };
 
-/// Calls a function when it is destroyed.
-struct Farewell {
-    explicit Farewell(std::function<void()> function) : atEnd(std::move(function)) {}
-    Farewell(Farewell&& other) noexcept
-        : atEnd(std::exchange(other.atEnd, nullptr)), key(other.key) {}
-    Farewell& operator=(const Farewell&) = delete;
-    ~Farewell() {
-        if (atEnd) {
-            atEnd();
-        }
-    }
-
-    std::function<void()> atEnd;
-    std::size_t key = 0;
-};
-
 using TestMessages = Messages<Sample, Alarm, Counted>;
 
 /// Low and high have rooms for a quarter of the depth each, medium for the rest.
@@ -65,15 +45,6 @@ struct DeepTraits : Base {
     static constexpr std::size_t quarter = Depth < 4 ? 1 : Depth / 4;
     static constexpr std::array<std::size_t, priorityCount> rooms{
         quarter, Depth > 2 * quarter ? Depth - 2 * quarter : 1, quarter};
-};
-
-/// Counts on any thread how often it is told of the pressure.
-struct PressureWitness : BusObserver {
-    void pressureChanged(Pressure, Pressure) noexcept { ++changes; }
-    std::atomic<int> changes{0};
-};
-struct WitnessedTraits : DeepTraits<10> {
-    using Observer = PressureWitness;
 };
 
 template <Overflow Low, Overflow Medium, Overflow High, std::size_t Depth = 10>

@@ -7,13 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <thread>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 // Properties that the tests of admission, priority, overflow, closing and the others do not cover.
@@ -34,46 +31,6 @@ TEST(BusTest, ProcessEndsAlthoughItsHandlersKeepPublishing) {
     ASSERT_EQ(bus.publish(Sample{0}), SendResult::ok);
     EXPECT_EQ(bus.process(), bus.capacity());
     EXPECT_EQ(bus.process(), bus.capacity());
-}
-
-struct AllFields : DeepTraits<10> {
-    static constexpr bool origins = true;
-    static constexpr bool traces = true;
-};
-
-// With handlers or with a visitor: the same header, the same accounts.
-TEST(BusTest, BothWaysTellTheSame) {
-    using Fields = std::array<std::uint64_t, 5>;
-    Bus<TestMessages, AllFields> byHandlers;
-    Bus<TestMessages, AllFields> byVisitor;
-    std::vector<Fields> seen;
-    const auto note = [&](const Sample&, const auto& header) {
-        seen.push_back({header.id, header.sender, header.origin, header.trace,
-                        static_cast<std::uint64_t>(header.priority)});
-    };
-    const auto subscription = byHandlers.subscribe<Sample>(note);
-    for (auto* const bus : {&byHandlers, &byVisitor}) {
-        ASSERT_EQ(bus->publish(Alarm{}), SendResult::ok);
-        ASSERT_EQ(bus->publish(Sample{}, {Priority::low, 1, 2, 3}), SendResult::ok);
-        ASSERT_EQ(bus->publish(Sample{}, {Priority::high, 4, 5, 6}), SendResult::ok);
-    }
-    EXPECT_EQ(byHandlers.process(), 3U);
-    EXPECT_EQ(byVisitor.processWith(partial(note)), 3U);
-    EXPECT_EQ(seen, (std::vector<Fields>{
-                        {0, 4, 5, 6, 2}, {0, 1, 2, 3, 0}, {0, 4, 5, 6, 2}, {0, 1, 2, 3, 0}}));
-    for (std::size_t type = 0; type < TestMessages::count; ++type) {
-        for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
-            const MessageCounts one = byHandlers.statistics().of(type, priority);
-            const MessageCounts other = byVisitor.statistics().of(type, priority);
-            EXPECT_EQ(one.delivered, other.delivered);
-            EXPECT_EQ(one.queued(), other.queued());
-            EXPECT_EQ(one.failed, other.failed);
-        }
-    }
-    for (std::size_t level = 0; level < priorityCount; ++level) {
-        EXPECT_EQ(byHandlers.statistics().times[level].count,
-                  byVisitor.statistics().times[level].count);
-    }
 }
 
 struct NotingPacing {

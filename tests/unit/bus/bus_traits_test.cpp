@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace sluice {
@@ -63,15 +62,6 @@ TYPED_TEST(BusModeTest, CarriesEveryTypeByEitherWay) {
     bus->process();
     EXPECT_EQ(seen, expected);
     EXPECT_EQ(Counted::alive, 0);
-}
-
-TYPED_TEST(BusModeTest, DifferentBusesLiveSideBySide) {
-    const auto first = std::make_unique<TestBus<8, TypeParam>>();
-    const auto second = std::make_unique<TestBus<8, TypeParam>>();
-    ASSERT_EQ(first->publish(Sample{1}), SendResult::ok);
-    ASSERT_EQ(second->publish(Sample{2}), SendResult::ok);
-    EXPECT_EQ(takeSamples(*first), (std::vector<int>{1}));
-    EXPECT_EQ(takeSamples(*second), (std::vector<int>{2}));
 }
 
 // A feature that a mode leaves out takes no room.

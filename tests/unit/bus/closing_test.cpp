@@ -189,41 +189,6 @@ TEST(BusDestructionTest, WhatAHandlerHoldsDoesNotWaitForRoom) {
     EXPECT_EQ(result, SendResult::closed);
 }
 
-TYPED_TEST(BusClosingTest, DiscardThrowsAwayWhatIsLeft) {
-    for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(this->theBus.publish(Counted(i)), SendResult::ok);
-    }
-    EXPECT_EQ(this->theBus.discard(), 5U);
-    EXPECT_EQ(Counted::alive, 0);
-    EXPECT_EQ(this->theBus.sizeApprox(), 0U);
-    if constexpr (TypeParam::statistics) {
-        EXPECT_EQ(this->theBus.statistics().total().discarded, 5U);
-        EXPECT_TRUE(areBalanced(this->theBus, 5));
-    }
-}
-
-TYPED_TEST(BusClosingTest, DrainWaitsForTheConsumer) {
-    auto& bus = this->theBus;
-    std::vector<int> seen;
-    for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
-    Crew crew;
-    crew.add([&] { bus.runWith(partial([&](Sample& each) { seen.push_back(each.value); })); });
-    crew.start();
-    EXPECT_TRUE(bus.drain(steady_clock::now() + hours(1)));
-    EXPECT_EQ(seen, (std::vector<int>{0, 1, 2, 3, 4}));
-    EXPECT_TRUE(bus.drain(steady_clock::now()));
-    crew.join();
-}
-
-TYPED_TEST(BusClosingTest, DrainGivesUpAtItsDeadline) {
-    ASSERT_EQ(this->theBus.publish(Sample{}), SendResult::ok);
-    EXPECT_FALSE(this->theBus.drain(steady_clock::now()));
-    EXPECT_EQ(this->theBus.process(), 1U);
-    EXPECT_TRUE(this->theBus.drain(steady_clock::now()));
-}
-
 TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
     auto& bus = this->theBus;
     ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
@@ -314,16 +279,6 @@ TYPED_TEST(BusClosingTest, DrainHearsOfTheEndWhoeverBringsItAbout) {
 }
 #endif
 
-TYPED_TEST(BusClosingTest, WaitEndsWithAMessage) {
-    auto& bus = this->theBus;
-    EXPECT_FALSE(bus.waitFor(std::chrono::nanoseconds(1)));
-    Crew crew;
-    crew.add([&] { ASSERT_EQ(bus.publish(Sample{7}), SendResult::ok); });
-    crew.start();
-    EXPECT_TRUE(bus.waitFor(hours(1)));
-    EXPECT_EQ(takeSamples(bus), (std::vector<int>{7}));
-}
-
 /// Does something when it is destroyed.
 struct Last {
     explicit Last(const std::function<void()>* a) noexcept : act(a) {}
@@ -364,11 +319,6 @@ void expectToldOfTheDrop(const std::function<void(BusForOne&)>& waitForTheEnd) {
     EXPECT_TRUE(bus.isDrained());
 }
 
-TEST(BusDropAtTheEndTest, DrainHearsOfADroppedMessage) {
-    expectToldOfTheDrop(
-        [](BusForOne& bus) { EXPECT_TRUE(bus.drain(steady_clock::now() + hours(1))); });
-}
-
 TEST(BusDropAtTheEndTest, RunHearsOfADroppedMessage) {
     expectToldOfTheDrop([](BusForOne& bus) { bus.run(); });
 }
@@ -402,21 +352,6 @@ TYPED_TEST(BusClosingTest, HandlerMayEndTheProgram) {
 #endif
 
 #if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
-/// An observer that publishes once, and then stops.
-struct PublishingObserver : BusObserver {
-    void pressureChanged(Pressure, Pressure now) {
-        if (now == Pressure::full) {
-            publish();
-            Stop::pass();
-        }
-    }
-    std::function<void()> publish;
-};
-struct ToldOfPressure : FullBusTraits {
-    using Observer = PublishingObserver;
-    static constexpr std::array<std::size_t, priorityCount> rooms{1, 2, 1};
-};
-
 TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
     const auto destroyUnderAPublisher = [] {
         auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<NoStatsBusTraits>>>();
@@ -430,18 +365,6 @@ TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
     EXPECT_DEATH(destroyUnderAPublisher(), "destroyed while a thread publishes");
 }
 
-TEST(BusDrainDeathTest, DestructionUnderAnObserverIsNoticed) {
-    const auto destroyUnderAnObserver = [] {
-        PublishingObserver observer;
-        observer.publish = [] { Stop::pass(); };
-        auto bus = std::make_unique<Bus<Messages<int>, ToldOfPressure>>(observer);
-        Crew crew;
-        Stop::await(crew, [&to = *bus] { (void)to.publish(1, Priority::low); });
-        bus.reset();
-        std::_Exit(0);  // nobody may join the publisher
-    };
-    EXPECT_DEATH(destroyUnderAnObserver(), "destroyed while a thread publishes");
-}
 #endif
 
 }  // namespace

@@ -49,33 +49,6 @@ std::vector<int> take(AnyRing& ring, std::size_t max = unlimited) {
     return values;
 }
 
-TEST(DropOldestRingTest, TheOldestMakesRoom) {
-    Ring<3> ring;
-    for (int i = 0; i < 300; ++i) {
-        ASSERT_EQ(publish(ring, i), i < 3 ? std::vector<int>{} : std::vector<int>{i - 3});
-    }
-    EXPECT_EQ(ring.sizeExact(), 3U);
-    EXPECT_EQ(take(ring), (std::vector<int>{297, 298, 299}));
-    EXPECT_EQ(ring.sizeExact(), 0U);
-}
-
-// However many are published and dropped while a handler runs.
-TEST(DropOldestRingTest, HandlerThatRunsBlocksNobody) {
-    Ring<3> ring;
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(push(ring, i), SendResult::ok);
-    }
-    ring.consumeWhile(
-        [&](Slot& slot) {
-            for (int i = 100; i < 200; ++i) {
-                (void)publish(ring, i);
-            }
-            EXPECT_EQ(slot.value, 0);
-        },
-        1, [] { return true; });
-    EXPECT_EQ(take(ring), (std::vector<int>{197, 198, 199}));
-}
-
 // Not the whole room, dropped one by one, as if that made the stopped thread go on.
 TEST(DropOldestRingTest, ThreadThatIsStoppedWhileItDropsCostsOneMessage) {
     Ring<4> ring;
@@ -114,20 +87,6 @@ TEST(DropOldestRingTest, TheNewestIsNotDropped) {
     EXPECT_EQ(take(ring), std::vector<int>{1});
 }
 
-TEST(DropOldestRingTest, ReservationThatIsNotCommittedLeavesNoMessage) {
-    Ring<2> ring;
-    for (int i = 0; i < 2; ++i) {
-        auto claim = ring.tryReserve();
-        ASSERT_TRUE(claim);
-        claim.emplace().value = i;
-    }
-    EXPECT_EQ(ring.sizeExact(), 2U) << "until the consumer comes by";
-    EXPECT_TRUE(ring.hasArrival());
-    EXPECT_TRUE(take(ring).empty());
-    EXPECT_EQ(publish(ring, 3), std::vector<int>{});
-    EXPECT_EQ(take(ring), std::vector<int>{3});
-}
-
 TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
     Ring<1> ring;
     {
@@ -137,20 +96,6 @@ TEST(DropOldestRingTest, DropsReservationsThatWereNotCommitted) {
     EXPECT_EQ(publish(ring, 1), std::vector<int>{}) << "a slot, and no message";
     EXPECT_EQ(ring.sizeExact(), 1U);
     EXPECT_EQ(take(ring), std::vector<int>{1});
-}
-
-TEST(DropOldestRingTest, ConsumesAsLongAsItIsToldToGoOn) {
-    Ring<3> ring;
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(push(ring, i), SendResult::ok);
-    }
-    std::vector<int> values;
-    EXPECT_EQ(ring.consumeWhile([&](Slot& slot) { values.push_back(slot.value); }, unlimited,
-                                [&] { return values.size() != 2; }),
-              2U);
-    EXPECT_EQ(values, (std::vector<int>{0, 1}));
-    EXPECT_EQ(take(ring, 0), std::vector<int>{});
-    EXPECT_EQ(take(ring), std::vector<int>{2});
 }
 
 TEST(DropOldestRingTest, EndsWhenEverythingHasBeenHandled) {

@@ -13,40 +13,6 @@ namespace {
 
 using namespace test;
 
-struct OneLow : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject> {
-    static constexpr std::array<std::size_t, priorityCount> rooms{1, 1, 1};
-};
-
-// A room for one message never refuses: not while a handler runs either.
-TEST(BusOverflowTest, RoomForOneKeepsTheNewestWhileAHandlerRuns) {
-    Bus<TestMessages, OneLow> bus;
-    ASSERT_EQ(bus.publish(Sample{0}, Priority::low), SendResult::ok);
-    std::vector<int> seen;
-    bus.processWith(partial([&](Sample& sample) {
-                        for (int i = 1; i <= 3; ++i) {
-                            EXPECT_EQ(bus.publish(Sample{i}, Priority::low), SendResult::ok);
-                        }
-                        seen.push_back(sample.value);
-                    }),
-                    1);
-    EXPECT_EQ(seen, std::vector<int>{0});
-    EXPECT_EQ(bus.statistics().total().dropped, 2U);
-    EXPECT_EQ(takeSamples(bus), std::vector<int>{3});
-    EXPECT_TRUE(areBalanced(bus, 4));
-}
-
-TEST(BusOverflowTest, DroppedMessageIsDestroyed) {
-    {
-        Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject>>
-            bus;
-        for (int i = 0; i < 30; ++i) {
-            ASSERT_EQ(bus.publish(Counted(i)), SendResult::ok);
-        }
-        EXPECT_EQ(Counted::alive, 6);
-    }
-    EXPECT_EQ(Counted::alive, 0);
-}
-
 #if defined(__cpp_exceptions)
 struct Copied {
     explicit Copied(bool throws) noexcept : isBad(throws) {}
@@ -115,49 +81,6 @@ TEST(BusOverflowTest, RangeWaitsForRoomUntilTheBusIsClosed) {
     EXPECT_TRUE(areBalanced(bus, 200));
 }
 
-#if defined(__cpp_exceptions)
-TEST(BusOverflowTest, HandlerThatThrowsMakesRoomToo) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
-    constexpr int count = 500;
-    Crew crew;
-    crew.add([&] {
-        for (int i = 0; i < count; ++i) {
-            EXPECT_EQ(bus.publish(Sample{i}), SendResult::ok);
-        }
-        bus.close();
-    });
-    crew.start();
-    int handled = 0;
-    while (!bus.isDrained()) {
-        try {
-            bus.runWith(partial([&](Sample&) {
-                ++handled;
-                throw std::runtime_error("a handler's own");
-            }));
-        } catch (const std::runtime_error&) {
-        }
-    }
-    EXPECT_EQ(handled, count);
-}
-#endif
-
-TEST(BusOverflowTest, PublisherWaitsForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
-    Crew crew;
-    crew.add([&] {
-        for (int i = 0; i < 1000; ++i) {
-            ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-        }
-        bus.close();
-    });
-    crew.start();
-    int expected = 0;
-    bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, expected++); }));
-    EXPECT_EQ(expected, 1000);
-    crew.join();
-    EXPECT_TRUE(areBalanced(bus, 1000));
-}
-
 struct BlockForAWhile : OverflowTraits<Overflow::block, Overflow::reject, Overflow::reject> {
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::milliseconds(1);
 };
@@ -170,35 +93,6 @@ TEST(BusOverflowTest, WaitEndsWithItsLimit) {
     EXPECT_EQ(result, SendResult::full);
     EXPECT_GE(std::chrono::steady_clock::now() - start,
               decltype(bus)::Clock::duration(BlockForAWhile::blockLimit));
-}
-
-TEST(BusOverflowTest, CloseEndsTheWaitForRoom) {
-    Bus<TestMessages, OverflowTraits<Overflow::reject, Overflow::block, Overflow::reject>> bus;
-    std::atomic<int> accepted{0};
-    Crew crew;
-    crew.add([&] {
-        SendResult result = SendResult::ok;
-        while ((result = bus.publish(Sample{})) == SendResult::ok) {
-            ++accepted;
-        }
-        EXPECT_EQ(result, SendResult::closed);
-    });
-    crew.start();
-    awaitThat([&] { return accepted == 6; });
-    bus.close();
-    crew.join();
-    EXPECT_EQ(accepted, 6);
-    EXPECT_TRUE(areBalanced(bus, 7));
-}
-
-TEST(BusOverflowTest, HandlerIsNotMadeToWaitForItself) {
-    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
-    SendResult inside = SendResult::ok;
-    for (int i = 0; i < 2; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
-    }
-    bus.processWith(partial([&](Sample&) { inside = bus.publish(Sample{}, Priority::high); }), 1);
-    EXPECT_EQ(inside, SendResult::full);
 }
 
 using Blocking = OverflowTraits<Overflow::block, Overflow::block, Overflow::block>;

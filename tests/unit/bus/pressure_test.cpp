@@ -143,23 +143,6 @@ TEST(BusPressureTest, MessageThatIsTakenOutCountsOnce) {
               8U);
 }
 
-TEST(BusPressureTest, HighWaterIsNotRaisedByMessagesThatPassThrough) {
-    const auto makeScene = [] {
-        auto scene = std::make_unique<Scene>();
-        EXPECT_EQ(scene->bus.publish(Sample{}), SendResult::ok);
-        EXPECT_EQ(scene->bus.process(), 1U);
-        return scene;
-    };
-    const std::size_t accesses = interruptEverywhere(
-        makeScene, [](Scene& scene) { ASSERT_EQ(scene.bus.publish(Sample{}), SendResult::ok); },
-        [](Scene& scene) { scene.passThrough(); },
-        [](const Scene& scene) {
-            EXPECT_LE(scene.bus.statistics().highWater, 2U);
-            EXPECT_TRUE(scene.watcher.changes.empty());
-        });
-    EXPECT_GE(accesses, 8U);
-}
-
 /// Does to the bus everything that an observer might do.
 struct Meddler : BusObserver {
     void pressureChanged(Pressure, Pressure now) noexcept;

@@ -1,6 +1,6 @@
 #include "support/crew.hpp"
-#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
+#include "unit/bus/counted_sleep.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdio>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -39,55 +38,6 @@ TEST(BusPublishingTest, CopiesOrMovesOnce) {
         [&](const Noted& message) { seen.emplace_back(message.copies, message.moves); });
     bus.process();
     EXPECT_EQ(seen, (std::vector<std::pair<int, int>>{{1, 0}, {0, 1}, {0, 0}}));
-}
-
-TEST(BusPublishingTest, TryPublishNeverWaits) {
-    Bus<TestMessages, OverflowTraits<Overflow::block, Overflow::block, Overflow::block>> bus;
-    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
-        ASSERT_EQ(bus.tryPublish(Sample{}), SendResult::ok);
-    }
-    EXPECT_EQ(bus.tryPublish(Sample{}), SendResult::full);
-    EXPECT_TRUE(areBalanced(bus, bus.roomOf(Priority::medium) + 1));
-}
-
-TEST(BusPublishingTest, AllTakeAPriorityAlone) {
-    TestBus<128> bus;
-    const std::array<Sample, 2> two{};
-    EXPECT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
-    EXPECT_EQ(bus.emplaceWith<Sample>(Priority::high), SendResult::ok);
-    EXPECT_EQ(bus.tryPublish(Sample{}, Priority::high), SendResult::ok);
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(1), Sample{}, Priority::high), SendResult::ok);
-    EXPECT_EQ(bus.publishAll(two.begin(), two.end(), Priority::high), 2U);
-    std::size_t taken = 0;
-    bus.processWith([&](auto&, const auto& header) {
-        EXPECT_EQ(header.priority, Priority::high);
-        ++taken;
-    });
-    EXPECT_EQ(taken, 6U);
-}
-
-TEST(BusPublishingTest, PublishForWaitsWhateverThePolicy) {
-    TestBus<10> bus;
-    SendResult result = SendResult::ok;
-    fillUp(bus, Priority::low, result);
-    EXPECT_EQ(bus.publishFor(std::chrono::seconds(-1), Sample{}, {Priority::low}),
-              SendResult::full);
-    EXPECT_EQ(bus.publishFor(std::chrono::microseconds(1), Sample{}, {Priority::low}),
-              SendResult::full);
-    std::atomic<bool> isPublished{false};
-    Crew crew;
-    crew.add([&] {
-        EXPECT_EQ(bus.publishFor(std::chrono::hours(1), Sample{7}, {Priority::low}),
-                  SendResult::ok);
-        isPublished = true;
-    });
-    crew.start();
-    awaitThat([&] {
-        bus.process(1);
-        return isPublished.load();
-    });
-    crew.join();
-    EXPECT_EQ(bus.statistics().total().published, 3U);
 }
 
 #if defined(__cpp_exceptions)
@@ -128,31 +78,32 @@ TEST(BusPublishingTest, StepThatThrowsEndsTheRangeAndLosesNoMessage) {
 }
 #endif
 
-/// Its second copy waits until the first one has been handled.
+/// Its second copy waits until the first one has been handled, for some seconds.
 struct Slow {
     explicit Slow(const std::atomic<int>& count) : handled(count) {}
     Slow(const Slow& other) : handled(other.handled) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         if (copies++ == 1) {
-            awaitThat([&] { return handled == 1; });
+            awaitThat([&] { return handled == 1 || std::chrono::steady_clock::now() > end; });
+            EXPECT_EQ(handled, 1);
         }
     }
     const std::atomic<int>& handled;
     inline static int copies = 0;
 };
+struct SleepyTraits : DeepTraits<16> {
+    using Wait = CountedSleep;
+};
 
 TEST(BusPublishingTest, RangeWakesTheConsumerForItsFirstMessage) {
-    Bus<Messages<Slow>, DeepTraits<16>> bus;
+    Bus<Messages<Slow>, SleepyTraits> bus;
     std::atomic<int> handled{0};
-    const Watchdog watchdog(
-        [&](std::FILE* out) { std::fprintf(out, "handled %d\n", handled.load()); });
-    std::vector<Slow> range;
-    range.reserve(3);
-    range.emplace_back(handled);
-    range.emplace_back(handled);
+    const std::array<Slow, 2> range{Slow(handled), Slow(handled)};
     Slow::copies = 0;
     Crew crew;
     crew.add([&] { bus.runWith([&](Slow&) { ++handled; }); });
     crew.start();
+    awaitThat([] { return CountingParker::asleep == 1; });
     EXPECT_EQ(bus.publishAll(range.begin(), range.end()), 2U);
     bus.close();
 }

@@ -3,31 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace sluice {
 namespace {
 
 using namespace test;
-
-TEST(BusVisitorTest, OverloadIsChosenByTheType) {
-    TestBus<10> bus;
-    ASSERT_EQ(bus.publish(Sample{1}), SendResult::ok);
-    ASSERT_EQ(bus.publish(Alarm{"fire"}), SendResult::ok);
-    ASSERT_EQ(bus.publish(Counted(3)), SendResult::ok);
-    std::vector<std::string> seen;
-    EXPECT_EQ(
-        bus.processWith(overload([&](Sample& each) { seen.push_back(std::to_string(each.value)); },
-                                 [&](const Alarm& alarm) { seen.push_back(alarm.text); },
-                                 [&](const Counted&, const auto& header) {
-                                     seen.push_back(toString(header.priority));
-                                 })),
-        3U);
-    EXPECT_EQ(seen, (std::vector<std::string>{"1", "fire", "medium"}));
-}
 
 TEST(BusVisitorTest, PartialVisitorLeavesTheOthersToNobody) {
     TestBus<10> bus;
@@ -106,22 +88,6 @@ TEST(BusVisitorTest, MessageIsTakenInEveryFormButByConversion) {
     EXPECT_EQ(started.processWith(countEvent, 1), 1U);
     EXPECT_EQ(started.processWith(&Event::count, 1), 1U);
     EXPECT_EQ(Event::counted, 3);
-}
-
-TEST(BusVisitorTest, VisitorKeepsItsState) {
-    struct Summing {
-        int sum = 0;
-        void operator()(const Sample& sample) { sum += sample.value; }
-        void operator()(const Alarm&) {}
-        void operator()(const Counted&) {}
-    };
-    TestBus<10> bus;
-    Summing visitor;
-    for (int i = 1; i <= 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-        bus.processWith(visitor);
-    }
-    EXPECT_EQ(visitor.sum, 6);
 }
 
 }  // namespace

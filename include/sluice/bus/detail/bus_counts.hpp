@@ -18,12 +18,10 @@ namespace sluice::detail {
 
 /// How a message ended without reaching the consumer: the index of a counter.
 enum class PublishOutcome : std::size_t { full, closed, dropped };
-inline constexpr std::size_t publishOutcomeCount = 3;
 
 /// How the consumer ended a message: the index of a counter. Unhandled messages also count as
 /// handled, so that the common case is one count.
 enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled };
-inline constexpr std::size_t consumeOutcomeCount = 4;
 
 /// The counts of a bus. Ring positions count accepted messages, the consumer counts those that
 /// leave, and publishers count refusals and drops.
@@ -44,11 +42,10 @@ public:
 
     /// Out of line, so that the common publication has more registers.
     [[gnu::noinline]] void count(std::size_t type, Priority priority, PublishOutcome which,
-                                 std::uint64_t n) noexcept {
+                                 CounterWord n) noexcept {
         add(stripe().outcomes[type][indexOf(priority)][static_cast<std::size_t>(which)], n);
     }
-    void rejected(std::size_t type, Priority priority, SendResult result,
-                  std::uint64_t n) noexcept {
+    void rejected(std::size_t type, Priority priority, SendResult result, CounterWord n) noexcept {
         if (result == SendResult::full) {
             sawUsed(roomOf<Traits>(priority));
             count(type, priority, PublishOutcome::full, n);
@@ -57,7 +54,7 @@ public:
         }
     }
     /// Counts `n` claimed slots without a message, because a constructor threw.
-    [[gnu::noinline]] void thrown(Priority priority, std::uint64_t n) noexcept {
+    [[gnu::noinline]] void thrown(Priority priority, CounterWord n) noexcept {
         add(stripe().thrown[indexOf(priority)], n);
     }
     /// `used` is the number of messages of one priority in the bus.
@@ -124,7 +121,7 @@ public:
     }
 
 private:
-    using Outcomes = std::array<SharedCount, publishOutcomeCount>;
+    using Outcomes = std::array<SharedCount, 3>;
     struct Times {
         Count count;
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
@@ -138,8 +135,8 @@ private:
     static constexpr std::size_t stripeCount = Platform::hasThreads ? 4 : 1;
 
     Stripe& stripe() noexcept { return stripes_[Platform::threadNumber() % stripeCount]; }
-    static void add(SharedCount& count, std::uint64_t n) noexcept {
-        count.fetch_add(static_cast<CounterWord>(n), std::memory_order_release);  // E1, E2
+    static void add(SharedCount& count, CounterWord n) noexcept {
+        count.fetch_add(n, std::memory_order_release);  // E1, E2
     }
 
     /// A time is negative if another thread took the stamp after this thread read the clock.
@@ -157,8 +154,7 @@ private:
 
     // Written by the consumer. The type is the last index, so that a count takes no multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
-    alignas(Traits::cacheLineSize) alignas(
-        Count) std::array<OfPriority, consumeOutcomeCount> consumed_;
+    alignas(Traits::cacheLineSize) alignas(Count) std::array<OfPriority, 4> consumed_;
     std::array<Times, priorityCount> times_;
 };
 

@@ -192,7 +192,6 @@ private:
     };
     using Order = FixedVector<Entry, Traits::maxHandlers>;
 
-    /// Returns null if no slot is free.
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {

@@ -98,7 +98,7 @@ TEST(ExpectedTest, BuildsInPlaceAndReachesMembers) {
 TEST(ExpectedTest, VoidIsASuccessOrAnError) {
     const Done done;
     EXPECT_TRUE(done.hasValue());
-    done.value();
+    (void)done.value();
     Done failed = Unexpected(Fault::missing);
     EXPECT_FALSE(failed);
     EXPECT_EQ(failed.error(), Fault::missing);

@@ -242,7 +242,6 @@ bool ownBackend() {
     options.queue_bytes = 1 << 18;
     options.pacing = sluice::log::pacing_policy::nap;
     options.thread_name = "audit-log";
-    options.cpu = 0;
     options.on_thread_start = [] { std::printf("the writer begins\n"); };
     const auto by = std::make_shared<sluice::log::backend>(options);
 

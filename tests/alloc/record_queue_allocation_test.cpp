@@ -40,19 +40,6 @@ TEST(RecordQueueAllocation, PostsAndBatchesAllocateNothing) {
     }
 }
 
-TEST(RecordQueueAllocation, ARecordLargerThanTheLaneAllocatesOneBlock) {
-    RecordQueueOptions options;
-    options.laneBytes = 1024;
-    RecordQueue queue(options);
-    round(queue, rejecting);
-    const AllocationCount count;
-    ASSERT_EQ(postBytes(queue, {0, 0}, 5000), SendResult::ok);
-    EXPECT_EQ(count.allocations(), 1U);
-    queue.poll();
-    queue.emitBefore(endOfTime, 1, [](const RecordQueue::Record&) {});
-    EXPECT_EQ(count.deallocations(), 1U);
-}
-
 TEST(RecordQueueAllocation, ThreadsThatHaveGoneLeaveNoMemoryBehind) {
     RecordQueue queue;
     const auto useThreads = [&queue](int threads) {

@@ -147,10 +147,9 @@ struct OrderRun {
     Overflow policy = blocking;
 };
 
-/// Many threads post, one emits. `beforePost(label)` is called in front of each post.
-template <class RecordQueue, class BeforePost>
-void runOrdered(RecordQueue& queue, const OrderRun& run, OrderOracle& oracle,
-                BeforePost beforePost) {
+/// Many threads post, one emits.
+template <class RecordQueue>
+void runOrdered(RecordQueue& queue, const OrderRun& run, OrderOracle& oracle) {
     std::thread backEnd([&] { emitUntilDrained(queue, oracle); });
     Crew crew;
     for (std::uint32_t t = 0; t < run.threads; ++t) {
@@ -158,7 +157,6 @@ void runOrdered(RecordQueue& queue, const OrderRun& run, OrderOracle& oracle,
             Dice dice(t + 1);
             for (std::uint32_t i = 0; i < run.perThread; ++i) {
                 const Label label{t, i};
-                beforePost(label);
                 oracle.begin(label);
                 const auto posted = postBytes(queue, label, dice() % 60, run.policy);
                 oracle.end(label, posted == SendResult::ok);

@@ -49,7 +49,7 @@ struct backend_options {
     }
 
     /// True: the back end has no thread, and the program calls backend::poll(). `pacing`, the two
-    /// hooks, `thread_name` and `cpu` then have no effect.
+    /// hooks and `thread_name` then have no effect.
     bool manual = false;
 
     pacing_policy pacing = pacing_policy::park;
@@ -72,16 +72,14 @@ struct backend_options {
     /// gaps. Zero: a line for each gap. `no_limit`: no such lines.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
 
-    /// Called by the back end's thread when it starts and before it ends. Exceptions are reported
-    /// on stderr. Log calls in them do not wait for room.
+    /// Called by the back end's thread when it starts and before it ends, for example to choose its
+    /// processor or its priority. Exceptions are reported on stderr. Log calls in them do not wait
+    /// for room.
     std::function<void()> on_thread_start;
     std::function<void()> on_thread_stop;
 
     /// The thread's name in ps and debuggers. Linux shows the first 15 characters.
     std::string thread_name = "sluice-log";
-
-    /// The processor that the thread stays on. Negative: any.
-    int cpu = -1;
 };
 
 }  // namespace sluice::log

@@ -60,18 +60,6 @@ TEST_F(LogControlList, StampsAnewWhenTheClockStartedAgain) {
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
 }
 
-TEST_F(LogControlList, AControlMayPushAnother) {
-    struct Pushing : OrderedAction {
-        explicit Pushing(LogControlList& t) : test(t) {}
-        void run() noexcept override { test.push(7, 6); }
-        LogControlList& test;
-    };
-    std::unique_ptr<OrderedAction> action = std::make_unique<Pushing>(*this);
-    ASSERT_TRUE(list.push(action, [] { return Stamp{5}; }));
-    takeBefore(10);
-    EXPECT_EQ(runs, std::vector<int>{7});
-}
-
 TEST_F(LogControlList, AbandonsWhatIsLeftWhenItCloses) {
     push(1, 10);
     push(2, 20);

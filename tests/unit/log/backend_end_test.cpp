@@ -29,19 +29,6 @@ using test::GatedSink;
 using test::loggerOf;
 using Texts = std::vector<std::string>;
 
-TEST(LogBackend, WritesWhatItHasTakenBeforeItEnds) {
-    const auto sink = std::make_shared<CollectingSink>();
-    auto writer = std::make_shared<backend>();
-    const auto logger = loggerOf(writer, sink);
-    for (int i = 0; i < 5000; ++i) {
-        logger->info(i);
-    }
-    writer.reset();
-    const Texts texts = sink->texts();
-    ASSERT_EQ(texts.size(), 5000u);
-    EXPECT_EQ(texts.back(), "4999");
-}
-
 TEST(LogBackend, CountsWhatItCouldNotWriteInTime) {
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>();

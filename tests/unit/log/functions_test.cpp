@@ -48,34 +48,6 @@ TEST_F(LogFunctions, InitRefusesWhatSpdlogRefuses) {
     EXPECT_THROW(init((std::size_t{1} << 30U) + 1, 1), spdlog::spdlog_ex);
 }
 
-TEST_F(LogFunctions, InitMakesRoomForSoManyShortMessages) {
-    constexpr std::size_t size = std::size_t{1} << 16U;
-    init(size, 1);
-    const auto logger = async_factory_discard::create<test::GatedSink>("core");
-    const auto sink = std::static_pointer_cast<test::GatedSink>(logger->sinks().front());
-    for (std::size_t i = 0; i < size; ++i) {
-        logger->info("short");
-    }
-    EXPECT_EQ(default_backend()->discard_counter(), 0u);
-    sink->gate.open();
-    EXPECT_TRUE(flush_wait());
-    EXPECT_EQ(sink->texts().size(), size);
-}
-
-TEST_F(LogFunctions, InitRunsItsHooks) {
-    std::atomic<int> starts{0};
-    std::atomic<int> stops{0};
-    init(
-        64, 1, [&] { ++starts; }, [&] { ++stops; });
-    const auto logger = create_async<CollectingSink>("core");
-    logger->info("text");
-    EXPECT_TRUE(flush_wait());
-    EXPECT_EQ(starts, 1);
-    EXPECT_EQ(stops, 0);
-    EXPECT_TRUE(shutdown());
-    EXPECT_EQ(stops, 1);
-}
-
 TEST_F(LogFunctions, InitReplacesTheBackEndAndTheOldOneWritesWhatItHas) {
     init(64, 1);
     const auto old = create_async<CollectingSink>("old");

@@ -60,17 +60,6 @@ TEST_F(LogLogger, GivesTheSinkAllThatSpdlogWould) {
     EXPECT_NE(lines[0].calledBy, std::this_thread::get_id());
 }
 
-TEST_F(LogLogger, TakesMessagesOfEverySizeAndContent) {
-    const std::string empty;
-    const std::string odd("a\0b\nc", 5);
-    const std::string large(3u << 20u, 'x');  // more than a lane
-    for (const std::string& text : {empty, odd, large}) {
-        logger->info(spdlog::string_view_t(text.data(), text.size()));
-    }
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts(), (Texts{empty, odd, large}));
-}
-
 TEST_F(LogLogger, ChecksLevelsWhereSpdlogDoes) {
     sink->set_level(spdlog::level::err);
     logger->set_level(spdlog::level::warn);
@@ -142,26 +131,6 @@ TEST_F(LogLogger, FlushesAfterWhatWasLoggedBefore) {
     logger->info("after");
     writer->shutdown();
     EXPECT_EQ(sink->linesAtFlush(), (std::vector<std::size_t>{1, 2, 3, 4, 5, 6}));
-}
-
-TEST_F(LogLogger, AFlushOfEachThreadComesAfterItsRecords) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 8; ++i) {
-        threads.emplace_back([&] {
-            for (int n = 0; n < 50; ++n) {
-                logger->info("line");
-                logger->flush();
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    test::awaitThat([&] {
-        const std::vector<std::size_t> at = sink->linesAtFlush();
-        return !at.empty() && at.back() == 400;
-    });
-    EXPECT_LE(sink->flushes(), 400u);
 }
 
 TEST_F(LogLogger, FlushesAfterARecordOfTheFlushLevel) {
@@ -346,20 +315,6 @@ TEST_F(LogLogger, ANoticeOfDropsIsHandedOnBeforeTheLoggersSinksGo) {
     EXPECT_FALSE(wentUnended);
 }
 
-TEST_F(LogLogger, AnErrorHandlerMayLog) {
-    sink->onLine = [](const spdlog::details::log_msg& message) {
-        if (message.level == spdlog::level::err) {
-            throw std::runtime_error("full");
-        }
-    };
-    logger->set_error_handler(
-        [this](const std::string& text) { logger->info("handled {}", text); });
-    logger->error("one");
-    EXPECT_FALSE(writer->flush_wait()) << "a record was lost";
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts(), Texts{"handled full"});
-}
-
 // ---- errors of sinks, and a back end that has ended
 
 TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
@@ -382,12 +337,6 @@ TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
     for (const std::thread::id id : errors.threads()) {
         EXPECT_NE(id, std::this_thread::get_id());
     }
-}
-
-TEST_F(LogLogger, FlushErrorsReachTheHandler) {
-    sink->onFlush = [] { throw std::runtime_error("no disk"); };
-    EXPECT_FALSE(writer->shutdown());
-    EXPECT_EQ(errors.texts(), Texts{"no disk"});
 }
 
 TEST_F(LogLogger, ErrorsAreReportedAfterTheLoggerHasGone) {

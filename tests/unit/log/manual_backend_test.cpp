@@ -140,12 +140,6 @@ TEST_F(ManualBackendTest, ShutdownWritesTheRestAndFlushes) {
     EXPECT_EQ(sink->flushes(), 1U);
 }
 
-TEST_F(ManualBackendTest, TheDestructorWritesTheRestOnAnotherThread) {
-    logNumbers(3);
-    std::thread([&] { by.reset(); }).join();
-    EXPECT_EQ(sink->texts(), numbers(3));
-}
-
 /// Does something in its first call.
 class ActingSink : public spdlog::sinks::base_sink<std::mutex> {
 public:
@@ -176,17 +170,6 @@ TEST_F(ManualBackendTest, ASinkNeitherPollsNorWaits) {
     by->poll();
     EXPECT_NE(by->discard_counter(), 0U);
     EXPECT_EQ(by->discard_counter() + sink->texts().size(), 1000U + 1U);  // and a line that says so
-}
-
-TEST_F(ManualBackendTest, ASinkMayEndItsBackEnd) {
-    const auto acting = std::make_shared<ActingSink>();
-    async_logger outer("outer", acting, by);
-    acting->act = [&] { EXPECT_FALSE(by->shutdown()); };
-    outer.info("text");
-    outer.info("text");
-    by->poll();
-    EXPECT_EQ(acting->records, 2);
-    EXPECT_EQ(by->poll(), 0U);
 }
 
 TEST_F(ManualBackendTest, ASinkMayEndItsBackEndInALogCall) {

@@ -105,29 +105,5 @@ TEST_F(LogOrder, AlsoWhenCallersWaitForRoom) {
     expectOrder(writer, logger);
 }
 
-TEST_F(LogOrder, TheOracleSeesALineThatIsMisplaced) {
-    Calls calls(2, 1);
-    spdlog::logger logger("core", sink);
-    calls.run(logger, 1);
-    calls.run(logger, 0);
-    EXPECT_EQ(calls.misplaced({"1 0", "0 0"}), 0u);
-    EXPECT_EQ(calls.misplaced({"0 0", "1 0"}), 1u);
-}
-
-TEST_F(LogOrder, ThreadsThatComeAndGoLeaveNothingBehind) {
-    const auto writer = make(64);
-    async_logger logger("core", sink, writer);
-    const std::size_t rounds = test::scaled(2000);
-    for (std::size_t i = 0; i < rounds; ++i) {
-        std::thread([&] { logger.info("text"); }).join();
-    }
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts().size(), rounds);
-    EXPECT_EQ(writer->statistics().logged, rounds);
-    // A lane is taken back at the look after its last record was written.
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(writer->statistics().threads.size(), 0u);
-}
-
 }  // namespace
 }  // namespace sluice::log

@@ -9,14 +9,6 @@
 #include <memory>
 #include <thread>
 
-#if defined(__linux__)
-#include <cstdio>
-#include <fstream>
-#include <string>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
-
 // What the worker of a back end does while little is logged, seen from outside.
 
 namespace sluice::log {
@@ -57,77 +49,6 @@ TEST(LogPacing, EveryPolicyWritesWhatIsLogged) {
         EXPECT_TRUE(by->flush_wait());
     }
 }
-
-#if defined(__linux__)
-/// The worker as the kernel sees it.
-class WatchedWorker {
-public:
-    backend_options watched() {
-        backend_options options;
-        options.on_thread_start = [this] {
-            id_.store(::syscall(SYS_gettid), std::memory_order_release);
-        };
-        return options;
-    }
-
-    /// Whether the system says what its threads wait for.
-    bool canBeWatched() const { return !callUnderWay().empty(); }
-
-    void awaitPark() const {
-        while (callUnderWay() != std::to_string(SYS_futex)) {
-            std::this_thread::yield();
-        }
-    }
-
-    /// How often it has gone to sleep.
-    long sleeps() const {
-        std::ifstream status(path("status"));
-        for (std::string line; std::getline(status, line);) {
-            long count = 0;
-            if (std::sscanf(line.c_str(), "voluntary_ctxt_switches: %ld", &count) == 1) {
-                return count;
-            }
-        }
-        return -1;
-    }
-
-private:
-    std::string path(const char* file) const {
-        return "/proc/self/task/" + std::to_string(id_.load(std::memory_order_acquire)) + "/" +
-               file;
-    }
-    /// The number of the system call that it is in; another word when it runs.
-    std::string callUnderWay() const {
-        std::ifstream file(path("syscall"));
-        std::string number;
-        file >> number;
-        return number;
-    }
-
-    std::atomic<long> id_{0};
-};
-
-TEST(LogPacing, TheWorkerSleepsOnceForEachLoneRecord) {
-    WatchedWorker worker;
-    const auto by = std::make_shared<backend>(worker.watched());
-    const auto sink = std::make_shared<CountingSink>();
-    async_logger logger("sparse", sink, by);
-    logger.info("the first record makes the lane");
-    sink->await(1);
-    if (!worker.canBeWatched()) {
-        GTEST_SKIP() << "this system does not tell what a thread waits for";
-    }
-    worker.awaitPark();
-    const long before = worker.sleeps();
-    constexpr int records = 50;
-    for (int i = 0; i < records; ++i) {
-        logger.info("{}", i);
-        sink->await(i + 2);
-        worker.awaitPark();
-    }
-    EXPECT_LE(worker.sleeps() - before, 2 * records);
-}
-#endif
 
 }  // namespace
 }  // namespace sluice::log

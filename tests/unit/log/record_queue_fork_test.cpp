@@ -95,51 +95,6 @@ TEST(RecordQueueFork, TheChildBeginsAnewAndTheParentLosesNothing) {
     EXPECT_EQ(emitAll(queue).size(), 3U);
 }
 
-// At whatever moment of threads that post, between two batches of the back end. None of them
-// allocates then, so that this test runs under AddressSanitizer, too: see SLUICE_TEST_FORKS.
-TEST(RecordQueueFork, WhileThreadsPost) {
-    RecordQueue queue;
-    std::mutex batches;
-    std::atomic<bool> isOver{false};
-    std::atomic<std::uint64_t> accepted{0};
-    std::atomic<std::uint64_t> emitted{0};
-    Crew crew;
-    for (std::uint32_t t = 0; t < 3; ++t) {
-        crew.add([&, t] {
-            for (std::uint32_t i = 0; !isOver.load(); ++i) {
-                accepted += postBytes(queue, {t, i}, 20, dropping) == SendResult::ok ? 1 : 0;
-            }
-        });
-    }
-    crew.start();
-    std::thread backEnd([&] {
-        while (!queue.isDrained()) {
-            const std::lock_guard<std::mutex> lock(batches);
-            queue.poll();
-            emitted += queue.emitBefore(endOfTime, 256, [](const RecordQueue::Record&) {});
-        }
-    });
-    awaitThat([&] { return queue.statistics().lanes == 3 && emitted.load() >= 10'000; });
-    for (int i = 0; i < 50; ++i) {
-        const std::lock_guard<std::mutex> lock(batches);
-        const int code = exitCodeOf(queue, [&queue] {
-            Checks checks;
-            checks.expect(emitAll(queue).empty());
-            checks.expect(postText(queue, {9, 9}, "in the child") == SendResult::ok);
-            checks.expect(emitAll(queue).size() == 1);
-            queue.poll();
-            checks.expect(queue.statistics().lanes == 1);
-            return checks.failed();
-        });
-        ASSERT_EQ(code, 0);
-    }
-    isOver = true;
-    crew.join();
-    queue.close();
-    backEnd.join();
-    EXPECT_EQ(emitted.load() + queue.statistics().dropped, accepted.load());
-}
-
 }  // namespace
 }  // namespace sluice::test
 

@@ -37,19 +37,6 @@ RecordQueueOptions limits(std::size_t messages, std::size_t bytes = 1 << 16) {
     return options;
 }
 
-TEST(RecordQueue, EmitsWhatWasPostedWithHeadAndPayload) {
-    RecordQueue queue;
-    ASSERT_EQ(postText(queue, {7, 1}, "hello"), SendResult::ok);
-    ASSERT_EQ(postText(queue, {7, 2}, ""), SendResult::ok);
-    const auto all = emitAll(queue);
-    ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].label, (Label{7, 1}));
-    EXPECT_EQ(all[0].payload, "hello");
-    EXPECT_EQ(all[1].payload, "");
-    EXPECT_LE(all[0].stamp, all[1].stamp);
-    EXPECT_TRUE(emitAll(queue).empty());
-}
-
 // The ring has a megabyte; what no record has touched takes no memory.
 TEST(RecordQueue, AThreadThatLogsLittleUsesLittleOfItsRing) {
     RecordQueue queue(limits(8192, 1 << 20));
@@ -71,18 +58,6 @@ TEST(RecordQueue, AThreadThatLogsLittleUsesLittleOfItsRing) {
     EXPECT_EQ(queue.statistics().bytes, 0U);
 }
 
-TEST(RecordQueue, ALaneWithRecordsDoesNotBeginAgain) {
-    RecordQueue queue(limits(8192, 1 << 16));
-    for (std::uint32_t i = 0; i < 50; ++i) {  // several steps of a lane
-        ASSERT_EQ(postBytes(queue, {0, i}, 1000, blocking), SendResult::ok);
-    }
-    const auto all = emitAll(queue);
-    ASSERT_EQ(all.size(), 50U);
-    for (std::uint32_t i = 0; i < 50; ++i) {
-        EXPECT_EQ(all[i].label.number, i);
-    }
-}
-
 TEST(RecordQueue, HeadAndPayloadLieAtMultiplesOfEight) {
     struct Odd {
         char letters[5];
@@ -99,14 +74,6 @@ TEST(RecordQueue, HeadAndPayloadLieAtMultiplesOfEight) {
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&record.head) % 8, 0U);
     });
     EXPECT_EQ(size, 20U);
-}
-
-TEST(RecordQueue, EmitsNothingThatWasNotLookedAt) {
-    RecordQueue queue;
-    queue.poll();
-    ASSERT_EQ(postText(queue, {0, 1}, "late"), SendResult::ok);
-    EXPECT_EQ(queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {}), 0U);
-    EXPECT_EQ(emitAll(queue).size(), 1U);
 }
 
 // What emit() was given stays as it is until the call returns, so that runs can be gathered.
@@ -143,32 +110,6 @@ TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
         }
         queue.poll();
     }
-}
-
-TEST(RecordQueue, CountsWhatItCarries) {
-    RecordQueue queue(limits(4));
-    for (std::uint32_t i = 0; i < 6; ++i) {
-        (void)postText(queue, {0, i}, "text", rejecting);
-    }
-    RecordQueueStatistics sum = queue.statistics();
-    EXPECT_EQ(sum.logged, 4U);
-    EXPECT_EQ(sum.rejected, 2U);
-    EXPECT_EQ(sum.messages, 4U);
-    EXPECT_EQ(sum.lanes, 1U);
-    EXPECT_GT(sum.bytes, 0U);
-    emitAll(queue);
-    std::vector<thread_statistics> lanes;
-    sum = queue.statistics([&lanes](const thread_statistics& lane) { lanes.push_back(lane); });
-    EXPECT_EQ(sum.emitted, 4U);
-    EXPECT_EQ(sum.messages, 0U);
-    EXPECT_EQ(sum.bytes, 0U);
-    EXPECT_EQ(sum.high_water_messages, 4U);
-    ASSERT_EQ(lanes.size(), 1U);
-    EXPECT_EQ(lanes[0].logged, 4U);
-    EXPECT_EQ(lanes[0].rejected, 2U);
-    EXPECT_EQ(lanes[0].high_water_messages, 4U);
-    EXPECT_EQ(lanes[0].high_water_bytes, sum.high_water_bytes);
-    EXPECT_EQ(lanes[0].thread_id, log::detail::thisThread().threadId);
 }
 
 TEST(RecordQueue, CountersOfDroppedRecordsCanBeReset) {
@@ -242,17 +183,6 @@ TEST(RecordQueue, RefusesPostsAfterClose) {
     EXPECT_TRUE(queue.isDrained());
 }
 
-TEST(RecordQueue, IsDrainedOnlyWhenTheLastRecordIsOut) {
-    RecordQueue queue;
-    ASSERT_EQ(postText(queue, {0, 1}, "text"), SendResult::ok);
-    queue.close();
-    EXPECT_FALSE(queue.isDrained());
-    queue.poll();
-    EXPECT_FALSE(queue.isDrained());
-    queue.emitBefore(endOfTime, 10, [](const RecordQueue::Record&) {});
-    EXPECT_TRUE(queue.isDrained());
-}
-
 TEST(RecordQueue, WaitForWorkEndsWithWorkAndWithTime) {
     using namespace std::chrono_literals;
     RecordQueue queue;
@@ -270,23 +200,6 @@ TEST(RecordQueue, WaitForWorkEndsWithWorkAndWithTime) {
     queue.wake();
     EXPECT_TRUE(queue.waitForWork(Clock::now() + 10min));
     EXPECT_FALSE(queue.waitForWork(Clock::now() + 1ms));
-}
-
-TEST(RecordQueue, APostWakesTheBackEnd) {
-    RecordQueue queue;
-    const Watchdog watchdog(stateOf(queue));
-    emitAll(queue);
-    std::thread producer([&queue] {
-        for (std::uint32_t i = 0; i < 200; ++i) {
-            std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 4)));
-            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
-        }
-    });
-    for (std::size_t count = 0; count < 200;) {
-        static_cast<void>(queue.waitForWork(StdPlatform::Clock::time_point::max()));
-        count += emitAll(queue).size();
-    }
-    producer.join();
 }
 
 struct CountingFence : AsymmetricFence {
@@ -322,37 +235,6 @@ TEST(RecordQueue, ASleepAfterASleepInterruptsNoOtherProcessor) {
     EXPECT_EQ(sleep(queue), 1U);
 }
 
-// ---- no room
-
-class RecordQueueLimits : public testing::TestWithParam<std::size_t> {};
-
-TEST_P(RecordQueueLimits, BlockWaitsForRoom) {
-    const auto limit = static_cast<std::uint32_t>(GetParam());
-    constexpr std::uint32_t total = 300;
-    RecordQueue queue(limits(limit));
-    const Watchdog watchdog(stateOf(queue));
-    std::atomic<std::uint32_t> posted{0};
-    std::thread producer([&] {
-        for (std::uint32_t i = 1; i <= total; ++i) {
-            ASSERT_EQ(postText(queue, {0, i}, "text"), SendResult::ok);
-            posted.store(i);
-        }
-    });
-    awaitThat([&] { return posted.load() >= limit; });
-    std::uint32_t emitted = 0;
-    while (emitted < total) {
-        for (const Emitted& record : emitAll(queue)) {
-            EXPECT_EQ(record.label.number, ++emitted);
-        }
-        EXPECT_LE(posted.load(), emitted + limit);
-    }
-    producer.join();
-    EXPECT_LE(queue.statistics().high_water_messages, limit);
-    EXPECT_EQ(queue.statistics().rejected, 0U);
-}
-
-INSTANTIATE_TEST_SUITE_P(Limits, RecordQueueLimits, testing::Values(1, 2, 3, 4, 7, 64));
-
 // The back end uses the records of a lane in place until it has heard of evictions. A thread that
 // overruns just then loses the new record instead, and counts it.
 TEST(RecordQueue, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
@@ -379,34 +261,6 @@ TEST(RecordQueue, TheFirstOverrunThatNobodyExpectsMayMeetRecordsInUse) {
     const auto sum = queue.statistics();
     EXPECT_EQ(sum.rejected, 1U);
     EXPECT_EQ(sum.dropped, 1U);
-}
-
-TEST(RecordQueue, CloseWakesBlockedProducers) {
-    RecordQueue queue(limits(2));
-    const Watchdog watchdog(stateOf(queue));
-    std::atomic<int> closed{0};
-    std::atomic<int> full{0};
-    Crew crew;
-    for (std::uint32_t t = 0; t < 4; ++t) {
-        crew.add([&, t] {
-            for (std::uint32_t i = 0;; ++i) {
-                if (i == 2) {
-                    full.fetch_add(1);
-                }
-                if (postText(queue, {t, i}, "text") == SendResult::closed) {
-                    EXPECT_EQ(i, 2U);
-                    closed.fetch_add(1);
-                    return;
-                }
-            }
-        });
-    }
-    crew.start();
-    awaitThat([&] { return full.load() == 4; });
-    queue.close();
-    crew.join();
-    EXPECT_EQ(closed.load(), 4);
-    EXPECT_EQ(emitAll(queue).size(), 8U);
 }
 
 }  // namespace

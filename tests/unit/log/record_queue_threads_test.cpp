@@ -120,66 +120,6 @@ TEST(RecordQueueThreads, PostsWithoutALaneWaitForRoomToo) {
     crew.join();
 }
 
-TEST(RecordQueueThreads, SeveralQueuesAtOnceDoNotMix) {
-    constexpr std::uint32_t queues = 5;
-    constexpr std::uint32_t threads = 4;
-    constexpr std::uint32_t perThread = 500;
-    std::vector<std::unique_ptr<RecordQueue>> all;
-    for (std::uint32_t i = 0; i < queues; ++i) {
-        all.push_back(std::make_unique<RecordQueue>());
-    }
-    Crew crew;
-    for (std::uint32_t t = 0; t < threads; ++t) {
-        crew.add([&all, t] {
-            for (std::uint32_t n = 0; n < perThread; ++n) {
-                const std::uint32_t which = (n + t) % queues;
-                ASSERT_EQ(postText(*all[which], {which, n}, "text"), SendResult::ok);
-            }
-        });
-    }
-    crew.join();
-    for (std::uint32_t i = 0; i < queues; ++i) {
-        const auto emitted = emitAll(*all[i]);
-        EXPECT_EQ(emitted.size(), threads * perThread / queues);
-        for (const Emitted& record : emitted) {
-            EXPECT_EQ(record.label.thread, i);
-        }
-    }
-}
-
-// Threads go on while one queue is closed and destroyed and the next one made.
-TEST(RecordQueueThreads, QueuesComeAndGoWhileThreadsStay) {
-    constexpr std::uint32_t threads = 4;
-    const auto rounds = static_cast<std::uint32_t>(scaled(400));
-    std::shared_ptr<RecordQueue> current = std::make_shared<RecordQueue>();
-    std::atomic<bool> isOver{false};
-    std::atomic<std::uint64_t> accepted{0};
-    std::uint64_t emitted = 0;
-    Crew crew;
-    for (std::uint32_t t = 0; t < threads; ++t) {
-        crew.add([&, t] {
-            for (std::uint32_t n = 0; !isOver.load(); ++n) {
-                const std::shared_ptr<RecordQueue> queue = std::atomic_load(&current);
-                accepted += postText(*queue, {t, n}, "text") == SendResult::ok ? 1 : 0;
-            }
-        });
-    }
-    crew.start();
-    for (std::uint32_t round = 0; round < rounds; ++round) {
-        const std::shared_ptr<RecordQueue> old = std::atomic_load(&current);
-        std::atomic_store(&current, std::make_shared<RecordQueue>());
-        old->close();
-        while (!old->isDrained()) {
-            emitted += emitAll(*old).size();
-        }
-    }
-    isOver = true;
-    current->close();  // some may be waiting for room
-    crew.join();
-    emitted += emitAll(*current).size();
-    EXPECT_EQ(emitted, accepted.load());
-}
-
 // Many short-lived threads beside a back end at work.
 TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
     const auto threads = static_cast<std::uint32_t>(scaled(20'000));

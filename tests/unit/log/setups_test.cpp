@@ -4,7 +4,6 @@
 // includes <spdlog/async.h>, the other <sluice/log/spdlog_async.hpp>. All three run.
 
 #include "support/crew.hpp"
-#include "support/sanitizers.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log.hpp>
@@ -24,9 +23,6 @@
 #include <sstream>
 #include <string>
 #include <vector>
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace sluice::test {
 namespace {
@@ -165,8 +161,7 @@ TEST_F(LogSetups, ADatabaseClientsConnections) {
     EXPECT_EQ(linesOf("2.log"), 0u);
 }
 
-// ---- A daemon: it forks after it has logged, and opens its log again after logrotate has renamed
-// it
+// ---- A daemon that opens its log again after logrotate has renamed it
 
 class Daemon {
 public:
@@ -202,32 +197,6 @@ TEST_F(LogSetups, ADaemonWhoseLogIsRotated) {
     EXPECT_EQ(linesOf("daemon.log", "request 199"), 1u);
     EXPECT_EQ(linesOf("daemon.log.1", "request 99"), 1u);
 }
-
-// spdlog's own loggers fail here: the thread of their pool is not there in the child. So does
-// qemu-user, in the child of a process with threads, and ThreadSanitizer lets no thread begin
-// there.
-#if !defined(SLUICE_TEST_SPDLOG_ALONE) && !defined(SLUICE_TEST_EMULATED) && !SLUICE_TEST_TSAN
-TEST_F(LogSetups, ADaemonThatForksAfterItHasLogged) {
-    Daemon daemon(folder_ / "daemon.log");
-    daemon.serve(1);
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-        daemon.serve(2);
-        spdlog::shutdown();
-        _exit(0);
-    }
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    daemon.serve(3);
-    spdlog::shutdown();
-    EXPECT_EQ(linesOf("daemon.log"), 3u);
-    for (const char* const text : {"request 1", "request 2", "request 3"}) {
-        EXPECT_EQ(linesOf("daemon.log", text), 1u) << text;
-    }
-}
-#endif
 
 }  // namespace
 }  // namespace sluice::test

@@ -25,7 +25,6 @@
 #if defined(__unix__)
 #include <csignal>
 #include <pthread.h>
-#include <sched.h>
 #endif
 
 namespace sluice::log::detail {
@@ -91,8 +90,7 @@ private:
     TimePoint flowUntil_{};
 };
 
-/// A thread with a name and a processor, which can be joined with a timeout or given up. For one
-/// thread at a time.
+/// A thread with a name, which can be joined with a timeout or given up. For one thread at a time.
 class WorkerThread {
 public:
     WorkerThread() = default;
@@ -106,11 +104,15 @@ public:
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
+#if defined(__unix__)
         const BlockSignals inherited;
+#endif
         thread_ = std::make_unique<std::thread>(
             [&options, end = std::move(end), run = std::move(body)]() mutable {
                 const ErrorChannel errors(options.thread_name, &noHandler);
-                settle(options, errors);
+#if defined(__linux__)
+                pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
+#endif
                 run(errors);
                 { const Body last = std::move(run); }  // destroyed before join() returns
                 end.set_value();
@@ -145,13 +147,11 @@ public:
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
 private:
+#if defined(__unix__)
     /// Blocks signals while it lives, and in threads that begin then: a handler that calls exit()
     /// on the worker would wait for the worker. Faults of the thread itself stay unblocked.
     class BlockSignals {
     public:
-        BlockSignals(const BlockSignals&) = delete;
-        BlockSignals& operator=(const BlockSignals&) = delete;
-#if defined(__unix__)
         BlockSignals() noexcept {
             sigset_t all;
             sigfillset(&all);
@@ -161,34 +161,13 @@ private:
             pthread_sigmask(SIG_BLOCK, &all, &before_);
         }
         ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+        BlockSignals(const BlockSignals&) = delete;
+        BlockSignals& operator=(const BlockSignals&) = delete;
 
     private:
         sigset_t before_{};
-#else
-        BlockSignals() noexcept {}
-#endif
     };
-
-    /// Sets the calling thread's name and processor. Reports a processor that the system refuses.
-    static void settle(const backend_options& options, const ErrorChannel& errors) {
-#if defined(__linux__)
-        pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
-        if (options.cpu >= 0) {
-            cpu_set_t set;
-            CPU_ZERO(&set);
-            if (options.cpu < CPU_SETSIZE) {
-                CPU_SET(static_cast<std::size_t>(options.cpu), &set);
-            }
-            if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0) {
-                errors.report("the system refuses backend_options::cpu = " +
-                              std::to_string(options.cpu));
-            }
-        }
-#else
-        static_cast<void>(options);
-        static_cast<void>(errors);
 #endif
-    }
 
     inline static const spdlog::err_handler noHandler{};
 

@@ -368,14 +368,12 @@ public:
     /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call it
     /// in each batch, because spdlog's clock may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
-        if (isSet_ && stamp > first_.stamp && steady > first_.steady) {
-            ticksLength_ = Ticks(steady - first_.steady).count() / double(stamp - first_.stamp);
-        } else if (!isSet_ || stamp < now_.stamp) {
-            // The first call, or the stamp clock has restarted.
-            first_ = Moment{stamp, steady, wall};
-            isSet_ = true;
-        }
         now_ = Moment{stamp, steady, wall};
+        if (first_.stamp == 0) {
+            first_ = now_;
+        } else if (stamp > first_.stamp && steady > first_.steady) {
+            ticksLength_ = Ticks(steady - first_.steady).count() / double(stamp - first_.stamp);
+        }
     }
 
     /// Returns spdlog's time for a stamp. A stamp later than the last adjust() is from before a
@@ -394,8 +392,7 @@ private:
 
     using Ticks = std::chrono::duration<double, time_point::period>;
 
-    bool isSet_ = false;
-    Moment first_;            ///< the first adjust() since the stamp clock started
+    Moment first_;            ///< the first adjust()
     Moment now_;              ///< the last adjust()
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };

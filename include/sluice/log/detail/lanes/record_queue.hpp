@@ -191,6 +191,7 @@ public:
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
+            Platform::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else if (!hasWork() && Platform::Clock::now() < until) {
             letPostsWake(true);                      // E1
@@ -323,18 +324,6 @@ private:
         };
     };
 
-    /// Marks the thread's own lane as used during a post.
-    class UseLane {
-    public:
-        explicit UseLane(RecordLane& lane) noexcept : lane_(lane) { lane_.setInUse(true); }
-        ~UseLane() { lane_.setInUse(false); }
-        UseLane(const UseLane&) = delete;
-        UseLane& operator=(const UseLane&) = delete;
-
-    private:
-        RecordLane& lane_;
-    };
-
     static constexpr const char* oneBackEnd =
         "a second thread or a callback is in a back-end call: one thread at a time may poll, emit "
         "and wait";
@@ -348,12 +337,13 @@ private:
     template <class Write>
     SendResult postToOwn(RecordLane& lane, const Head& head, std::size_t bytes, Overflow policy,
                          Write& write) {
-        const UseLane use(lane);
+        lane.setInUse(true);
         const PostAttempt attempt = tryPost(lane, head, bytes, write);
-        if (__builtin_expect(attempt == PostAttempt::ok, 1)) {
-            return SendResult::ok;
-        }
-        return postWithoutRoom(lane, head, bytes, policy, write, attempt);
+        const SendResult posted = __builtin_expect(attempt == PostAttempt::ok, 1)
+                                      ? SendResult::ok
+                                      : postWithoutRoom(lane, head, bytes, policy, write, attempt);
+        lane.setInUse(false);
+        return posted;
     }
 
     /// Writes the record except its stamp and payload. Returns the payload's address.
@@ -566,7 +556,7 @@ private:
     Atomic<bool> closed_{false};                                ///< written by close()
     Atomic<bool> postsWake_{false};                             ///< written by the back end
     BasicPark<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
-    Atomic<bool> copies_{false};  ///< relaxed: a setting
+    Atomic<bool> copies_{false};                                ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};
 

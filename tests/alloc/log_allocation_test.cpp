@@ -35,19 +35,12 @@ public:
 
 class LogAllocationTest : public testing::Test {
 protected:
-    static constexpr int calls = 2000;  // there is room for them in the lane
+    static constexpr int calls = 1000;  // there is room for them in the lane
 
     void logAll() {
         for (int i = 0; i < calls; ++i) {
             SLUICE_LOG_INFO(logger, "{} {:.3f} {} {}", i, 0.5, text, "a literal");
-            SLUICE_LOG_INFO(known, "{}", i);
-            logger->info("in place {}", i);
-        }
-    }
-
-    void logFields() {
-        for (int i = 0; i < calls / 2; ++i) {
-            SLUICE_LOG_INFO(logger, "deferred", log::kv("i", i), log::kv("text", text));
+            SLUICE_LOG_INFO(known, "{}", i, log::kv("i", i), log::kv("text", text));
             logger->info("in place {}", i);
         }
     }
@@ -68,22 +61,12 @@ protected:
 };
 
 TEST_F(LogAllocationTest, NeitherCallsNorTheBackEndAllocate) {
+    const log::scoped_context context(log::kv("request", 17));
     logAll();
     await(3 * calls);
     const AllocationCount count;
     logAll();
     await(6 * calls);
-    EXPECT_EQ(count.allocations(), 0U);
-    EXPECT_EQ(count.deallocations(), 0U);
-}
-
-TEST_F(LogAllocationTest, FieldsAreNotAllocated) {
-    const log::scoped_context context(log::kv("request", 17));
-    logFields();
-    await(calls);
-    const AllocationCount count;
-    logFields();
-    await(2 * calls);
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_EQ(count.deallocations(), 0U);
 }

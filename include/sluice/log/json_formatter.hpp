@@ -145,20 +145,16 @@ private:
     void appendTime(spdlog::log_clock::time_point time, spdlog::memory_buf_t& to) {
         const auto second = std::chrono::floor<std::chrono::seconds>(time);
         if (second != second_) {
-            beginSecond(second);
+            const std::tm tm =
+                spdlog::details::os::gmtime(std::chrono::system_clock::to_time_t(second));
+            secondText_ = spdlog::fmt_lib::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}",
+                                                  tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+                                                  tm.tm_hour, tm.tm_min, tm.tm_sec);
+            second_ = second;
         }
         const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(time - second);
         detail::appendText(to, secondText_);
         spdlog::fmt_lib::format_to(std::back_inserter(to), ".{:06}Z", rest.count());
-    }
-
-    void beginSecond(Second second) {
-        const std::tm tm =
-            spdlog::details::os::gmtime(std::chrono::system_clock::to_time_t(second));
-        secondText_ =
-            spdlog::fmt_lib::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", tm.tm_year + 1900,
-                                    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
-        second_ = second;
     }
 
     const std::string eol_;

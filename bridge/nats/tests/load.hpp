@@ -73,7 +73,10 @@ inline void consumeAll(Station& station, int count) {
     EXPECT_EQ(std::set<int>(station.seen.begin(), station.seen.end()), upTo(count));
     EXPECT_EQ(station.seen.size(), static_cast<std::size_t>(count));
     // Waits, because the importer may count a message a moment after the handler has seen it.
-    await([&station] { return station.bridge.statistics().gaps == 0; });
+    await([&] {
+        const nats::NatsStatistics s = station.bridge.statistics();
+        return s.gaps == 0 && s.delivered >= station.seen.size();
+    });
 }
 
 /// Consumes while the faults happen, on a thread of its own.

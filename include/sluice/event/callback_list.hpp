@@ -52,12 +52,12 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// removed before their turn. It may or may not see a removal by another thread.
 ///
 /// Thread safety: any thread may call any member at any time, also from a callback. No other thread
-/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock and
-/// write no shared memory; adding and removing take a lock for a few instructions.
+/// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
+/// and removing take a lock for a few instructions.
 ///
 /// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// Then the last of these calls destroys it. Calls of other lists delay nothing. A callback may
-/// destroy its own list: the call ends after it, and destroys the callbacks.
+/// Then the last of these calls destroys it. A callback may destroy its own list: the call ends
+/// after it, and destroys the callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///

@@ -32,8 +32,7 @@ struct TagHeterEventQueue : TagHeter {};
 // SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
 /// For objects that several threads use, with a lock of the user's choice: any type with lock() and
-/// unlock(). Programs written for eventpp pass the other parameters, which do not change how
-/// threads wait.
+/// unlock(). The other parameters do not change how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>

@@ -25,14 +25,13 @@ class QueueBase;
 /// Use it if listeners run later, or on another thread than the producer. Use EventDispatcher if
 /// they run immediately, and Bus for typed messages with priorities.
 ///
-/// Order: first in, first out. Each event is dispatched once, by one of the processing threads, and
-/// its arguments are destroyed afterwards. An event that a listener queues waits for the next
-/// process(); a nested process() dispatches it before the rest of the outer batch.
+/// Order: first in, first out. Each event is dispatched once, by one of the processing threads. An
+/// event that a listener queues waits for the next process(); a nested process() dispatches it
+/// before the rest of the outer batch.
 ///
 /// Thread safety: any thread may call any member at any time, also from a listener. No other thread
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
-/// destroy the queue: the remaining events are destroyed. Producers and consumers share a lock,
-/// which is held for a few instructions. No listener and no constructor runs under it.
+/// destroy the queue. A lock is held for a few instructions, and no user code runs under it.
 ///
 /// Errors: an exception of a listener leaves process(). Its event counts as dispatched; all others
 /// stay queued, in order. If an argument's constructor throws, nothing is queued.

@@ -47,16 +47,15 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.appendListener(1, [](const Connected& event) { greet(event.peer); });
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
-/// Use it if the set of types is open. Use a heterogeneous dispatcher if it is known, and std::any
-/// if every access must be checked.
+/// Use a heterogeneous dispatcher if the set of types is known, and std::any if every access must
+/// be checked.
 ///
 /// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
 /// first, or derive the type from the event. Debug builds refuse a type larger than the object, and
 /// access to an object that was moved away. The object's destructor must not assign to its AnyData.
-/// A shared library with hidden symbols has types of its own.
 ///
-/// Performance: an object of up to MaxSize bytes (at least two pointers) lies inside. Larger ones,
-/// those aligned above std::max_align_t, and those whose move may throw lie on the heap.
+/// An object of up to MaxSize bytes (at least two pointers) lies inside. Larger ones, over-aligned
+/// ones, and those whose move may throw lie on the heap.
 template <std::size_t MaxSize>
 class AnyData {
     static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");

@@ -24,9 +24,7 @@ constexpr void requireComparable() noexcept {
 ///     list.append(&onNumber);
 ///     (void)sluice::removeListener(list, &onNumber);
 ///
-/// Needs callbacks with ==, such as function pointers; std::function has none. A call may miss a
-/// listener that another thread adds or removes simultaneously. Linear in the listeners of the
-/// event.
+/// Needs callbacks with ==, such as function pointers; std::function has none.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {

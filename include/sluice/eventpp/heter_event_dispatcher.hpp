@@ -119,8 +119,7 @@ private:
 ///
 /// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
 /// precedes the arguments; with ArgumentPassingIncludeEvent it is among them. The rest is like
-/// EventDispatcher, but no listener that removeAllListeners() removes may be the dispatcher's last
-/// owner.
+/// EventDispatcher.
 ///
 /// `Policies`: as for EventDispatcher, without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

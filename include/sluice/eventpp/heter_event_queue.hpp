@@ -146,11 +146,10 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// Use EventQueue if all events have the same arguments, Bus for messages that are types of their
-/// own.
+/// Use EventQueue if all events have the same arguments, Bus for messages that are types.
 ///
-/// All events are in one queue, first in, first out, whatever their prototype. Each takes as much
-/// memory as the arguments of the largest prototype. The rest is like EventQueue.
+/// All events are in one queue, and each takes as much memory as the arguments of the largest
+/// prototype. The rest is like EventQueue.
 ///
 /// `Policies`: as for HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>

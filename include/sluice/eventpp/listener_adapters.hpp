@@ -114,7 +114,7 @@ template <class R, class... Args>
 ///                                            [](int level) { return level < 10; }));
 ///     list(50);  // calls the condition only
 ///
-/// The condition receives the arguments as lvalues, so it cannot move them away from the function.
+/// The condition receives the arguments as lvalues.
 template <class Func, class Condition>
 struct ConditionalFunctor {
     ConditionalFunctor(Func function, Condition test)

@@ -41,8 +41,7 @@ struct FilterPolicies {
 /// that returns false, or throws, ends the dispatch. Copies of the dispatcher have the same
 /// filters.
 ///
-/// Thread safety: like a CallbackList with the Threading of the dispatcher. A filter may add and
-/// remove filters.
+/// Thread safety: like a CallbackList with the Threading of the dispatcher.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;

@@ -14,9 +14,6 @@
 #include <utility>
 #include <vector>
 
-// Removers add listeners to a list, dispatcher or queue, and remove them later: ScopedRemover at
-// its own end, CounterRemover after some calls, ConditionalRemover when a condition holds.
-
 namespace sluice {
 
 namespace detail {
@@ -147,7 +144,6 @@ private:
     std::atomic<State> state_{State::adding};
 };
 
-/// The callback that the target keeps.
 template <class Shared, class Listener>
 struct SharedListener {
     template <class... Args, std::enable_if_t<std::is_invocable_v<Listener&, Args...>, int> = 0>
@@ -183,17 +179,16 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 ///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
 ///     };
 ///
-/// As the last member of an object, it removes the listeners before the other members are
-/// destroyed. It does not wait for a listener that runs on another thread; removeAndWait() does.
-/// Use ScopedConnection for a single listener.
+/// It does not wait for a listener that runs on another thread; removeAndWait() does. Use
+/// ScopedConnection for a single listener.
 ///
 /// Thread safety: any thread may add, remove and call reset(), also from a listener. The other
-/// members need exclusive access. The target may be destroyed first; no other thread may destroy,
-/// move or swap it during a call.
+/// members need exclusive access. The target may be destroyed first, except before
+/// removeListener(); no other thread may destroy, move or swap it during a call.
 ///
 /// Errors: adding without a target is refused by debug builds, and gives an empty handle in others.
 ///
-/// Performance: one entry for each listener. Removing a single listener is linear in their number.
+/// Performance: removing a single listener is linear in the number of the remover's listeners.
 template <class Target>
 class ScopedRemover : public detail::Adders<ScopedRemover<Target>, Target> {
     friend detail::Adders<ScopedRemover, Target>;
@@ -300,10 +295,9 @@ private:
 ///     dispatcher.dispatch(7);
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
-/// The number of calls is the last argument of each function, at least 1, by default 1.
-///
-/// The listener is removed before its last call. It runs exactly that often, even if several
-/// threads call simultaneously. A call that throws counts. Copies of the target share the count.
+/// The number of calls is the last argument of each function, by default 1. The listener is removed
+/// before its last call, and runs exactly that often, even if threads call simultaneously. A call
+/// that throws counts. Copies of the target share the count.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
@@ -353,9 +347,8 @@ template <class Target>
 ///     list(0);  // calls the listener for the last time
 ///
 /// The condition is the last argument of each function. Each call evaluates it first, with the
-/// arguments as lvalues if it takes them, otherwise with none; several threads may do so
-/// simultaneously. If it holds, the listener is removed and called for the last time. If it throws,
-/// the listener stays and is not called. Copies of the target share the end.
+/// arguments as lvalues if it takes them, otherwise with none. If it holds, the listener is removed
+/// and called for the last time. If it throws, the listener stays and is not called.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     friend detail::Adders<ConditionalRemover, Target>;

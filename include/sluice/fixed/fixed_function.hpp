@@ -238,13 +238,7 @@ public:
     friend bool operator==(const FixedFunction& function, std::nullptr_t) noexcept {
         return !function;
     }
-    friend bool operator==(std::nullptr_t, const FixedFunction& function) noexcept {
-        return !function;
-    }
     friend bool operator!=(const FixedFunction& function, std::nullptr_t) noexcept {
-        return static_cast<bool>(function);
-    }
-    friend bool operator!=(std::nullptr_t, const FixedFunction& function) noexcept {
         return static_cast<bool>(function);
     }
 

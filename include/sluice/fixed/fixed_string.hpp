@@ -87,9 +87,8 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///
 /// A text that does not fit is cut: a literal or array does not compile; any other source needs the
 /// tag truncateToFit, or assign or append, which return false. truncated() informs the receiver of
-/// a copy. A cut never leaves half of a UTF-8 character. If a character arrives in several pieces,
-/// stop appending after the first append that returned false. assign and append may read from the
-/// object itself.
+/// a copy. A cut never leaves half of a UTF-8 character. assign and append may read from the object
+/// itself.
 ///
 /// It is trivially copyable: N + 1 chars, the length in the smallest unsigned type that counts to
 /// N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
@@ -207,8 +206,8 @@ private:
     bool truncated_ = false;
 };
 
-/// Compares with a FixedString, std::string_view, literal or C string, like std::string_view.
-/// truncated() does not count.
+// Compares with a FixedString, std::string_view, literal or C string. truncated() does not count.
+
 template <class Left, class Right>
 constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
                                                                const Right& right) noexcept {
@@ -224,22 +223,6 @@ constexpr detail::EnableTextComparison<Left, Right> operator<(const Left& left,
                                                               const Right& right) noexcept {
     return detail::textOf(left) < detail::textOf(right);
 }
-template <class Left, class Right>
-constexpr detail::EnableTextComparison<Left, Right> operator<=(const Left& left,
-                                                               const Right& right) noexcept {
-    return detail::textOf(left) <= detail::textOf(right);
-}
-template <class Left, class Right>
-constexpr detail::EnableTextComparison<Left, Right> operator>(const Left& left,
-                                                              const Right& right) noexcept {
-    return detail::textOf(left) > detail::textOf(right);
-}
-template <class Left, class Right>
-constexpr detail::EnableTextComparison<Left, Right> operator>=(const Left& left,
-                                                               const Right& right) noexcept {
-    return detail::textOf(left) >= detail::textOf(right);
-}
-
 template <class Stream, std::size_t N>
 auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream << text.view()) {
     return stream << text.view();

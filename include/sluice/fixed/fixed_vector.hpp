@@ -147,8 +147,7 @@ struct EnableCopy<false, false> {
 /// It is trivially copyable exactly if T is. Otherwise a move leaves the source empty.
 ///
 /// Errors: if an element throws in a copy assignment, the target is unchanged, provided that moving
-/// a T cannot throw. Any other operation whose element throws leaves a valid vector. Wrong indices
-/// and positions assert.
+/// a T cannot throw; in other operations it stays valid. Wrong indices and positions assert.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -215,9 +214,6 @@ public:
             this->build(*first);
         }
         return true;
-    }
-    [[nodiscard]] bool assign(std::initializer_list<T> items) {
-        return assign(items.begin(), items.end());
     }
 
     /// Removes elements from the end, or adds value-initialised ones. Returns false if `count` is

@@ -44,8 +44,7 @@ class PoolCore;
 ///
 /// Thread safety: any thread may call any member. Most calls use the calling thread's cache only.
 /// One call in `magazineRounds` exchanges a magazine of blocks with the shared depot, under a spin
-/// lock: a thread preempted there delays these calls of other threads. Growth and trim() use a
-/// second lock, for which only allocations that find no free block wait.
+/// lock. Growth and trim() use a second lock.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
 /// and the pool cannot grow. Each other thread's cache may hold up to 2 * magazineRounds + 1 free

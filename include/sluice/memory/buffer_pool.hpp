@@ -59,8 +59,7 @@ struct BufferPoolStatistics {
 ///     }
 ///
 /// Use it for payloads that are too large for a queue's slot: frames, samples, packets, DMA data.
-/// Use ObjectPool<T> for objects with constructors, BlockPool for memory whose lifetime you manage
-/// yourself.
+/// Use ObjectPool<T> for objects with constructors.
 ///
 /// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
 /// time uses a WritableBuffer or a DataToken. All calls are lock-free; only the destructor waits
@@ -68,8 +67,7 @@ struct BufferPoolStatistics {
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
-/// Performance: the constructor allocates everything, in one piece. Acquiring and giving back take
-/// one compare-exchange each unless another thread interferes.
+/// Performance: the constructor allocates everything, in one piece.
 template <class Traits = BufferPoolTraits>
 class BasicBufferPool {
     struct Slot;

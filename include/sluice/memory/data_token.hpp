@@ -15,16 +15,13 @@ namespace sluice {
 ///     show(token.data(), token.size());
 ///     other.push(token.share());  // a second token on the same bytes
 ///
-/// Use it with BufferPool, or with bytes of your own, such as a mapped file. Use std::shared_ptr if
-/// a heap allocation per message does not matter.
+/// Use it with BufferPool, or with bytes of your own, such as a mapped file.
 ///
 /// Thread safety: one thread at a time uses a token; several may call its const members, including
 /// share(). Tokens on the same bytes are independent of each other. The reads of all holders happen
 /// before a BufferPool hands the buffer to the next writer.
 ///
-/// Errors: nothing throws. The owner of the bytes must outlive the token.
-///
-/// Performance: six words, nothing virtual, no allocation. A token of a BufferPool never waits.
+/// Errors: nothing throws. The owner of the bytes must outlive the token, which has six words.
 class [[nodiscard]] DataToken {
 public:
     /// Called with the token's arguments, on the thread that ends the token.

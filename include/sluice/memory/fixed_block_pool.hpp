@@ -28,17 +28,15 @@ namespace sluice {
 ///     }
 ///
 /// Use it if the limit must be exact, if interrupts allocate, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often: here all of
-/// them write to one word. Use ObjectPool for objects.
+/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often, ObjectPool for
+/// objects.
 ///
-/// Thread safety: any thread and any interrupt may call any member. Allocation and deallocation are
-/// lock-free: a preempted thread delays no other thread.
+/// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
+/// constructor allocates everything.
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call. Each
 /// build ends the program if a free block is freed. Without atomic words of 64 bits, a pool has at
 /// most 4,095 blocks; see TaggedHead for the limit of preemption then.
-///
-/// Performance: the constructor allocates everything; blocks have no header.
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
     using Platform = typename Traits::Platform;

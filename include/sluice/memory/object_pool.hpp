@@ -52,10 +52,8 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// a FixedBlockPool of objects: each free object serves any thread, and the constructor allocates
 /// everything. A larger pool is a BlockPool of objects: it grows, and each thread caches some.
 ///
-/// Thread safety and errors are those of the block pool. If a constructor throws, its block goes
-/// back to the pool.
-///
-/// Performance: a word in front of each object names its pool.
+/// Thread safety and errors are those of the block pool. A word in front of each object names its
+/// pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");

@@ -5,9 +5,7 @@
 #include <sluice/memory/block_pool.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory_resource>
 #include <optional>
 
@@ -30,7 +28,7 @@ struct PoolResourceOptions {
 /// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
 ///
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
-/// blocks of a larger alignment, come from the upstream resource, and are counted.
+/// blocks of a larger alignment, come from the upstream resource.
 ///
 /// Thread safety: like BlockPool. Several threads may call the upstream resource. The resource must
 /// outlive all its memory.
@@ -120,11 +118,6 @@ public:
         return pools_[index]->statistics();
     }
 
-    /// The number of blocks that were too large for the pools and came from upstream.
-    [[nodiscard]] std::uint64_t fromUpstream() const noexcept {
-        return fromUpstream_.load(std::memory_order_relaxed);
-    }
-
 private:
     static constexpr std::size_t smallest = 16;
     static constexpr std::size_t poolCount = 13;
@@ -155,12 +148,7 @@ private:
     }
 
     [[gnu::noinline]] void* tryUpstream(std::size_t bytes, std::size_t alignment) noexcept {
-        void* const block =
-            detail::resultOrDefault([&] { return upstream_->allocate(bytes, alignment); });
-        if (block != nullptr) {
-            fromUpstream_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
-        }
-        return block;
+        return detail::resultOrDefault([&] { return upstream_->allocate(bytes, alignment); });
     }
 
     void* do_allocate(std::size_t bytes, std::size_t alignment) override {
@@ -176,7 +164,6 @@ private:
     const PoolResourceOptions options_;
     std::pmr::memory_resource* const upstream_;
     std::array<std::optional<BlockPool>, poolCount> pools_;
-    std::atomic<std::uint64_t> fromUpstream_{0};
 };
 
 }  // namespace sluice

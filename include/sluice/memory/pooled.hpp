@@ -18,12 +18,11 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 /// Use it if objects are already created with `new`. Use ObjectPool in new code, because a pool
 /// that is passed in can be bounded, measured and emptied. Use PoolAllocator for containers and
-/// std::allocate_shared: these and std::make_shared do not use a class's operator new.
+/// std::allocate_shared, which do not use a class's operator new.
 ///
-/// One PoolResource serves Pooled<Derived> and all classes derived from it, each by its own size.
-/// It is created at the first use and never destroyed, so objects may live until the end of the
-/// program. Arrays, and objects beyond 4 KiB, come from the heap. Because `delete` needs the right
-/// size, Derived must be final or have a virtual destructor: anything else does not compile.
+/// One PoolResource serves Pooled<Derived> and its derived classes. It is created at the first use
+/// and never destroyed. Arrays, and objects beyond 4 KiB, come from the heap. Because `delete`
+/// needs the right size, Derived must be final or have a virtual destructor.
 ///
 /// Shared objects: if one hides its symbols, or the program does not export its own (-rdynamic),
 /// each has a resource of its own. Then create and delete the objects in one of them, and define a

@@ -41,12 +41,10 @@ using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 /// Thread safety: one thread at a time uses the arena and its pointers.
 ///
 /// Errors: an object at an occupied place fails an assertion, and without assertions the pointer is
-/// empty. If a constructor throws, its place is free again. All objects must be destroyed before
-/// the arena, which is asserted.
+/// empty. All objects must be destroyed before the arena, which is asserted.
 ///
-/// Performance: places are multiples of `Align`, with one bit for each. Building and destroying an
-/// object take a step for each of its places. A static arena is all zero: it adds nothing to the
-/// image.
+/// Performance: one bit for each multiple of `Align`, and a step for each bit of an object. A
+/// static arena is all zero: it adds nothing to the image.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");

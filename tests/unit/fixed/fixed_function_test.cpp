@@ -119,12 +119,12 @@ TEST(FixedFunctionTest, CallsWhatItHolds) {
 TEST(FixedFunctionTest, IsEmptyUntilItHoldsSomething) {
     Unary function;
     EXPECT_FALSE(function);
-    EXPECT_TRUE(function == nullptr && nullptr == function);
-    EXPECT_FALSE(function != nullptr || nullptr != function);
+    EXPECT_TRUE(function == nullptr);
+    EXPECT_FALSE(function != nullptr);
     function = twice;
     EXPECT_TRUE(function);
-    EXPECT_TRUE(function != nullptr && nullptr != function);
-    EXPECT_FALSE(function == nullptr || nullptr == function);
+    EXPECT_TRUE(function != nullptr);
+    EXPECT_FALSE(function == nullptr);
     function = nullptr;
     EXPECT_FALSE(function);
     const Unary fromNull = nullptr;

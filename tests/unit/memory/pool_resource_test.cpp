@@ -45,7 +45,6 @@ TEST(PoolResourceTest, ServesEverySizeAndAlignment) {
         for (const Block& block : blocks) {
             resource.deallocate(block.place, block.bytes, block.alignment);
         }
-        EXPECT_EQ(resource.fromUpstream(), 2U * 5 + 8);
         EXPECT_EQ(resource.statistics(16).inUse, 0U);
         EXPECT_EQ(resource.statistics(4096).inUse, 0U);
         EXPECT_GT(resource.trim(), 0U);
@@ -82,7 +81,6 @@ TEST(PoolResourceTest, LargeBlocksMayBeRefused) {
     EXPECT_THROW((void)resource.allocate(65, 1), std::bad_alloc);
 #endif
     resource.deallocateBytes(block, 64, 64);
-    EXPECT_EQ(resource.fromUpstream(), 0U);
 }
 
 #if defined(__cpp_exceptions)
@@ -93,7 +91,6 @@ TEST(PoolResourceTest, TryAllocateBytesNeverThrows) {
     EXPECT_EQ(resource.tryAllocateBytes(100, 1), nullptr);
     EXPECT_EQ(resource.tryAllocateBytes(100000, 1), nullptr);
     EXPECT_THROW((void)resource.allocate(100000, 1), std::bad_alloc);
-    EXPECT_EQ(resource.fromUpstream(), 0U) << "nothing came from there";
 }
 #endif
 

@@ -41,7 +41,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -125,15 +124,6 @@ inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(
             make_async(one, by, policy);
         }
     }
-}
-
-/// Refuses a logger instead of a shared pointer to it.
-template <class Logger, class... More>
-auto make_async(Logger& /*logger*/, const More&... /*more*/)
-    -> std::enable_if_t<std::is_base_of_v<spdlog::logger, Logger>> {
-    static_assert(!std::is_base_of_v<spdlog::logger, Logger>,
-                  "make_async(logger): pass the std::shared_ptr, as spdlog::default_logger() "
-                  "returns it, and use the logger that make_async returns");
 }
 
 /// Starts a default back end. The old one ends when its last owner releases it. Throws spdlog_ex if

@@ -172,18 +172,6 @@ TEST_F(ManualBackendTest, ASinkNeitherPollsNorWaits) {
     EXPECT_EQ(by->discard_counter() + sink->texts().size(), 1000U + 1U);  // and a line that says so
 }
 
-TEST_F(ManualBackendTest, ASinkMayEndItsBackEndInALogCall) {
-    const auto acting = std::make_shared<ActingSink>();
-    async_logger outer("outer", acting, by);
-    outer.set_error_handler([](const std::string&) {});
-    acting->act = [&] { EXPECT_FALSE(by->shutdown()); };
-    for (int i = 0; i < 6; ++i) {
-        outer.info("text");  // the lane has room for four
-    }
-    EXPECT_EQ(acting->records, 4);
-    EXPECT_EQ(by->statistics().rejected_after_end, 2U);
-}
-
 TEST_F(ManualBackendTest, TheChildOfAForkPolls) {
     if (sluice::test::underThreadSanitizer) {
         GTEST_SKIP() << "the child makes the mutex of the lanes anew, which ThreadSanitizer takes "

@@ -112,27 +112,6 @@ TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
     }
 }
 
-TEST(RecordQueue, CountersOfDroppedRecordsCanBeReset) {
-    RecordQueue queue(limits(1));
-    const auto post = [&queue](auto policy) { (void)postText(queue, {0, 0}, "text", policy); };
-    post(rejecting);
-    post(rejecting);
-    post(rejecting);
-    post(dropping);
-    EXPECT_EQ(queue.rejected(), 2U);
-    EXPECT_EQ(queue.dropped(), 1U);
-    queue.resetRejected();
-    EXPECT_EQ(queue.rejected(), 0U);
-    EXPECT_EQ(queue.dropped(), 1U);
-    post(rejecting);
-    post(dropping);
-    queue.resetDropped();
-    EXPECT_EQ(queue.rejected(), 1U);
-    EXPECT_EQ(queue.dropped(), 0U);
-    EXPECT_EQ(queue.statistics().rejected, 3U);
-    EXPECT_EQ(queue.statistics().dropped, 2U);
-}
-
 TEST(RecordQueue, ACallbackMayPost) {
     RecordQueue queue;
     const auto write = [&queue](std::byte*) noexcept {

@@ -116,32 +116,6 @@ TEST(CheckerScheduleTest, AnInvalidPointerEndsTheExecution) {
 }
 #endif
 
-struct GivesBack {
-    Atomic<int>* out = nullptr;
-    ~GivesBack() {
-        if (out != nullptr) {
-            (void)out->fetch_sub(1, release);
-        }
-    }
-};
-
-TEST(CheckerScheduleTest, OwnThreadsHaveThreadLocalObjects) {
-    const auto scenario = [] {
-        Atomic<int> taken{0};
-        const auto take = [&] {
-            thread_local GivesBack mine;
-            check(mine.out == nullptr, "each thread has its own");
-            mine.out = &taken;
-            (void)taken.fetch_add(1, relaxed);
-        };
-        parallel([] {}, take, take);
-        check(taken.load(relaxed) == 0, "their destructors are part of the threads");
-    };
-    Options options;
-    options.ownThreads = true;
-    EXPECT_TRUE(holds(scenario, options));
-}
-
 #if defined(__cpp_exceptions)
 struct YieldsDuringUnwinding {
     Atomic<int>& x;

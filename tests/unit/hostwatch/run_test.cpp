@@ -1,10 +1,9 @@
-// Whole runs of the program, its options and its end.
+// Whole runs of the program, and its options.
 
 #include "hostwatch/event_log.hpp"
 #include "hostwatch/monitor.hpp"
 #include "hostwatch/options.hpp"
 #include "hostwatch/readers.hpp"
-#include "hostwatch/stop_signal.hpp"
 #include "proc_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -12,11 +11,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace hostwatch {
@@ -187,87 +184,6 @@ TEST(Options, NameTheSecondsThatAreOutOfRangeAndTheRange) {
         ASSERT_FALSE(options) << bad;
         EXPECT_EQ(options.error(),
                   std::string("--seconds ") + bad + ": must be a whole number from 1 to 86400");
-    }
-}
-
-TEST(EventLogTest, SaysInOneLineWhyItCannotBeOpened) {
-    const auto log = EventLog::open("/dev/null/not-a-folder/file");
-    ASSERT_FALSE(log);
-    EXPECT_EQ(log.error().rfind("--log", 0), 0U) << log.error();
-    EXPECT_EQ(log.error().find('\n'), std::string::npos);
-}
-
-#if defined(HOSTWATCH_HAS_SPDLOG)
-
-std::vector<std::string> linesOf(const std::string& file) {
-    std::ifstream stream(file);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(stream, line);) {
-        lines.push_back(line);
-    }
-    return lines;
-}
-
-TEST(EventLogTest, WritesALineForEachEventInOrder) {
-    const std::string file = ::testing::TempDir() + "hostwatch_event_log_test";
-    {
-        auto log = EventLog::open(file);
-        ASSERT_TRUE(log) << log.error();
-        Options options;
-        options.flood = true;
-        log->started(options);
-        log->alarm(Source::disk, {DeviceName("sda"), true});
-        log->alarm(Source::disk, {DeviceName(), false});
-        log->pressure(sluice::Pressure::normal, sluice::Pressure::critical);
-        log->cannotRead("/proc/stat: no such file");
-        const auto deliveries = std::make_unique<Deliveries>();
-        const auto accounts = std::make_unique<Accounts>();
-        Statistics statistics{};
-        log->ended({statistics, 0, {}, *deliveries, *accounts, 0});
-        statistics.counts[0][0].published = 1;
-        log->ended({statistics, 0, {}, *deliveries, *accounts, 0});
-    }
-    const std::vector<std::string> expected{
-        "started for 10 s, with a flood, reads /proc",
-        "alarm on: disk sda",
-        "alarm off: disk",
-        "pressure critical, was normal",
-        "/proc/stat: no such file",
-        "low: attempted 0, accepted 0, rejected 0, delivered 0",
-        "medium: attempted 0, accepted 0, rejected 0, delivered 0",
-        "high: attempted 0, accepted 0, rejected 0, delivered 0",
-        "ended, the accounts add up",
-        "low: attempted 1, accepted 1, rejected 0, delivered 0",
-        "medium: attempted 0, accepted 0, rejected 0, delivered 0",
-        "high: attempted 0, accepted 0, rejected 0, delivered 0",
-        "ended, THE ACCOUNTS DO NOT ADD UP"};
-    const std::vector<std::string> lines = linesOf(file);
-    ASSERT_EQ(lines.size(), expected.size());
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        EXPECT_EQ(lines[i].substr(lines[i].find("  ", 44) + 2), expected[i]) << lines[i];
-    }
-}
-
-#endif
-
-/// The request comes at a different moment in each round: before, at and in the sleep.
-TEST(StopSignal, EndsASleepThatWouldLast) {
-    for (int round = 0; round < 200; ++round) {
-        StopSignal stop;
-        std::atomic<bool> aboutToSleep{false};
-        std::thread sleeper([&] {
-            aboutToSleep.store(true, std::memory_order_relaxed);
-            stop.waitUntil(Clock::now() + 24h);
-        });
-        while (!aboutToSleep.load(std::memory_order_relaxed)) {
-            std::this_thread::yield();
-        }
-        for (int pause = 0; pause < round * 10; ++pause) {
-            std::this_thread::yield();
-        }
-        stop.request();
-        sleeper.join();
-        EXPECT_TRUE(stop.requested());
     }
 }
 

@@ -2,7 +2,10 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/manual_executor.hpp>
+#include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/request.hpp>
+#include <sluice/actor/running.hpp>
 
 #include <gtest/gtest.h>
 
@@ -99,6 +102,25 @@ TEST(ActorAllocationTest, TimersAllocateNothing) {
     EXPECT_TRUE(ticker.cancel(often));
     ticker.stop();
     EXPECT_TRUE(ticker.join());
+    EXPECT_EQ(count.allocations(), 0U);
+}
+
+struct Narrow : PooledTraits {
+    static constexpr std::uint32_t depth = 2;
+    static constexpr bool awaitedPosts = true;
+};
+class Full : public PooledObject<Full, Messages<int>, Narrow> {
+public:
+    void handle(const int&) {}
+};
+
+TEST(ActorAllocationTest, WaitingForRoomAllocatesNothing) {
+    ManualExecutor executor;
+    Running<Full> object(executor);
+    while (object.post(1) == SendResult::ok) {
+    }
+    const AllocationCount count;
+    EXPECT_EQ(object.postFor(std::chrono::hours(1), 1), SendResult::ok);
     EXPECT_EQ(count.allocations(), 0U);
 }
 

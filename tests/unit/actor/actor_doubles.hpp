@@ -1,10 +1,15 @@
 #pragma once
 
+#include "support/watchdog.hpp"
+
 #include <sluice/actor/active_object.hpp>
+
+#include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,6 +17,11 @@
 // Messages and objects of the tests of active objects.
 
 namespace sluice::test {
+
+/// Ends a test that hangs.
+class GuardedTest : public testing::Test {
+    const Watchdog watchdog_{[](std::FILE*) {}};
+};
 
 struct Add {
     int value;

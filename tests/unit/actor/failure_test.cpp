@@ -82,8 +82,8 @@ public:
     std::vector<std::string> told;
 };
 
-TEST(ActorFailureTest, GoesOnAndCounts) {
-    const Watchdog watchdog([](std::FILE*) {});
+using ActorFailureTest = test::GuardedTest;
+TEST_F(ActorFailureTest, GoesOnAndCounts) {
     Fragile<Policy<OnFailure::goOn>> object;
     object.run({1, -1, 2, -1, 4});
     EXPECT_TRUE(object.isDrained);
@@ -94,8 +94,7 @@ TEST(ActorFailureTest, GoesOnAndCounts) {
     EXPECT_EQ(object.statistics().total().delivered, 5U);
 }
 
-TEST(ActorFailureTest, StopsAndDiscardsTheRest) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorFailureTest, StopsAndDiscardsTheRest) {
     Fragile<Policy<OnFailure::stop>> object;
     object.run({1, -1, 2, 4});
     EXPECT_FALSE(object.isDrained);
@@ -105,8 +104,7 @@ TEST(ActorFailureTest, StopsAndDiscardsTheRest) {
     EXPECT_EQ(object.post(1), SendResult::closed);
 }
 
-TEST(ActorFailureTest, RestartsAndKeepsTheMailbox) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorFailureTest, RestartsAndKeepsTheMailbox) {
     Fragile<Policy<OnFailure::restart>> object;
     object.run({1, -1, 2, 4});
     EXPECT_TRUE(object.isDrained);
@@ -114,8 +112,7 @@ TEST(ActorFailureTest, RestartsAndKeepsTheMailbox) {
     EXPECT_EQ(object.restarts(), 1U);
 }
 
-TEST(ActorFailureTest, StopsBeyondTheLimitOfRestarts) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorFailureTest, StopsBeyondTheLimitOfRestarts) {
     Fragile<Policy<OnFailure::restart>> object;
     object.run({-1, -1, 1, -1, 2});
     EXPECT_FALSE(object.isDrained);
@@ -125,8 +122,7 @@ TEST(ActorFailureTest, StopsBeyondTheLimitOfRestarts) {
     EXPECT_EQ(object.statistics().total().discarded, 1U);
 }
 
-TEST(ActorFailureTest, RestartThatThrowsTakesAnotherRestart) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorFailureTest, RestartThatThrowsTakesAnotherRestart) {
     Fragile<Policy<OnFailure::restart>> object;
     object.badRestarts = 1;
     object.run({-1, 2});
@@ -146,8 +142,7 @@ struct Patient : Policy<OnFailure::restart> {
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::hours(1);
 };
 
-TEST(ActorFailureTest, StopEndsTheWaitBeforeARestart) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorFailureTest, StopEndsTheWaitBeforeARestart) {
     Fragile<Patient> object;
     object.mayFail = false;
     ASSERT_EQ(object.post(-1), SendResult::ok);

@@ -3,6 +3,7 @@
 #include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
+#include <sluice/actor/active_event_queue.hpp>
 #include <sluice/actor/active_object.hpp>
 #include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/pooled_object.hpp>
@@ -37,8 +38,8 @@ using namespace test;
 using Log = std::vector<std::string>;
 using Clock = std::chrono::steady_clock;
 
-TEST(ActorLifecycleTest, StopDiscardsWhatIsQueuedAndCountsIt) {
-    const Watchdog watchdog([](std::FILE*) {});
+using ActorLifecycleTest = test::GuardedTest;
+TEST_F(ActorLifecycleTest, StopDiscardsWhatIsQueuedAndCountsIt) {
     Keeper<> keeper;
     ASSERT_TRUE(keeper.start());
     ASSERT_EQ(keeper.post(Hold{}), SendResult::ok);
@@ -59,8 +60,7 @@ TEST(ActorLifecycleTest, StopDiscardsWhatIsQueuedAndCountsIt) {
     EXPECT_EQ(total.queued(), 0U);
 }
 
-TEST(ActorLifecycleTest, EachCallMayBeRepeated) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorLifecycleTest, EachCallMayBeRepeated) {
     Keeper<> keeper;
     EXPECT_TRUE(keeper.join());  // it has no thread
     EXPECT_TRUE(keeper.start());
@@ -74,7 +74,7 @@ TEST(ActorLifecycleTest, EachCallMayBeRepeated) {
     EXPECT_FALSE(keeper.start());
 }
 
-TEST(ActorLifecycleTest, StopOfAnObjectThatNeverStartedDiscards) {
+TEST_F(ActorLifecycleTest, StopOfAnObjectThatNeverStartedDiscards) {
     Keeper<> keeper;
     ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     keeper.stop();
@@ -83,15 +83,14 @@ TEST(ActorLifecycleTest, StopOfAnObjectThatNeverStartedDiscards) {
     EXPECT_TRUE(keeper.join());
 }
 
-TEST(ActorLifecycleTest, DrainOfAnObjectThatNeverStartedDiscardsAndSaysSo) {
+TEST_F(ActorLifecycleTest, DrainOfAnObjectThatNeverStartedDiscardsAndSaysSo) {
     Keeper<> keeper;
     ASSERT_EQ(keeper.post(Add{1}), SendResult::ok);
     EXPECT_FALSE(keeper.stopAfterDrain(late()));
     EXPECT_EQ(keeper.statistics().total().discarded, 1U);
 }
 
-TEST(ActorLifecycleTest, DrainThatIsTooLateDiscardsTheRest) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorLifecycleTest, DrainThatIsTooLateDiscardsTheRest) {
     Keeper<> keeper;
     ASSERT_TRUE(keeper.start());
     ASSERT_EQ(keeper.post(Hold{}), SendResult::ok);
@@ -130,8 +129,7 @@ public:
     int handled = 0;
 };
 
-TEST(ActorLifecycleTest, HandlerMayStopItsObject) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorLifecycleTest, HandlerMayStopItsObject) {
     for (const Way way : {Way::stop, Way::drain}) {
         Quitter quitter;
         ASSERT_EQ(quitter.post(way), SendResult::ok);
@@ -148,8 +146,7 @@ TEST(ActorLifecycleTest, HandlerMayStopItsObject) {
     }
 }
 
-TEST(ActorLifecycleTest, SeveralThreadsMayStopAndJoinAtOnce) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ActorLifecycleTest, SeveralThreadsMayStopAndJoinAtOnce) {
     for (int round = 0; round < 50; ++round) {
         Keeper<Holds<64>> keeper;
         std::atomic<int> starts{0};
@@ -205,8 +202,8 @@ private:
     std::atomic<int>& sum_;
 };
 
-TEST(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
-    const Watchdog watchdog([](std::FILE*) {});
+using RunningTest = test::GuardedTest;
+TEST_F(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
     std::atomic<int> sum{0};
     {
         Running<Adder> adder({"adder"}, "12345", sum);
@@ -219,7 +216,7 @@ TEST(RunningTest, StartsWhenCompleteAndJoinsBeforeAnythingGoes) {
 }
 
 #if defined(__cpp_exceptions) && defined(__linux__)
-TEST(RunningTest, RefusedThreadLeavesNothing) {
+TEST_F(RunningTest, RefusedThreadLeavesNothing) {
     std::atomic<int> sum{0};
     EXPECT_THROW(Running<Adder>({"a name of sixteen or more letters"}, "", sum),
                  std::invalid_argument);
@@ -309,7 +306,8 @@ private:
     const int number_;
 };
 
-TEST(EndedTest, TheParentIsToldAfterTheLastMessage) {
+using EndedTest = test::GuardedTest;
+TEST_F(EndedTest, TheParentIsToldAfterTheLastMessage) {
     ManualExecutor executor;
     Running<Parent> parent(executor);
     Running<Child> first(executor, parent, 1);
@@ -327,7 +325,7 @@ TEST(EndedTest, TheParentIsToldAfterTheLastMessage) {
     EXPECT_EQ(parent.ended, (std::vector<int>{1, 2}));
 }
 
-TEST(EndedTest, AnObjectThatNeverStartedTellsNobody) {
+TEST_F(EndedTest, AnObjectThatNeverStartedTellsNobody) {
     ManualExecutor executor;
     Running<Parent> parent(executor);
     {
@@ -340,8 +338,7 @@ TEST(EndedTest, AnObjectThatNeverStartedTellsNobody) {
     EXPECT_TRUE(parent.ended.empty());
 }
 
-TEST(EndedTest, WhoJoinsComesAfterIt) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+TEST_F(EndedTest, WhoJoinsComesAfterIt) {
     ThreadPool pool(2);
     for (int round = 0; round < 200; ++round) {
         auto parent = std::make_unique<Running<Parent>>(pool);
@@ -368,8 +365,7 @@ private:
     std::string& told_;
 };
 
-TEST(EndedTest, AnObjectWithAThreadTells) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+TEST_F(EndedTest, AnObjectWithAThreadTells) {
     std::string told;
     {
         Running<Alone> object(ThreadOptions{}, told);
@@ -430,8 +426,8 @@ unsigned usableProcessor() {
     return last;
 }
 
-TEST(ThreadOptionsTest, NameProcessorAndPolicyReachTheThread) {
-    const Watchdog watchdog([](std::FILE*) {});
+using ThreadOptionsTest = test::GuardedTest;
+TEST_F(ThreadOptionsTest, NameProcessorAndPolicyReachTheThread) {
     Witness witness;
     ThreadOptions options;
     options.name = "fifteen letters";
@@ -462,8 +458,7 @@ void expectRefused(const ThreadOptions& options, const std::string& text) {
     EXPECT_EQ(witness.statistics().total().delivered, 1U);
 }
 
-TEST(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadOptionsTest, RefusalNamesTheValueAndTheLimitAndLeavesNothing) {
     expectRefused({"sixteen letters!"}, "length of the name of an object's thread: 16, limit 15");
     expectRefused({"", CPU_SETSIZE}, "processor of an object's thread: 1024, limit ");
     expectRefused({"", CPU_SETSIZE - 1},
@@ -535,8 +530,7 @@ TEST(ThreadOptionsDeathTest, APoolWhoseLastThreadIsRefusedLeavesNone) {
 }
 #endif
 
-TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
     const ThreadOptions options{"", {}, SchedulingPolicy::fifo, 1};
     Witness witness;
     const std::string refusal = refusalOf(witness, options);
@@ -558,3 +552,148 @@ TEST(ThreadOptionsTest, RealTimePolicyIsObtainedOrRefusedByName) {
 }  // namespace
 }  // namespace sluice
 #endif
+
+namespace sluice {
+namespace {
+namespace queues {
+
+using namespace std::chrono_literals;
+using Queue = ActiveEventQueue<std::string, void(int)>;
+
+class ActiveEventQueueTest : public testing::Test {
+protected:
+    const test::Watchdog watchdog_{[](std::FILE*) {}};
+    Queue queue_;
+    std::vector<int> seen_;  // read after the thread has ended
+};
+
+TEST_F(ActiveEventQueueTest, ItsThreadCallsListenersThatComeAndGo) {
+    std::thread::id thread;
+    queue_.appendListener("one", [&](int value) {
+        seen_.push_back(value);
+        thread = std::this_thread::get_id();
+    });
+    const auto other =
+        queue_.appendListener("two", [&](int value) { seen_.push_back(10 * value); });
+    queue_.enqueue("one", 1);
+    queue_.enqueue("two", 2);
+    EXPECT_TRUE(queue_.start({"events"}));
+    EXPECT_FALSE(queue_.start());
+    test::awaitThat([&] { return queue_.emptyQueue(); });
+    EXPECT_TRUE(queue_.removeListener("two", other));
+    queue_.enqueue("two", 3);
+    queue_.enqueue("one", 4);
+    EXPECT_TRUE(queue_.stopAfterDrain(1h));
+    EXPECT_TRUE(queue_.join());
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 20, 4}));
+    EXPECT_NE(thread, std::this_thread::get_id());
+    EXPECT_FALSE(queue_.enqueue("one", 5));
+    EXPECT_FALSE(queue_.start());
+}
+
+TEST_F(ActiveEventQueueTest, DrainingAQueueThatWasNeverStartedDoesNotWait) {
+    queue_.enqueue("one", 1);
+    EXPECT_FALSE(queue_.stopAfterDrain(std::chrono::hours::max()));
+    EXPECT_TRUE(queue_.emptyQueue());
+    EXPECT_FALSE(queue_.start());
+    EXPECT_TRUE(queue_.join());
+}
+
+TEST_F(ActiveEventQueueTest, StopDestroysWhatIsQueued) {
+    std::atomic<bool> isHeld{false};
+    std::atomic<bool> isOpen{false};
+    queue_.appendListener("hold", [&](int value) {
+        seen_.push_back(value);
+        isHeld = true;
+        test::awaitThat([&]() -> bool { return isOpen; });
+    });
+    queue_.start();
+    queue_.enqueue("hold", 1);
+    test::awaitThat([&]() -> bool { return isHeld; });
+    queue_.enqueue("hold", 2);
+    queue_.stop();
+    EXPECT_FALSE(queue_.enqueue("hold", 3));
+    isOpen = true;
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, std::vector<int>{1});
+}
+
+TEST_F(ActiveEventQueueTest, AListenerMayStopAndNeitherWaitsNorJoins) {
+    queue_.appendListener("stop", [&](int value) {
+        seen_.push_back(value);
+        EXPECT_TRUE(queue_.isHere());
+        EXPECT_FALSE(queue_.join());
+        EXPECT_FALSE(queue_.stopAfterDrain(1h));
+    });
+    queue_.enqueue("stop", 1);
+    queue_.enqueue("stop", 2);
+    queue_.start();
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 2})) << "what was queued is dispatched";
+    EXPECT_FALSE(queue_.isHere());
+}
+
+TEST_F(ActiveEventQueueTest, ADrainThatIsCutShortIsNone) {
+    queue_.appendListener("stop", [&](int) {
+        test::awaitThat([&] { return queue_.isClosed(); });
+        queue_.stop();
+    });
+    for (int i = 0; i < 10; ++i) {
+        queue_.enqueue("stop", i);
+    }
+    ASSERT_TRUE(queue_.start());
+    EXPECT_FALSE(queue_.stopAfterDrain(1h));
+}
+
+TEST_F(ActiveEventQueueTest, AListenerMayStartWhileAnotherThreadJoins) {
+    std::atomic<bool> isJoining{false};
+    std::atomic<bool> isTried{false};
+    queue_.appendListener("start", [&](int) {
+        test::awaitThat([&]() -> bool { return isJoining; });
+        for (int i = 0; i < 1000; ++i) {  // until the other thread is inside join()
+            std::this_thread::yield();
+        }
+        EXPECT_FALSE(queue_.start());
+        isTried = true;
+    });
+    ASSERT_TRUE(queue_.start());
+    queue_.enqueue("start", 0);
+    std::thread stopper([&] {
+        test::awaitThat([&]() -> bool { return isTried; });
+        queue_.stop();
+    });
+    isJoining = true;
+    EXPECT_TRUE(queue_.join());
+    stopper.join();
+}
+
+TEST_F(ActiveEventQueueTest, WithoutAThreadItEndsAtOnce) {
+    queue_.enqueue("one", 1);
+    EXPECT_TRUE(queue_.join());
+    EXPECT_FALSE(queue_.stopAfterDrain(1ms)) << "nobody dispatches";
+    EXPECT_TRUE(queue_.emptyQueue());
+}
+
+#if defined(__cpp_exceptions)
+TEST_F(ActiveEventQueueTest, AListenerThatThrowsIsCountedAndTheNextEventComes) {
+    queue_.appendListener("one", [&](int value) {
+        seen_.push_back(value);
+        if (value == 1) {
+            throw std::runtime_error("one");
+        }
+    });
+    queue_.enqueue("one", 1);
+    queue_.enqueue("one", 2);
+    queue_.start();
+    EXPECT_TRUE(queue_.stopAfterDrain(1h));
+    EXPECT_TRUE(queue_.join());
+    EXPECT_EQ(seen_, (std::vector<int>{1, 2}));
+    EXPECT_EQ(queue_.failures(), 1U);
+}
+
+#endif
+
+}  // namespace queues
+}  // namespace
+}  // namespace sluice

@@ -15,9 +15,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -234,8 +236,8 @@ public:
     Asking* other = nullptr;
 };
 
-TEST(RequestCycleTest, EndsByDeadline) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+using RequestCycleTest = test::GuardedTest;
+TEST_F(RequestCycleTest, EndsByDeadline) {
     Asking first;
     Asking second;
     first.other = &second;
@@ -269,8 +271,8 @@ public:
     }
 };
 
-TEST(RequestMoveTest, QuestionThatCannotBePostedLeavesNothingBehind) {
-    const test::Watchdog watchdog([](std::FILE*) {});
+using RequestMoveTest = test::GuardedTest;
+TEST_F(RequestMoveTest, QuestionThatCannotBePostedLeavesNothingBehind) {
     Running<Taking> object;
     bool isAccepted = false;
     for (int moves = 0; !isAccepted && moves < 20; ++moves) {
@@ -359,6 +361,44 @@ struct Frame : detail::CoroutineFrame {
                          [](CoroutineFrame& /*frame*/) noexcept {}} {}
     int continued = 0;
 };
+
+/// Counts the comparisons.
+struct CountedTime {
+    long time = 0;
+    static constexpr CountedTime min() { return {LONG_MIN}; }
+    static constexpr CountedTime max() { return {LONG_MAX}; }
+    friend bool operator==(CountedTime a, CountedTime b) { return a.time == b.time; }
+    friend bool operator<(CountedTime a, CountedTime b) { return ++comparisons, a.time < b.time; }
+    inline static long comparisons = 0;
+};
+struct CountingPlatform : StdPlatform {
+    struct Clock {
+        using time_point = CountedTime;
+    };
+};
+using CountingScheduler = detail::CoroutineScheduler<CountingPlatform>;
+struct Timed final : CountingScheduler::Waiting {
+    Timed(CountingScheduler& scheduler, Frame& frame, long time)
+        : Waiting(scheduler, frame) {
+        begin({time});
+    }
+    bool isDone() override { return true; }
+    bool giveUp() override { return true; }
+};
+
+TEST(CoroutineSchedulerTest, RisingAndFallingDeadlinesAreInsertedInAFewSteps) {
+    for (const long step : {1, -1}) {
+        Frame frame;
+        std::deque<Timed> waiting;
+        CountingScheduler scheduler([](CountingScheduler& /*scheduler*/) noexcept {});
+        CountedTime::comparisons = 0;
+        for (long i = 0; i < 1000; ++i) {
+            waiting.emplace_back(scheduler, frame, 5000 + step * i);
+        }
+        EXPECT_LE(CountedTime::comparisons, 4000);
+        EXPECT_EQ(scheduler.nextDeadline().time, step == 1 ? 5000 : 4001);
+    }
+}
 
 /// A thread wakes it, although it must wait again.
 class WokenInVain final : public Scheduler::Waiting {

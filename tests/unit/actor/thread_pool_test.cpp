@@ -357,8 +357,8 @@ private:
     Member& neighbour_;
 };
 
-TEST(ThreadPoolWaitTest, AHandlerMayWaitForAnObjectThatAnotherThreadRuns) {
-    const Watchdog watchdog([](std::FILE*) {});
+using ThreadPoolWaitTest = test::GuardedTest;
+TEST_F(ThreadPoolWaitTest, AHandlerMayWaitForAnObjectThatAnotherThreadRuns) {
     ThreadPool pool(2);
     Running<Member> member(pool);
     Running<Asking> asking(pool, member);
@@ -418,8 +418,7 @@ private:
 };
 
 // Each thread of the pool waits in a handler, so no other thread runs the children.
-TEST(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadPoolWaitTest, HandlersMayEndOtherObjectsOfTheirPool) {
     for (const std::size_t threads : {1U, 2U}) {
         ThreadPool pool(threads);
         std::atomic<int> handled{0};
@@ -451,8 +450,7 @@ private:
     Awaited& awaited_;
 };
 
-TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadPoolWaitTest, AHandlerAwaitsAnEndThatAnotherThreadCauses) {
     ThreadPool pool(1);
     for (int i = 0; i < 20; ++i) {
         Running<Member> member(pool);
@@ -472,8 +470,7 @@ public:
     void handle(const Beat& /*beat*/) { stop(); }
 };
 
-TEST(ThreadPoolWaitTest, AHandlerAwaitsAnEndByATimer) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadPoolWaitTest, AHandlerAwaitsAnEndByATimer) {
     ThreadPool pool(2);
     Running<Ending> ending[2] = {Running<Ending>(pool), Running<Ending>(pool)};
     Running<Joining<Ending>> joining[2] = {Running<Joining<Ending>>(pool, ending[0]),
@@ -600,8 +597,7 @@ TEST(ThreadPoolTest, APostDoesNotWaitBehindManyAlarms) {
 }
 
 #if defined(__linux__)
-TEST(ThreadPoolWaitTest, ATaskWakesTheHandlerThatAwaitsIt) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(ThreadPoolWaitTest, ATaskWakesTheHandlerThatAwaitsIt) {
     constexpr std::size_t threads = 16;
     constexpr int messages = 300;
     ThreadPool pool(threads);

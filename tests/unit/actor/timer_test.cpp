@@ -356,8 +356,8 @@ public:
     std::atomic<int> sum{0};
 };
 
-TEST(TimerThreadTest, WakesTheThreadAtTheDeadlineAndForAnEarlierOne) {
-    const Watchdog watchdog([](std::FILE*) {});
+using TimerThreadTest = test::GuardedTest;
+TEST_F(TimerThreadTest, WakesTheThreadAtTheDeadlineAndForAnEarlierOne) {
     Counter object;
     ASSERT_TRUE(object.start());
     const Timer never = object.postAfter(1h, Add{100});
@@ -372,8 +372,7 @@ TEST(TimerThreadTest, WakesTheThreadAtTheDeadlineAndForAnEarlierOne) {
     EXPECT_EQ(object.sum, 1);
 }
 
-TEST(TimerThreadTest, PeriodicTimersGoOnUntilTheyAreCancelled) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(TimerThreadTest, PeriodicTimersGoOnUntilTheyAreCancelled) {
     Counter object;
     object.timer = object.postEvery(1us, Add{1});  // before the start
     ASSERT_TRUE(object.start());
@@ -383,8 +382,7 @@ TEST(TimerThreadTest, PeriodicTimersGoOnUntilTheyAreCancelled) {
     EXPECT_EQ(object.sum, 3);
 }
 
-TEST(TimerThreadTest, DrainingDoesNotWaitForTimers) {
-    const Watchdog watchdog([](std::FILE*) {});
+TEST_F(TimerThreadTest, DrainingDoesNotWaitForTimers) {
     Counter object;
     ASSERT_TRUE(object.start());
     ASSERT_TRUE(object.postEvery(1h, Add{1}));

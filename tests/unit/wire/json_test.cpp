@@ -1,76 +1,24 @@
+#include "unit/wire/wire_doubles.hpp"
+
 #include <sluice/wire/json.hpp>
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace {
 
+using namespace sluice::test::messages;
 using sluice::wire::DecodeError;
 using sluice::wire::fromJson;
 using sluice::wire::toJson;
-
-enum class Colour : std::uint8_t { red, blue = 200 };
-
-struct Inner {
-    std::int32_t x = 0;
-    double y = 0;
-};
-
-struct Everything {
-    bool flag = false;
-    std::int64_t wide = 0;
-    std::uint64_t natural = 0;
-    float ratio = 0;
-    Colour colour = Colour::red;
-    std::string text;
-    sluice::FixedString<8> name;
-    std::vector<Inner> items;
-    sluice::FixedVector<std::int16_t, 2> few;
-    std::array<std::uint8_t, 3> bytes{};
-    std::optional<std::int32_t> maybe;
-};
-
-constexpr auto describe(sluice::wire::Type<Everything>) {
-    using sluice::wire::field;
-    return sluice::wire::fields(
-        field("flag", &Everything::flag), field("wide", &Everything::wide),
-        field("natural", &Everything::natural), field("ratio", &Everything::ratio),
-        field("colour", &Everything::colour), field("text", &Everything::text),
-        field("name", &Everything::name), field("items", &Everything::items),
-        field("few", &Everything::few), field("bytes", &Everything::bytes),
-        field("maybe", &Everything::maybe));
-}
-
-struct Tree {
-    std::vector<Tree> children;
-};
 
 const char* const sampleText =
     R"({"flag":true,"wide":-9223372036854775808,"natural":18446744073709551615,"ratio":0.5,)"
     R"("colour":200,"text":"a \"b\"\n\u0001é","name":"name","items":[{"0":1,"1":2.5},{"0":-3,"1":null}],)"
     R"("few":[-129,7],"bytes":[1,2,255],"maybe":null})";
-
-Everything sample() {
-    Everything all;
-    all.flag = true;
-    all.wide = std::numeric_limits<std::int64_t>::min();
-    all.natural = std::numeric_limits<std::uint64_t>::max();
-    all.ratio = 0.5F;
-    all.colour = Colour::blue;
-    all.text = "a \"b\"\n\x01\xC3\xA9";
-    all.name = "name";
-    all.items = {{1, 2.5}, {-3, std::numeric_limits<double>::infinity()}};
-    EXPECT_TRUE(all.few.assign({-129, 7}));
-    all.bytes = {1, 2, 255};
-    return all;
-}
 
 /// The text as the value of one field of a message.
 DecodeError readAs(const std::string& field, const std::string& value) {
@@ -91,13 +39,6 @@ TEST(WireJson, ReadsWhatItWrites) {
     EXPECT_EQ(toJson(read), sampleText);
     ASSERT_EQ(fromJson(R"({"maybe":-70000})", read), DecodeError::none);
     EXPECT_EQ(read.maybe, -70000);
-}
-
-struct Outer {
-    std::optional<Inner> inner = Inner{7, 0.5};
-};
-constexpr auto describe(sluice::wire::Type<Outer>) {
-    return sluice::wire::fields(sluice::wire::field("0", &Outer::inner));
 }
 
 TEST(WireJson, ToleratesAddedAndMissingFields) {

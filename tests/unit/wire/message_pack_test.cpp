@@ -1,3 +1,5 @@
+#include "unit/wire/wire_doubles.hpp"
+
 #include <sluice/wire/message_pack.hpp>
 
 #include <gtest/gtest.h>
@@ -13,50 +15,16 @@
 
 namespace {
 
+using namespace sluice::test::messages;
 using sluice::wire::Buffer;
 using sluice::wire::DecodeError;
 using Bytes = std::vector<unsigned char>;
 
-enum class Colour : std::uint8_t { red, blue = 200 };
 enum class Switch : bool { off, on };
-
-struct Inner {
-    std::int32_t x = 0;
-    double y = 0;
-};
-
-struct Everything {
-    bool flag = false;
-    std::int64_t wide = 0;
-    std::uint64_t natural = 0;
-    float ratio = 0;
-    Colour colour = Colour::red;
-    std::string text;
-    sluice::FixedString<8> name;
-    std::vector<Inner> items;
-    sluice::FixedVector<std::int16_t, 4> few;
-    std::array<std::uint8_t, 3> bytes{};
-    std::optional<std::int32_t> maybe;
-};
-
-constexpr auto describe(sluice::wire::Type<Everything>) {
-    using sluice::wire::field;
-    return sluice::wire::fields(
-        field("flag", &Everything::flag), field("wide", &Everything::wide),
-        field("natural", &Everything::natural), field("ratio", &Everything::ratio),
-        field("colour", &Everything::colour), field("text", &Everything::text),
-        field("name", &Everything::name), field("items", &Everything::items),
-        field("few", &Everything::few), field("bytes", &Everything::bytes),
-        field("maybe", &Everything::maybe));
-}
 
 template <class T>
 struct Only {
     T value{};
-};
-
-struct Tree {
-    std::vector<Tree> children;
 };
 
 /// Three levels of nesting for each object: 32 is no multiple of it.
@@ -87,39 +55,16 @@ DecodeError decodedOnly(const Bytes& value) {
     return decoded(bytes, message);
 }
 
-Everything sample() {
-    Everything all;
-    all.flag = true;
-    all.wide = std::numeric_limits<std::int64_t>::min();
-    all.natural = std::numeric_limits<std::uint64_t>::max();
-    all.ratio = 0.5F;
-    all.colour = Colour::blue;
-    all.text = std::string(300, 'x') + "\xC3\xA9";
-    all.name = "name";
-    all.items = {{1, 2.5}, {-3, -4.5}};
-    EXPECT_TRUE(all.few.assign({-129, 7}));
-    all.bytes = {1, 2, 255};
-    all.maybe = -70000;
-    return all;
-}
-
 TEST(WireMessagePack, KeepsEveryKindOfField) {
-    const Everything all = sample();
+    Everything all = sample();
+    all.text += std::string(300, 'x');
+    all.maybe = -70000;
     Everything read;
     ASSERT_EQ(decoded(encoded(all), read), DecodeError::none);
-    EXPECT_EQ(read.flag, all.flag);
+    EXPECT_EQ(encoded(read), encoded(all));
     EXPECT_EQ(read.wide, all.wide);
-    EXPECT_EQ(read.natural, all.natural);
-    EXPECT_EQ(read.ratio, all.ratio);
-    EXPECT_EQ(read.colour, all.colour);
     EXPECT_EQ(read.text, all.text);
-    EXPECT_EQ(read.name, all.name);
-    ASSERT_EQ(read.items.size(), 2U);
     EXPECT_EQ(read.items[1].x, -3);
-    EXPECT_EQ(read.items[1].y, -4.5);
-    ASSERT_EQ(read.few.size(), 2U);
-    EXPECT_EQ(read.few[0], -129);
-    EXPECT_EQ(read.bytes, all.bytes);
     EXPECT_EQ(read.maybe, all.maybe);
 }
 
@@ -236,13 +181,6 @@ TEST(WireMessagePack, TakesAWholeNumberForAFloat) {
     EXPECT_EQ(read.y, -256.0);
     EXPECT_EQ(decodedOnly<float>({0xCC, 0xFF}), DecodeError::none);
     EXPECT_EQ(decodedOnly<float>({0xC3}), DecodeError::wrongType);
-}
-
-struct Outer {
-    std::optional<Inner> inner = Inner{7, 0.5};
-};
-constexpr auto describe(sluice::wire::Type<Outer>) {
-    return sluice::wire::fields(sluice::wire::field("0", &Outer::inner));
 }
 
 TEST(WireMessagePack, AMissingFieldOfAnOptionalKeepsItsValue) {

@@ -205,9 +205,9 @@ TEST_F(WatchdogTest, AnObjectThatIsNoLongerWatchedIsNotReported) {
     object.isOpen = true;
 }
 
+using WatchdogThreadTest = test::GuardedTest;
 #if defined(__cpp_exceptions)
-TEST(WatchdogThreadTest, AReportMayThrow) {
-    const test::Watchdog patience([](std::FILE*) {});
+TEST_F(WatchdogThreadTest, AReportMayThrow) {
     Watchdog watchdog(0ns, [](const char*, std::chrono::nanoseconds) { throw 1; });
     Running<Keeper<>> object;
     const auto watch = watchdog.watch(object, "keeper");
@@ -218,8 +218,7 @@ TEST(WatchdogThreadTest, AReportMayThrow) {
 }
 #endif
 
-TEST(WatchdogThreadTest, ARareLookIsRare) {
-    const test::Watchdog patience([](std::FILE*) {});
+TEST_F(WatchdogThreadTest, ARareLookIsRare) {
     std::atomic<int> reports{0};
     Watchdog watchdog(0ns, [&](const char*, std::chrono::nanoseconds) { ++reports; });
     Running<Keeper<>> object;
@@ -235,7 +234,7 @@ TEST(WatchdogThreadTest, ARareLookIsRare) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(WatchdogThreadTest, NeedsAnInterval) {
+TEST_F(WatchdogThreadTest, NeedsAnInterval) {
     Watchdog watchdog(1ms, [](const char*, std::chrono::nanoseconds) {});
     EXPECT_THROW(watchdog.start(0ns), std::invalid_argument);
 }
@@ -252,8 +251,7 @@ TEST(WatchdogDeathTest, IsStartedOnce) {
 }
 #endif
 
-TEST(WatchdogThreadTest, LooksByItself) {
-    const test::Watchdog patience([](std::FILE*) {});
+TEST_F(WatchdogThreadTest, LooksByItself) {
     std::atomic<int> reports{0};
     Watchdog watchdog(1ms, [&reports](const char* /*name*/, auto /*atLeast*/) { ++reports; });
     Running<Keeper<>> object;

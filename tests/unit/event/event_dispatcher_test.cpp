@@ -242,6 +242,20 @@ TYPED_TEST(EventDispatcherTest, ForEachIfStopsAtFalse) {
 
 // ---- as a value
 
+TYPED_TEST(EventDispatcherTest, ListenerMayDestroyTheDispatcher) {
+    auto dispatcher = std::make_unique<typename TestFixture::Dispatcher>();
+    const auto captured = std::make_shared<int>(0);
+    dispatcher->appendListener(3, [&dispatcher, captured] {
+        dispatcher.reset();
+        ++*captured;
+    });
+    dispatcher->appendListener(3, [captured] { *captured += 10; });
+    dispatcher->appendListener(4, [captured] {});
+    dispatcher->dispatch(3);
+    EXPECT_EQ(*captured, 1);
+    EXPECT_EQ(captured.use_count(), 1);
+}
+
 TYPED_TEST(EventDispatcherTest, MoveTakesTheListenersAndTheirHandles) {
     typename TestFixture::Dispatcher source;
     const auto handle = source.appendListener(3, this->note(1));

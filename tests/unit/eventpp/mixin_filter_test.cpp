@@ -287,6 +287,29 @@ struct IncludingPolicies : Base {
     using ArgumentPassingMode = ArgumentPassingIncludeEvent;
 };
 
+TYPED_TEST(MixinHeterFilterTest, RemovedFiltersAndOtherDispatchersFiltersDoNotRun) {
+    typename TestFixture::Dispatcher dispatcher;
+    const auto handle = dispatcher.appendFilter([](int&) { return false; });
+    typename TestFixture::Dispatcher other;
+    other.appendListener(1, [](int) {});
+    int calls = 0;
+    dispatcher.appendListener(1, [&calls](int) { ++calls; });
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 0);
+    EXPECT_FALSE(other.removeFilter(handle));
+    auto copy = dispatcher;
+    copy.dispatch(1, 5);
+    EXPECT_EQ(calls, 0) << "a copy has the same filters";
+    EXPECT_TRUE(dispatcher.removeFilter(handle));
+    EXPECT_FALSE(dispatcher.removeFilter(handle));
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 1);
+    swap(copy, dispatcher);
+    copy.dispatch(1, 5);
+    dispatcher.dispatch(1, 5);
+    EXPECT_EQ(calls, 2) << "the filters are swapped with the listeners";
+}
+
 TYPED_TEST(MixinHeterFilterTest, FilterMayChangeAnEventThatIsAmongTheArguments) {
     HeterEventDispatcher<int, HeterTuple<void(int, int)>, IncludingPolicies<TypeParam>> dispatcher;
     std::vector<int> called;

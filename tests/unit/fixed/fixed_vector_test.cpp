@@ -226,6 +226,15 @@ TEST(FixedVectorDeathTest, MisuseAsserts) {
 }
 #endif
 
+TEST_F(FixedVectorTest, InsertKeepsTheOrder) {
+    FixedVector<int, 4> numbers{1, 3};
+    EXPECT_TRUE(numbers.insert(numbers.begin() + 1, 2));
+    EXPECT_TRUE(numbers.insert(numbers.begin(), numbers[2])) << "a copy of an element";
+    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
+    EXPECT_FALSE(numbers.insert(numbers.end(), 5));
+    EXPECT_EQ(numbers, (FixedVector<int, 4>{3, 1, 2, 3}));
+}
+
 TEST_F(FixedVectorTest, InsertOfAMoveOnlyElementThatIsRefusedLeavesIt) {
     FixedVector<std::unique_ptr<int>, 1> owners;
     auto owner = std::make_unique<int>(1);
@@ -233,6 +242,14 @@ TEST_F(FixedVectorTest, InsertOfAMoveOnlyElementThatIsRefusedLeavesIt) {
     auto other = std::make_unique<int>(2);
     EXPECT_FALSE(owners.insert(owners.begin(), std::move(other)));
     EXPECT_NE(other, nullptr);
+}
+
+TEST_F(FixedVectorTest, AssignReplacesAllOrChangesNothing) {
+    Four<int> numbers{1, 2};
+    const int more[] = {3, 4, 5, 6, 7};
+    EXPECT_TRUE(numbers.assign(more, more + 3));
+    EXPECT_FALSE(numbers.assign(more, more + 5));
+    EXPECT_EQ(numbers, (Four<int>{3, 4, 5}));
 }
 
 TEST_F(FixedVectorTest, ComparesElementByElement) {

@@ -173,9 +173,12 @@ public:
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
-        counts_.count(detail::listedIndex<List, T>(),
-                      Traits::priorities ? priority : Priority::medium,
-                      detail::PublishOutcome::full, 1);
+        forEachRing(*this, [&](auto&, auto each) {
+            if (each == priority || !Traits::priorities) {
+                counts_.template count<each, detail::PublishOutcome::full>(
+                    detail::listedIndex<List, T>(), 1);
+            }
+        });
     }
 
     // ---- Subscribers
@@ -244,10 +247,9 @@ public:
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    bool waitUntil(typename Clock::time_point deadline) { return waitUntil(deadline, never); }
     /// isOver() ends the wait, too: make it true, then call waiting().notifyAll().
-    template <class IsOver>
-    bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver) {
+    template <class IsOver = detail::Never>
+    bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
         if (!consumer_.isHere()) {  // a handler has the role already
             role.emplace(consumerRole_, oneConsumer);
@@ -361,12 +363,13 @@ private:
     /// Calls f(ring, priority) for each ring, the highest priority first.
     template <class Self, class F>
     static void forEachRing(Self& self, const F& f) {
+        using P = Priority;
         if constexpr (Traits::priorities) {
-            f(self.high_, Priority::high);
+            f(self.high_, std::integral_constant<P, P::high>());
         }
-        f(self.medium_, Priority::medium);
+        f(self.medium_, std::integral_constant<P, P::medium>());
         if constexpr (Traits::priorities) {
-            f(self.low_, Priority::low);
+            f(self.low_, std::integral_constant<P, P::low>());
         }
     }
 
@@ -427,7 +430,7 @@ private:
                 makeRoom<P>(sent, waiting, attempt);
             }
             if (sent.result != SendResult::ok) {
-                counts_.rejected(type, P, sent.result, count);
+                counts_.template rejected<P>(type, sent.result, count);
                 return sent;
             }
         }
@@ -451,7 +454,6 @@ private:
         }
         const CallCheck::Scope call(publishers_);
         EndOfSend<P> end{*this};
-        // Claims all free slots in one step, if the ring can.
         auto claim = [&]() __attribute__((always_inline)) {
             if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
                 return ring.tryReserve(count);
@@ -566,7 +568,7 @@ private:
     bool dropExcess() {
         const auto drop = [&](QueuedMessage& queued) noexcept {
             counts_.sawUsed(roomOf(P));
-            counts_.count(queued.typeIndex(), P, detail::PublishOutcome::dropped, 1);
+            counts_.template count<P, detail::PublishOutcome::dropped>(queued.typeIndex(), 1);
             queued.destroy();
         };
         const bool hasPassed = ring<P>().dropExcess(drop);
@@ -800,8 +802,6 @@ private:
         }
     }
 
-    // ---- Events
-
     /// Wakes a publisher for a free slot. Without Overflow::block it trusts a hint instead of a
     /// fence; endBatch() wakes a publisher that the hint has missed.
     template <Priority P>
@@ -821,8 +821,6 @@ private:
         drained_.notifyAll();
         notifyPublishers();
     }
-
-    // ---- Subscriptions
 
     template <class T>
     using HandlersOf = detail::HandlerTable<void(const T&, const Header&), Traits>;

@@ -154,12 +154,11 @@ typename Clock::time_point roomDeadline(std::chrono::duration<Rep, Period> timeo
 template <class Observer, class = void>
 inline constexpr bool canObserve = false;
 template <class Observer>
-inline constexpr bool canObserve<
-    Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
-                              std::size_t{}, std::declval<std::exception_ptr>())),
-                          decltype(std::declval<Observer&>().subscriptionRefused(std::size_t{})),
-                          decltype(std::declval<Observer&>().pressureChanged(
-                              Pressure::normal, Pressure::normal))>> = true;
+inline constexpr bool
+    canObserve<Observer, std::void_t<decltype(std::declval<Observer&>().handlerFailed(
+                                         std::size_t{}, std::declval<std::exception_ptr>())),
+                                     decltype(std::declval<Observer&>().pressureChanged(
+                                         Pressure::normal, Pressure::normal))>> = true;
 
 /// Rejects traits that cannot work. In a class, a failed assertion would cause further errors.
 template <class MessageList, class Traits>

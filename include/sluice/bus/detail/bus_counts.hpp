@@ -41,16 +41,17 @@ public:
     // ---- Publishers
 
     /// Out of line, so that the common publication has more registers.
-    [[gnu::noinline]] void count(std::size_t type, Priority priority, PublishOutcome which,
-                                 CounterWord n) noexcept {
-        add(stripe().outcomes[type][indexOf(priority)][static_cast<std::size_t>(which)], n);
+    template <Priority P, PublishOutcome Which>
+    [[gnu::noinline]] void count(std::size_t type, CounterWord n) noexcept {
+        add(stripe().outcomes[type][indexOf(P)][static_cast<std::size_t>(Which)], n);
     }
-    void rejected(std::size_t type, Priority priority, SendResult result, CounterWord n) noexcept {
+    template <Priority P>
+    void rejected(std::size_t type, SendResult result, CounterWord n) noexcept {
         if (result == SendResult::full) {
-            sawUsed(roomOf<Traits>(priority));
-            count(type, priority, PublishOutcome::full, n);
+            sawUsed(roomOf<Traits>(P));
+            count<P, PublishOutcome::full>(type, n);
         } else {
-            count(type, priority, PublishOutcome::closed, n);
+            count<P, PublishOutcome::closed>(type, n);
         }
     }
     /// Counts `n` claimed slots without a message, because a constructor threw.
@@ -160,8 +161,10 @@ private:
 
 class NoBusCounts {
 public:
-    void count(std::size_t, Priority, PublishOutcome, std::uint64_t) noexcept {}
-    void rejected(std::size_t, Priority, SendResult, std::uint64_t) noexcept {}
+    template <Priority, PublishOutcome>
+    void count(std::size_t, CounterWord) noexcept {}
+    template <Priority>
+    void rejected(std::size_t, SendResult, CounterWord) noexcept {}
     void thrown(Priority, std::uint64_t) noexcept {}
     void sawUsed(std::size_t) noexcept {}
     void count(std::size_t, Priority, ConsumeOutcome) noexcept {}

@@ -141,39 +141,6 @@ TYPED_TEST_P(QueueThreads, SeeWhatTheConsumerWroteBeforeItGaveRoom) {
     }
 }
 
-TYPED_TEST_P(QueueThreads, SizeStaysWithinItsBounds) {
-    const std::uint64_t rounds = scaled(20000);
-    constexpr std::size_t room = 3;
-    TestQueue<TypeParam, std::uint64_t, room> queue;
-    std::atomic<std::uint64_t> consumed{0};
-    const Watchdog watchdog(stateOf(queue, consumed));
-    std::uint64_t outOfBounds = 0;
-    Crew crew;
-    crew.add([&, producer = queue.producer()]() mutable {
-        for (std::uint64_t i = 0; i < rounds; ++i) {
-            ASSERT_TRUE(pushPatiently(producer, i));
-        }
-        queue.close();
-    });
-    crew.add([&] {
-        while (!queue.isDrained()) {
-            for (int look = 0; look < 32; ++look) {
-                outOfBounds += queue.sizeApprox() <= room ? 0 : 1;
-            }
-            std::this_thread::yield();
-        }
-    });
-    crew.start();
-    while (!queue.isDrained()) {
-        const std::size_t count = consumePatiently(
-            queue, [](std::uint64_t&) {}, 2);
-        consumed.fetch_add(count, std::memory_order_relaxed);
-    }
-    crew.join();
-    EXPECT_EQ(outOfBounds, 0U);
-    EXPECT_EQ(queue.sizeApprox(), 0U);
-}
-
 TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
     constexpr std::size_t threads = 3;
     const std::size_t turns = scaled(2000) + threads;
@@ -209,7 +176,6 @@ TYPED_TEST_P(QueueThreads, HandTheirRolesOver) {
 
 REGISTER_TYPED_TEST_SUITE_P(QueueThreads, CrossTheWrapOfThePositions,
                             SeeWhatTheProducerWroteBeforeItsPush,
-                            SeeWhatTheConsumerWroteBeforeItGaveRoom, SizeStaysWithinItsBounds,
-                            HandTheirRolesOver);
+                            SeeWhatTheConsumerWroteBeforeItGaveRoom, HandTheirRolesOver);
 
 }  // namespace sluice::test

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sample
-from sample import failed, latency, result
+from sample import failed, result
 from sluice_bench import evidence
 from sluice_bench.record import BadInput
 
@@ -85,18 +85,6 @@ def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
 
 def test_an_invalid_result_shows_as_such(tree):
     assert "| INVALID |" in tree.write([two()[0], failed("spsc", "peer/Queue")])
-
-
-def test_shares_and_percentiles(tree):
-    table = '[speed]\nheader = ["", ""]\ncells = ["{a.p50}, {a.p99}", "{b.lost}"]\n' + (
-        f"rows = [{ROW}]\n"
-    )
-    flood = [
-        latency("spsc", "ours/Ring", [[100.0, 100.0] * 50] * 2, "flood-latency"),
-        latency("spsc", "peer/Queue", [[100.0, 100.0] * 50] * 2, "flood-latency"),
-    ]
-    flood[1]["counts"] = sample.counts(1000, rejected=250)
-    assert "| 100 ns, 100 ns | 25.0% |" in tree.write(flood, table).replace(evidence.JOINED, " ")
 
 
 @pytest.mark.parametrize(

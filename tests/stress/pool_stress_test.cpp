@@ -150,39 +150,6 @@ TEST(BlockPoolStressTest, FiguresMayBeAskedForWhileThePoolGrows) {
     }
 }
 
-/// Blocks so small that several of different threads lie in one word.
-TEST(BlockPoolStressTest, TinyBlocksDoNotDisturbEachOther) {
-    BlockPoolOptions options = optionsFor(32);
-    options.blockSize = 3;
-    options.alignment = 1;
-    BasicBlockPool<SmallTraits> pool(options);
-    std::atomic<int> spoiled{0};
-    const Watchdog watchdog([](std::FILE*) {});
-    {
-        Crew crew;
-        for (int self = 1; self <= 3; ++self) {
-            crew.add([&, self] {
-                for (std::size_t step = scaled(100000); step != 0; --step) {
-                    unsigned char* blocks[5];
-                    for (auto*& block : blocks) {
-                        block = static_cast<unsigned char*>(pool.tryAllocate());
-                        if (block != nullptr) {
-                            std::fill_n(block, 3, static_cast<unsigned char>(self));
-                        }
-                    }
-                    for (auto* const block : blocks) {
-                        if (block != nullptr) {
-                            spoiled += std::count(block, block + 3, self) == 3 ? 0 : 1;
-                            pool.deallocate(block);
-                        }
-                    }
-                }
-            });
-        }
-    }
-    EXPECT_EQ(spoiled.load(), 0);
-}
-
 /// Several threads allocate, another one frees all of it.
 template <class Traits>
 void handOver(std::size_t producers, std::uint64_t each) {

@@ -4,8 +4,7 @@ import unittest
 
 from planted_tree import PlantedTree
 
-import draw_architecture
-from checks import coding_rules, headers, layering, pages, pictures, snippets, wording
+from checks import coding_rules, headers, layering, pages, snippets, wording
 
 
 class LengthTest(PlantedTree):
@@ -140,42 +139,6 @@ class PagesTest(PlantedTree):
             "docs/guide/distributed.md:4: there is no test FaultTest.Stops",
             "docs/guide/distributed.md:5: the row names no test",
         )
-
-
-class PicturesTest(PlantedTree):
-    def setUp(self):
-        super().setUp()
-        self.modules("sluice_module(base LEVEL 0)", "sluice_module(queue LEVEL 3 THREADS)")
-        self.page(["`base` | the ground"], ["`queue` | rings & <lanes>"])
-        self.draw()
-
-    def modules(self, *lines):
-        self.plant("cmake/modules.cmake", *lines)
-
-    def page(self, *holds, ways=("`queue` | `Ring::push` | `Slots` | `Ring::consume` | a callable",)):
-        self.plant(
-            "docs/architecture.md",
-            "| station | runs on | does |",
-            "|---|---|---|",
-            "| admission | producer | lets in |",
-            "| handler | consumer | is called |",
-            "",
-            "| module | admission | ring | batch | handler |",
-            "|---|---|---|---|---|",
-            *(f"| {row} |" for row in ways),
-            "",
-            "| module | holds | open it to |",
-            "|---|---|---|",
-            *(f"| {row[0]} | do things |" for row in holds),
-        )
-
-    def draw(self):
-        for file, text in draw_architecture.draw(self.root).items():
-            self.plant(file, text.removesuffix("\n"))
-
-    def test_refuses_a_picture_of_other_levels(self):
-        self.modules("sluice_module(base LEVEL 0)", "sluice_module(queue LEVEL 4 THREADS)")
-        self.assert_finds(pictures.check, "docs/pictures/layers.svg:1: it is not what")
 
 
 class SnippetsTest(PlantedTree):

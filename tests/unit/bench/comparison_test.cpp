@@ -76,21 +76,6 @@ TEST(ComparisonTest, JudgesTheTargetsItCan) {
     EXPECT_DOUBLE_EQ(verdicts[1].reached, 0.3);
 }
 
-TEST(ComparisonTest, JudgesAFigureByItsMedianWhereThereIsNoBaseline) {
-    const std::vector<Result> results = {resultOf("ours", {3, 4, 4, 4, 4, 5}),
-                                         invalidResult("broken")};
-    const std::vector<Target> targets = {{"spsc-64B", "ours", "", 5},
-                                         {"spsc-64B", "ours", "", 3},
-                                         {"spsc-64B", "broken", "", 5},
-                                         {"other", "ours", "", 5}};
-    const std::vector<Verdict> verdicts = judge(targets, results, {});
-    ASSERT_EQ(verdicts.size(), 2U);
-    EXPECT_DOUBLE_EQ(verdicts[0].reached, 4);
-    EXPECT_TRUE(verdicts[0].isMet());
-    EXPECT_FALSE(verdicts[1].isMet());
-    EXPECT_EQ(verdicts[0].figure, "median");
-}
-
 // Rounds as they come from a machine: noise of two percent, now and then one that was disturbed,
 // and a drift that all subjects share.
 class Machine {

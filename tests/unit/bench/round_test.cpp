@@ -2,12 +2,10 @@
 // caught.
 
 #include "faulty_queue.hpp"
-#include "harness/run/flood.hpp"
 #include "harness/run/idle_latency.hpp"
 #include "harness/run/loaded_latency.hpp"
 #include "harness/run/raw_enqueue.hpp"
 #include "harness/run/send_schedule.hpp"
-#include "harness/run/sharing.hpp"
 #include "harness/run/throughput.hpp"
 #include "harness/statistics/statistics.hpp"
 
@@ -89,37 +87,6 @@ TEST(LoadedLatencyRoundTest, CountsLateProbesAndKeepsThem) {
         [&] { return loadedLatencyRound<LockedQueue<Fault::none>, TestMessage, Unpaced>(plan); });
     EXPECT_EQ(round.samples.size(), 17U);
     EXPECT_EQ(round.timedOut, 17U);
-}
-
-TEST(LoadedLatencyRoundTest, CountsProbesThatNeverCame) {
-    RoundPlan plan = smallPlan(1);
-    plan.intervalNs = 1000;
-    plan.probeStride = 1;
-    plan.runIn = 0;
-    const Round round = onAThread(
-        [&] { return loadedLatencyRound<LockedQueue<Fault::loses>, TestMessage, Unpaced>(plan); });
-    EXPECT_NE(round.error, "");
-    EXPECT_GE(round.timedOut, 1U);
-}
-
-template <Fault TheFault>
-Round sharing(const RoundPlan& plan) {
-    return sharingRound<LockedQueue<TheFault>, TestMessage, Unpaced>(plan);
-}
-
-TEST(SharingRoundTest, BalancesForACorrectQueue) {
-    const RoundPlan plan = smallPlan(2);
-    const Round round = sharing<Fault::none>(plan);
-    EXPECT_EQ(round.error, "");
-    EXPECT_EQ(round.counts.planned, plan.messages);
-    EXPECT_EQ(round.counts.delivered, plan.messages);
-    EXPECT_GT(round.ns, 0);
-}
-
-TEST(SharingRoundTest, CatchesMessagesThatAreLostDoubledOrChanged) {
-    EXPECT_NE(sharing<Fault::loses>(smallPlan(2)).error, "");
-    EXPECT_NE(sharing<Fault::doubles>(smallPlan(2)).error, "");
-    EXPECT_NE(sharing<Fault::corrupts>(smallPlan(2)).error, "");
 }
 
 TEST(IdleLatencyRoundTest, MeasuresEveryMessage) {
@@ -241,54 +208,6 @@ TEST(BadSubjectTest, ThatStallsHidesInTheClosedLoop) {
                             [](double sample) { return sample >= double(stallTime); }),
               1);
     EXPECT_LT(summarize(round.samples).p999, double(stallTime));
-}
-
-/// Has room for everything, and refuses messages that may be lost.
-class Selective : public LockedQueue<Fault::none> {
-    using Base = LockedQueue<Fault::none>;
-
-public:
-    Selective(std::size_t, std::size_t) : Base(1000000, 1) {}
-
-    struct Producer {
-        Base::Producer inner;
-        Push tryPush(const TestMessage& message, Urgency urgency) {
-            return urgency == Urgency::low ? Push::rejected : inner.tryPush(message);
-        }
-    };
-    Producer producer() { return {Base::producer()}; }
-};
-
-RoundPlan floodPlan(Urgency urgency) {
-    RoundPlan plan = smallPlan(1);
-    plan.urgency = urgency;
-    plan.handleNs = 300;
-    plan.load = 2;
-    plan.retried = false;
-    plan.ordered = false;
-    return plan;
-}
-
-Round flood(const RoundPlan& plan) {
-    return onAThread([&] { return floodRound<Selective, TestMessage, Unpaced>(plan); });
-}
-
-TEST(FloodRoundTest, CountsWhatTheWatchedPriorityLost) {
-    const Round round = flood(floodPlan(Urgency::low));
-    EXPECT_EQ(round.error, "");
-    EXPECT_EQ(round.lost, 600U);
-    EXPECT_TRUE(round.samples.empty());
-    EXPECT_EQ(round.counts.attempted, 1000U);
-    EXPECT_EQ(round.counts.rejected, 600U);
-    EXPECT_EQ(round.counts.delivered, 400U);
-}
-
-TEST(FloodRoundTest, HasASampleForEachMessageOfTheWatchedPriority) {
-    const Round high = flood(floodPlan(Urgency::high));
-    EXPECT_EQ(high.error, "");
-    EXPECT_EQ(high.lost, 0U);
-    EXPECT_EQ(high.samples.size(), 100U);
-    EXPECT_EQ(flood(floodPlan(Urgency::medium)).samples.size(), 300U);
 }
 
 Round roundWith(ArrivalProcess arrivals) {

@@ -409,9 +409,6 @@ public:
     explicit Timed(const Executor& executor) : executor_(executor) {}
     void handle(const Tick&) {
         ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms);
-        if (cancelsAfter != 0 && ticks.size() == cancelsAfter) {
-            EXPECT_TRUE(cancel(timer));
-        }
     }
     void handle(const Fail&) {
 #if defined(__cpp_exceptions)
@@ -419,8 +416,6 @@ public:
 #endif
     }
     std::vector<long long> ticks;  ///< milliseconds
-    std::size_t cancelsAfter = 0;
-    Timer timer;
 
 private:
     const Executor& executor_;
@@ -480,14 +475,6 @@ TEST_F(PooledTimerTest, FireAtTheirTimes) {
     EXPECT_EQ(object_.ticks, (Ticks{10, 29, 30}));
     EXPECT_EQ(object_.firedTimers(), 3U);
     EXPECT_EQ(object_.statistics().handled, 3U);
-}
-
-TEST_F(PooledTimerTest, RepeatUntilTheyAreCancelled) {
-    object_.cancelsAfter = 4;
-    object_.timer = object_.postEvery(10ms, Tick{});
-    executor_.runFor(1s);
-    EXPECT_EQ(object_.ticks, (Ticks{10, 20, 30, 40}));
-    EXPECT_FALSE(object_.cancel(object_.timer));
 }
 
 struct OneTimer : PooledTraits {

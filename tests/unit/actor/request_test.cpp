@@ -367,7 +367,6 @@ struct CountedTime {
     long time = 0;
     static constexpr CountedTime min() { return {LONG_MIN}; }
     static constexpr CountedTime max() { return {LONG_MAX}; }
-    friend bool operator==(CountedTime a, CountedTime b) { return a.time == b.time; }
     friend bool operator<(CountedTime a, CountedTime b) { return ++comparisons, a.time < b.time; }
     inline static long comparisons = 0;
 };

@@ -15,7 +15,6 @@
 namespace sluice::log::detail {
 namespace {
 
-<<<<<<< HEAD
 TEST(StampClock, NeverGoesBackOnOneThread) {
     std::atomic<std::uint64_t> word{0};
     Stamp last = 0;
@@ -27,13 +26,14 @@ TEST(StampClock, NeverGoesBackOnOneThread) {
         ASSERT_LE(first, second);
         ASSERT_LE(second, third);
         last = third;
-=======
+    }
+}
+
 TEST(StampClock, LetPassReturnsWhenTheNextReadingIsLater) {
     for (int i = 0; i < 1000; ++i) {
         const Stamp stamp = StampClock::now();
         StampClock::waitUntilPast(stamp);
         ASSERT_GT(StampClock::now(), stamp);
->>>>>>> 64130524 (log: options and records lose what nobody reads; tests by fault family)
     }
 }
 

@@ -2,17 +2,36 @@
 #include "outbox_sender.hpp"
 #include "streams.hpp"
 
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wire/envelope.hpp>
 
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace sluice::nats::detail {
+
+std::uint64_t originOf(const std::string& outboxFolder) {
+    if (outboxFolder.empty()) {
+        return drawNumber();
+    }
+    const std::filesystem::path file = std::filesystem::path(outboxFolder) / "origin";
+    std::uint64_t origin = 0;
+    std::ifstream(file) >> origin;
+    if (origin == 0) {
+        origin = drawNumber();
+        std::error_code failed;  // the outbox reports a folder that cannot be used
+        std::filesystem::create_directories(outboxFolder, failed);
+        std::ofstream(file) << origin << '\n';
+    }
+    return origin;
+}
 namespace {
 
 BufferPoolOptions poolOptions(const NatsOptions& options) {

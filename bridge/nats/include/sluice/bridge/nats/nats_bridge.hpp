@@ -278,8 +278,7 @@ public:
     NatsBridge(AnyBus& bus, const NatsOptions& given)
         : bus_(bus), options_(detail::checked(given)), rest_(given, "rest"), high_(given, "high") {
         if (options_.origin == 0) {
-            options_.origin = options_.durable.name.empty() ? detail::drawNumber()
-                                                            : detail::originOf(options_.durable);
+            options_.origin = detail::originOf(options_.durable.outboxFolder);
         }
         if (!options_.durable.stream.empty()) {
             outbox_ = std::make_unique<detail::Outbox>(rest_, high_, options_);

@@ -127,9 +127,9 @@ struct NatsOptions {
     /// message. False: libnats collects messages for up to a millisecond.
     bool sendAtOnce = false;
     BridgeObserver* observer = nullptr;  ///< may be null; must outlive the bridge
-    /// The number of the bus among all buses of the fleet. 0: the bridge computes a number from
-    /// durable.stream and durable.name, so that it stays the same over a restart. Without a
-    /// durable.name the number is random.
+    /// The number of the bus among all buses of the fleet. 0: a random number. The outboxFolder
+    /// keeps it, so that it stays the same over a restart; without a folder each start has another
+    /// one.
     std::uint64_t origin = 0;
     /// The most runs of senders whose sequences an importer of one type and priority follows.
     /// Messages of other senders are delivered too, and counted as untracked.

@@ -19,6 +19,10 @@
 
 namespace sluice::nats::detail {
 
+/// The origin of the process that uses the folder: drawn by the first process, then read from the
+/// file "origin". Without a folder, or if the file cannot be written, a random number. Never 0.
+std::uint64_t originOf(const std::string& outboxFolder);
+
 class OutboxFolder;
 class OutboxSender;
 

@@ -61,15 +61,6 @@ inline bool isSubject(const std::string& subject) noexcept {
 /// subject could not be recognised.
 inline constexpr std::size_t longestSubject = 200;
 
-/// Returns the origin of a program with this durable.name. It is never 0.
-inline std::uint64_t originOf(const DurableOptions& durable) {
-    std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-    for (const char c : durable.stream + "." + durable.name) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    }
-    return hash | 1U;
-}
-
 /// Returns a random number. It is never 0.
 inline std::uint64_t drawNumber() {
     std::random_device device;

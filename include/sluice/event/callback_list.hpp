@@ -642,7 +642,7 @@ private:
         // Acquire: the destructor's writes are visible.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
                !Freeing::isRunning(node)) {
-            this->collect();
+            this->collect(true);
             backoff.wait();
         }
     }

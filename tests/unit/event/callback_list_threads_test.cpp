@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <functional>
@@ -78,6 +79,51 @@ TEST_F(CallbackListNeighboursTest, RemovedCallbacksGoAtOnceWhileAnotherListIsCal
         ASSERT_EQ(owned(), 0) << i;
     }
     EXPECT_EQ(list.removedSizeApprox(), 0U);
+}
+
+/// The time is that of the test, and heavy fences are counted.
+struct CountedFences : StdPlatform {
+    struct Clock : std::chrono::steady_clock {
+        inline static std::atomic<std::chrono::nanoseconds::rep> time{0};
+        static time_point now() noexcept { return time_point(std::chrono::nanoseconds(time)); }
+    };
+    struct Fence : StdPlatform::Fence {
+        inline static std::atomic<int> count{0};
+        static void heavy() noexcept {
+            ++count;
+            StdPlatform::Fence::heavy();
+        }
+    };
+};
+struct CountedPolicies : DefaultPolicies {
+    struct Threading : MultipleThreading {
+        using Platform = CountedFences;
+    };
+};
+
+TEST_F(CallbackListNeighboursTest, ManyRemovalsBesideCallsShareFences) {
+    CallbackList<void(), CountedPolicies> list;
+    CallbackList<void(), CountedPolicies> another;
+    std::atomic<bool> isCalled{false};
+    std::atomic<bool> mayEnd{false};
+    another.append([&] { isCalled = true; });
+    std::thread caller([&] {
+        another();
+        test::awaitThat([&] { return mayEnd.load(); });
+    });
+    test::awaitThat([&] { return isCalled.load(); });
+    CountedFences::Fence::count = 0;
+    for (int i = 0; i < 2000; ++i) {
+        EXPECT_TRUE(list.remove(list.append([kept = captured] {})));
+    }
+    EXPECT_LE(CountedFences::Fence::count, 256 + 2000 / 256 + 1);
+    EXPECT_LT(owned(), 256);
+    EXPECT_GT(owned(), 0);
+    CountedFences::Clock::time += 200'001;
+    list();
+    EXPECT_EQ(owned(), 0);
+    mayEnd = true;
+    caller.join();
 }
 
 TEST_F(CallbackListNeighboursTest, RemoveAndWaitWaitsForNoOtherList) {

@@ -3,8 +3,11 @@
 #include <sluice/base/reader_registry.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <limits>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -159,6 +162,8 @@ class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
     template <class T>
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
+    using Clock = typename PlatformOf<Threading>::Clock;
+    using Tick = typename Clock::duration::rep;
 
 public:
     using Lock = LockOf<Threading>;
@@ -190,9 +195,11 @@ public:
         }
     }
 
-    /// Returns true if a call must collect() at its end.
-    [[nodiscard]] bool hasAny() const noexcept {
-        return hasAny_.load(std::memory_order_relaxed);  // relaxed: E1, by the fence before it
+    // A call that finds both at its end must collect(). Relaxed, all: E1, by the fence before them.
+    [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
+    [[nodiscard, gnu::cold]] bool isDue() const noexcept {
+        return hasPeriod_.load(std::memory_order_relaxed) ||
+               nextPeriod_.load(std::memory_order_relaxed) <= now() + burst;
     }
 
     /// The number of elements, including those that are waiting for a batch.
@@ -211,11 +218,14 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// Frees the elements that no call uses, without waiting. The caller holds no lock.
-    [[gnu::cold, gnu::noinline]] void collect() noexcept {
+    /// Frees the elements that no call uses, without waiting. The caller holds no lock. Beside
+    /// threads that call lists, a list begins 256 periods in a row, and then one each 200 us or for
+    /// each 256 elements: the rest waits for the first call or removal after that time, or for
+    /// `isUrgent`.
+    [[gnu::cold, gnu::noinline]] void collect(bool isUrgent = false) noexcept {
         const User user(*this);
         Begun begun;
-        while (moveOn(begun)) {
+        while (moveOn(begun, isUrgent)) {
             if (begun.passed == nullptr) {
                 begun.period = this->readers.beginGrace();  // E1
             } else if (begun.passed == this) {
@@ -230,7 +240,8 @@ public:
     Retired* takeAll() noexcept {
         taken_ += sizeApprox();
         passed_ = batch_ = taken_;
-        size_.store(0, std::memory_order_relaxed);  // relaxed, both: no other thread
+        size_.store(0, std::memory_order_relaxed);  // relaxed, all: no other thread
+        hasPeriod_.store(false, std::memory_order_relaxed);
         hasAny_.store(false, std::memory_order_relaxed);
         return std::exchange(first_, nullptr);
     }
@@ -240,16 +251,17 @@ public:
 private:
     // Elements have numbers, in the order of removal. Invariants, under the lock: first_ to last_
     // link the elements taken_ + 1 to taken_ + size_, oldest first. Those up to passed_ may be
-    // freed. If batch_ is not passed_, the elements up to batch_ were retired before period_ began.
-    // hasAny_ is true while there are elements. Numbers may wrap around.
+    // freed. While hasPeriod_, one thread makes the fence, or the elements up to batch_ wait, which
+    // were retired before period_ began; otherwise batch_ is passed_. hasAny_ is true while there
+    // are elements. Numbers may wrap around.
     //
     // Happens-before edges:
-    //   E1 begin  element unlinked, hasAny_ stored, heavy() | guard ended, light(), hasAny_ loaded.
-    //             Either hasPassed() sees the guard's end, or the call sees hasAny_ and collects.
+    //   E1 begin  element unlinked, hasAny_ and hasPeriod_ stored, heavy() | guard ended, light(),
+    //             both loaded. Either hasPassed() sees the guard's end, or the call collects.
     //   E2 free   a read guard -> E1 of the registry -> hasPassed() -> destructor
     //
-    // hasAny_ stays true from an element's add() until it is taken out, so E1 holds for each
-    // hasPassed() of its batch, on whichever thread.
+    // Both stay true until the batch has passed, so E1 holds for each of its hasPassed(), on
+    // whichever thread.
 
     /// What one collect() does next.
     struct Begun {
@@ -259,19 +271,19 @@ private:
         GracePeriod period{};
     };
 
-    /// Returns false if calls use the oldest element, or if there is none.
-    bool moveOn(Begun& begun) noexcept {
+    /// Returns false if there is nothing to do now.
+    bool moveOn(Begun& begun, bool isUrgent) noexcept {
         const Guard guard(lock);
-        if (taken_ == passed_ && batch_ == passed_ && begun.isBegun &&
-            begun.number - taken_ - 1 < sizeApprox()) {  // no other thread has taken them since
+        if (std::exchange(begun.isBegun, false)) {
             batch_ = begun.number;
             period_ = begun.period;
         }
-        if (taken_ == passed_ && batch_ != passed_) {
-            if (!this->readers.hasPassed(period_)) {  // E2
+        if (hasPeriod_.load(std::memory_order_relaxed)) {  // relaxed: written under the lock
+            if (batch_ == passed_ || !this->readers.hasPassed(period_)) {  // E2
                 return false;
             }
             passed_ = batch_;
+            hasPeriod_.store(false, std::memory_order_relaxed);
         }
         if (first_ == nullptr) {
             hasAny_.store(false,
@@ -279,18 +291,46 @@ private:
             return false;
         }
         begun.passed = nullptr;
-        if (taken_ == passed_) {
-            begun.isBegun = true;
-            begun.number = taken_ + sizeApprox();
-        } else {
+        if (taken_ != passed_) {
             ++taken_;
             size_.store(sizeApprox() - 1, std::memory_order_relaxed);
             begun.passed = std::exchange(first_, first_->nextRetired);
+        } else if (isUrgent || mayBegin()) {
+            hasPeriod_.store(true, std::memory_order_relaxed);  // E1
+            begun.isBegun = true;
+            begun.number = taken_ + sizeApprox();
+        } else {
+            return false;
         }
         return true;
     }
 
-    Atomic<bool> hasAny_{false};  // a call must collect() at its end
+    /// A limit, because a fence beside running threads takes up to 20 us.
+    bool mayBegin() noexcept {
+        if (this->readers.isAlone()) {
+            return true;
+        }
+        const Tick time = now();
+        const Tick next = nextPeriod_.load(std::memory_order_relaxed);
+        if (next > time + burst && sizeApprox() < many) {
+            return false;
+        }
+        nextPeriod_.store(std::clamp(next, time, time + burst) + interval,
+                          std::memory_order_relaxed);
+        return true;
+    }
+
+    static Tick now() noexcept { return Clock::now().time_since_epoch().count(); }
+
+    static constexpr Tick interval =
+        std::chrono::duration_cast<typename Clock::duration>(std::chrono::microseconds(200))
+            .count();
+    static constexpr std::size_t many = 256;
+    static constexpr Tick burst = many * interval;
+
+    Atomic<bool> hasAny_{false};
+    Atomic<bool> hasPeriod_{false};  // a thread makes the fence of a period, or a batch waits
+    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // less a burst: none begins before
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;
@@ -314,7 +354,7 @@ private:
         RetireList<Threading>& retired;
         ~Leaving() {
             Readers::fence();  // E1
-            if (__builtin_expect(retired.hasAny(), 0)) {
+            if (__builtin_expect(retired.hasAny(), 0) && retired.isDue()) {
                 retired.collect();
             }
         }

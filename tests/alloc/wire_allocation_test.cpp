@@ -42,7 +42,7 @@ TEST(WireAllocationTest, EncodingNeverAllocates) {
 TEST(WireAllocationTest, DecodingIntoFixedContainersNeverAllocates) {
     Fixed message;
     message.name = "name";
-    EXPECT_TRUE(message.numbers.assign({1, 2, 3}));
+    message.numbers = {1, 2, 3};
     std::array<unsigned char, 300> storage{};
     const AllocationCount count;
     wire::Buffer buffer(storage.data(), storage.size());

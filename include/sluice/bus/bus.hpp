@@ -586,16 +586,13 @@ private:
 
     /// One call of the consumer.
     struct Batch {
-        explicit Batch(Bus& b) noexcept : bus(b), role(b.consumerRole_, oneConsumer) {
-            bus.consumer_.begin();
-        }
+        explicit Batch(Bus& b) noexcept : bus(b) { bus.consumer_.begin(); }
         ~Batch() {
             bus.endBatch(*this);
             bus.consumer_.end();
         }
 
         Bus& bus;
-        typename RoleCheck::Scope role;
         const HandlerThread<Platform> handling;
         bool hasServed = false;
         bool hasThrown = false;
@@ -657,6 +654,8 @@ private:
         if (consumer_.isHere() || max == 0) {  // 0 would count as an empty poll
             return 0;
         }
+        // Not a member of Batch, whose functions units with and without NDEBUG share.
+        const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
         Batch batch(*this);
         if constexpr (!Traits::priorities) {
             return isOver()

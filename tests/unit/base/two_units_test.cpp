@@ -1,5 +1,6 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
+#include <sluice/bus.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@ template <class T>
 inline char typeMark = 0;
 const void* roleScopeWithoutAssertions();
 const void* callScopeWithoutAssertions();
+void processWithoutAssertions(Bus<Messages<int>>& bus);
 
 #ifndef NDEBUG
 TEST(TwoUnitsTest, ChecksOfUnitsWithAndWithoutAssertionsShareNoFunction) {
@@ -21,5 +23,14 @@ TEST(TwoUnitsTest, ChecksOfUnitsWithAndWithoutAssertionsShareNoFunction) {
     EXPECT_NE(&typeMark<CallCheck::Scope>, callScopeWithoutAssertions());
 }
 #endif
+
+// An object with a scope as a member would mix the two: g++ -O1 inlines its constructor only.
+TEST(TwoUnitsTest, UnitsWithAndWithoutAssertionsShareABus) {
+    static Bus<Messages<int>> bus;
+    for (int i = 0; i < 2; ++i) {
+        processWithoutAssertions(bus);
+        EXPECT_EQ(bus.processWith([](int) {}), 0U);
+    }
+}
 
 }  // namespace sluice::test

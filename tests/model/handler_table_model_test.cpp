@@ -24,11 +24,15 @@ struct TableTraits {
     static constexpr std::size_t handlerSize = 64;
 };
 using Table = detail::HandlerTable<void(), TableTraits>;
+struct OneHandler : TableTraits {
+    static constexpr std::size_t maxHandlers = 1;
+};
 using Consumer = detail::ConsumerState<ModelPlatform>;
 
 constexpr auto notThrown = [](auto&&) {};
 
-void callAll(Table& table, Consumer& consumer) {
+template <class AnyTable>
+void callAll(AnyTable& table, Consumer& consumer) {
     consumer.begin();
     table.callAll(consumer, notThrown, [] {});
     consumer.end();
@@ -150,6 +154,35 @@ void handlerEndsItself() {
     check(table.size() == 0, "the slot is free");
 }
 
+/// As above, but the other thread finds the slot with the next subscription, or with its end.
+template <bool IsEnded>
+void slotOfOneThatEndedItselfIsReused() {
+    detail::HandlerTable<void(), OneHandler> table;
+    Consumer consumer;
+    Plain<int> sum;
+    Table::Id id;
+    const auto remove = [&](auto which) {
+        (void)table.remove({which.slot, which.generation}, UnsubscribeCaller::any, consumer);
+    };
+    const auto first = table.add([&] {
+        remove(id);
+        sum.set(1);
+    });
+    id = {first.slot, first.generation};
+    parallel(
+        [&] {
+            callAll(table, consumer);
+            const auto next = table.add([] {});
+            if (IsEnded) {
+                remove(next);
+            }
+        },
+        [&] {
+            remove(id);
+            sum.set(0);
+        });
+}
+
 /// Two threads end the same subscription; either may go on once it has ended.
 void twoRemove() {
     Table table;
@@ -205,6 +238,8 @@ TEST(HandlerTableModelTest, HandlersAreAddedWhileOthersRun) {
 
 TEST(HandlerTableModelTest, ASubscriptionThatSeveralThreadsEndEndsForAll) {
     EXPECT_TRUE(holds(handlerEndsItself));
+    EXPECT_TRUE(holds(slotOfOneThatEndedItselfIsReused<false>));
+    EXPECT_TRUE(holds(slotOfOneThatEndedItselfIsReused<true>));
     EXPECT_TRUE(holds(twoRemove));
     EXPECT_TRUE(holds(twoRemoveWhileCalling, options({1, 1})));
 }
@@ -217,6 +252,7 @@ TEST(HandlerTableModelTest, EveryOrderIsNeeded) {
                         removeTheFirstOfTwo,
                         firstOfTwoIsNotDelayedByTheSecond,
                         handlerEndsItself,
+                        slotOfOneThatEndedItselfIsReused<true>,
                         twoRemove,
                         {twoRemoveWhileCalling, {1, 1}},
                         {placeIsReusedWhileCalling, {1, 1}}};

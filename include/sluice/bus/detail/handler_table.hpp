@@ -85,7 +85,7 @@ public:
         const std::lock_guard<Lock> guard(lock_);
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;
-        slot->generation.store(generation, std::memory_order_relaxed);  // relaxed: E1 is the lock
+        slot->generation.store(generation, std::memory_order_release);  // E4; E1 is the lock
         (void)order_.pushBack(Entry{slot, generation});  // it has an entry for each slot
         version_.add(1);
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
@@ -173,7 +173,8 @@ private:
     // written, light fence, generation read: the consumer skips the handler, or the remover waits.
     // E3 done: handler returned -> announcement release .. acquire -> callable destroyed.
     // E4 over: callable destroyed by a handler that ended itself -> generation release .. acquire
-    // -> another remover of the same subscription returns.
+    // -> another remover of the same subscription returns. The remover may acquire a later
+    // generation of the slot, so each store of a generation is a release.
     //
     // A slot's generation: `free` -> `ending` while it is filled -> the subscription's unique
     // number -> number | ending -> `free`.
@@ -195,9 +196,9 @@ private:
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
         for (Slot& slot : slots_) {
-            // Relaxed, both: under the lock.
+            // Relaxed: under the lock.
             if (!isOver_ && slot.generation.load(std::memory_order_relaxed) == free) {
-                slot.generation.store(ending, std::memory_order_relaxed);
+                slot.generation.store(ending, std::memory_order_release);  // E4
                 return &slot;
             }
         }
@@ -255,12 +256,13 @@ private:
 
     bool beginEnd(Slot& slot, Id id) {
         const std::lock_guard<Lock> guard(lock_);
-        // Relaxed, both: written under the lock; E2's fence orders it for the consumer.
+        // Relaxed: written under the lock.
         if (id.generation == 0 ||
             slot.generation.load(std::memory_order_relaxed) != id.generation) {
             return false;
         }
-        slot.generation.store(id.generation | ending, std::memory_order_relaxed);
+        // E4; E2's fence orders it for the consumer.
+        slot.generation.store(id.generation | ending, std::memory_order_release);
         order_.eraseOrdered(std::find_if(order_.begin(), order_.end(), [&slot](const Entry& entry) {
             return entry.slot == &slot;
         }));

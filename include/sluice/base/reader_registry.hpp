@@ -353,7 +353,8 @@ private:
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        slot.entries[0].store(Slot::temporary, std::memory_order_relaxed);  // relaxed: no guard
+        // Release (E1): as in ReadGuard, a hasPassed() may read this word instead.
+        slot.entries[0].store(Slot::temporary, std::memory_order_release);
         return slot;
     }
 

@@ -129,10 +129,12 @@ private:
         SingleWriterNumber<Platform> max;
     };
     /// Striped by thread number, so that refused publishers seldom contend for a cache line.
-    struct alignas(Traits::cacheLineSize) alignas(SharedCount) Stripe {
+    /// One alignas, because g++ ignores the first of two on a class in a template.
+    struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
     };
+    static_assert(alignof(Stripe) >= Traits::cacheLineSize, "each stripe begins a cache line");
     static constexpr std::size_t stripeCount = Platform::hasThreads ? 4 : 1;
 
     Stripe& stripe() noexcept { return stripes_[Platform::threadNumber() % stripeCount]; }

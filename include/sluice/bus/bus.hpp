@@ -87,13 +87,15 @@ public:
     explicit Bus(Observer& observer) : observer_(&observer) {}
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
-    /// Ends all subscriptions and destroys all messages. No other thread may be in a call.
+    /// Ends all subscriptions and destroys all messages. No other thread may be in a call. A
+    /// handler of a static bus may call std::exit(), which does not destroy the messages.
     ~Bus() {
         close();  // so that no destructor of a handler or message publishes or waits
-        if (consumer_.isHere()) {
-            return;  // a handler has called std::exit(), and the bus is static
-        }
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
+        if (consumer_.isHere()) {  // a handler has called std::exit(), and the bus is static
+            Platform::runsHandlers() = false;  // for the assertion if it has not
+            return;
+        }
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the thread first");
         forEachRing(*this, [](auto& ring, Priority) {
@@ -611,6 +613,7 @@ private:
         bool isDiscarded = false;
 
         [[gnu::always_inline]] ~Delivery() {
+            SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
             const auto count = [&](detail::ConsumeOutcome outcome) {
                 bus.counts_.count(queued.typeIndex(), P, outcome);
             };

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -341,6 +342,9 @@ void exitInAHandler() {
     static Bus<TestMessages, Traits> bus;
     static const Subscription subscription =
         bus.template subscribe<Alarm>([](const Alarm&) { std::exit(3); });
+    auto own = std::make_shared<Subscription>();  // the handler's captures own it
+    *own = bus.template subscribe<Sample>([own, text = std::string(99, 'x')](const Sample&) {});
+    own.reset();
     (void)bus.publish(Alarm{"a text that is too long to be kept in the string itself"});
     (void)bus.publish(Alarm{});
     bus.process();
@@ -352,6 +356,16 @@ TYPED_TEST(BusClosingTest, HandlerMayEndTheProgram) {
 #endif
 
 #if !defined(NDEBUG) && defined(GTEST_HAS_DEATH_TEST)
+TEST(BusDrainDeathTest, HandlerThatDestroysItsBusIsNoticed) {
+    const auto destroyInAHandler = [] {
+        auto bus = std::make_unique<TestBus<4>>();
+        bus->subscribe<Alarm>([&bus](const Alarm&) { bus.reset(); }).release();
+        (void)bus->publish(Alarm{});
+        bus->process();
+    };
+    EXPECT_DEATH(destroyInAHandler(), "a handler has destroyed its bus|heap-use-after-free");
+}
+
 TEST(BusDrainDeathTest, DestructionUnderAPublisherIsNoticed) {
     const auto destroyUnderAPublisher = [] {
         auto bus = std::make_unique<Bus<Messages<int>, StoppingTraits<NoStatsBusTraits>>>();

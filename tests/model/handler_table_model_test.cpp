@@ -15,8 +15,8 @@
 namespace sluice::model {
 namespace {
 
-using detail::UnsubscribeCaller;
 using detail::UnsubscribeResult;
+using detail::UnsubscribeStep;
 
 struct TableTraits {
     using Platform = ModelPlatform;
@@ -58,12 +58,28 @@ void removeWhileCalling() {
     const Table::Id id = table.add(Adding(sum));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 check(table.remove(id, UnsubscribeCaller::any, consumer) ==
-                           UnsubscribeResult::done,
+                 check(table.remove(id, UnsubscribeStep::any, consumer) == UnsubscribeResult::done,
                        "it ends");
                  sum.set(0);
              });
     check(table.size() == 0, "the slot is free");
+}
+
+/// An end in two steps: the captures outlive the first one.
+void removeInTwoSteps() {
+    Table table;
+    Consumer consumer;
+    Plain<int> sum;
+    const Table::Id id = table.add(Adding(sum));
+    parallel([&] { callAll(table, consumer); },
+             [&] {
+                 check(table.remove(id, UnsubscribeStep::keepCaptures, consumer) ==
+                           UnsubscribeResult::done,
+                       "it ends");
+                 sum.set(0);
+                 (void)table.remove(id, UnsubscribeStep::destroyCaptures, consumer);
+             });
+    check(table.add(Adding(sum)).slot == id.slot, "the slot is free");
 }
 
 /// The consumer goes on to a second handler while the first one is ended.
@@ -76,7 +92,7 @@ void removeTheFirstOfTwo() {
     (void)table.add(Adding(second));
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
+                 (void)table.remove(id, UnsubscribeStep::any, consumer);
                  first.set(0);
              });
     check(second.get() == 1, "the other one is called");
@@ -96,7 +112,7 @@ void firstOfTwoIsNotDelayedByTheSecond() {
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
+                 (void)table.remove(id, UnsubscribeStep::any, consumer);
                  first.set(0);
                  isRemoved.store(1, std::memory_order_release);
              });
@@ -129,7 +145,7 @@ void placeIsReusedWhileCalling() {
     const Table::Id id = table.add(Adding(first));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
+                 (void)table.remove(id, UnsubscribeStep::any, consumer);
                  (void)table.add(Adding(second));
                  first.set(0);
              });
@@ -143,12 +159,12 @@ void handlerEndsItself() {
     Plain<int> sum;
     Table::Id id;
     id = table.add([&, adding = Adding(sum)]() mutable {
-        (void)table.remove(id, UnsubscribeCaller::any, consumer);
+        (void)table.remove(id, UnsubscribeStep::any, consumer);
         adding();
     });
     parallel([&] { callAll(table, consumer); },
              [&] {
-                 (void)table.remove(id, UnsubscribeCaller::any, consumer);
+                 (void)table.remove(id, UnsubscribeStep::any, consumer);
                  sum.set(0);
              });
     check(table.size() == 0, "the slot is free");
@@ -162,7 +178,7 @@ void slotOfOneThatEndedItselfIsReused() {
     Plain<int> sum;
     Table::Id id;
     const auto remove = [&](auto which) {
-        (void)table.remove({which.slot, which.generation}, UnsubscribeCaller::any, consumer);
+        (void)table.remove({which.slot, which.generation}, UnsubscribeStep::any, consumer);
     };
     const auto first = table.add([&] {
         remove(id);
@@ -191,7 +207,7 @@ void twoRemove() {
     Plain<int> second;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&](Plain<int>& mine) {
-        (void)table.remove(id, UnsubscribeCaller::any, consumer);
+        (void)table.remove(id, UnsubscribeStep::any, consumer);
         mine.set(sum.get());
     };
     Plain<int> seen;
@@ -205,7 +221,7 @@ void twoRemoveWhileCalling() {
     Plain<int> sum;
     const Table::Id id = table.add(Adding(sum));
     const auto end = [&] {
-        (void)table.remove(id, UnsubscribeCaller::any, consumer);
+        (void)table.remove(id, UnsubscribeStep::any, consumer);
         (void)sum.get();
     };
     parallel([&] { callAll(table, consumer); }, end, end);
@@ -226,6 +242,7 @@ void twoAdd() {
 
 TEST(HandlerTableModelTest, NoHandlerRunsAfterItsEnd) {
     EXPECT_TRUE(holds(removeWhileCalling));
+    EXPECT_TRUE(holds(removeInTwoSteps));
     EXPECT_TRUE(holds(removeTheFirstOfTwo));
     EXPECT_TRUE(holds(firstOfTwoIsNotDelayedByTheSecond));
     EXPECT_TRUE(holds(placeIsReusedWhileCalling, options({1, 1})));

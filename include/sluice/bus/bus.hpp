@@ -854,9 +854,9 @@ private:
 
     template <class T>
     static detail::UnsubscribeResult remove(void* self, std::uint32_t slot, CounterWord generation,
-                                            detail::UnsubscribeCaller caller) noexcept {
+                                            detail::UnsubscribeStep step) noexcept {
         Bus& bus = *static_cast<Bus*>(self);
-        return bus.handlersOf<T>().remove({slot, generation}, caller, bus.consumer_);
+        return bus.handlersOf<T>().remove({slot, generation}, step, bus.consumer_);
     }
 
     using Counts = std::conditional_t<Traits::statistics, detail::BusCounts<Traits, List::count>,

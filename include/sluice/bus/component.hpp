@@ -86,15 +86,24 @@ public:
 
     /// Ends all subscriptions. Afterwards no handler of the owner runs, except the caller.
     void unsubscribeAll() noexcept {
-        // End last, because the captures of a handler may own the owner.
+        using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
             // The subscription whose handler calls this stays: a thread that destroys the owner
             // must wait for that handler.
-            if (each.end(detail::UnsubscribeCaller::ownHandler) !=
-                detail::UnsubscribeResult::atReturn) {
+            if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
+        }
+        for (Subscription& each : ending) {
+            if (each.takeStep(Step::keepCaptures) != detail::UnsubscribeResult::done) {
+                each.release();  // it has ended before, or another thread ends it
+            }
+        }
+        // Last, because the captures of a handler may own the owner.
+        for (Subscription& each : ending) {
+            (void)each.takeStep(Step::destroyCaptures);
+            each.release();
         }
     }
 
@@ -117,7 +126,7 @@ private:
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];
-            if (!each.isActive() && each.end(detail::UnsubscribeCaller::ownHandler) !=
+            if (!each.isActive() && each.end(detail::UnsubscribeStep::ownHandler) !=
                                         detail::UnsubscribeResult::atReturn) {
                 subscriptions_.eraseUnordered(i - 1);
             }

@@ -18,7 +18,12 @@ enum class UnsubscribeResult : unsigned char {
     refused,      ///< the caller is not its handler
 };
 
-enum class UnsubscribeCaller : unsigned char { any, ownHandler };
+enum class UnsubscribeStep : unsigned char {
+    any,              ///< all steps
+    ownHandler,       ///< all steps, but only in the subscription's own handler
+    keepCaptures,     ///< ends it and waits for its handler; never for another thread that ends it
+    destroyCaptures,  ///< the last step, if the result of keepCaptures was `done`
+};
 
 }  // namespace detail
 
@@ -53,7 +58,7 @@ public:
     /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
-        return end(detail::UnsubscribeCaller::any) != detail::UnsubscribeResult::alreadyOver &&
+        return end(detail::UnsubscribeStep::any) != detail::UnsubscribeResult::alreadyOver &&
                wasActive;
     }
 
@@ -74,30 +79,37 @@ private:
 
     using Remove = detail::UnsubscribeResult (*)(void* bus, std::uint32_t slot,
                                                  CounterWord generation,
-                                                 detail::UnsubscribeCaller caller) noexcept;
+                                                 detail::UnsubscribeStep step) noexcept;
 
     Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
     /// The handler and another thread may run this simultaneously: the handler writes hasEnded_
     /// only, and the other thread waits for it.
-    detail::UnsubscribeResult end(detail::UnsubscribeCaller caller) noexcept {
-        using detail::UnsubscribeCaller;
+    detail::UnsubscribeResult end(detail::UnsubscribeStep step) noexcept {
         using detail::UnsubscribeResult;
+        using detail::UnsubscribeStep;
         void* const bus = bus_.load(std::memory_order_acquire);  // E1 taken
         if (bus == nullptr) {
             return UnsubscribeResult::alreadyOver;
         }
-        const auto result = remove_(bus, slot_, generation_, UnsubscribeCaller::ownHandler);
+        const auto result = remove_(bus, slot_, generation_, UnsubscribeStep::ownHandler);
         if (result == UnsubscribeResult::atReturn) {
             hasEnded_.store(true, std::memory_order_relaxed);
         }
-        if (result != UnsubscribeResult::refused || caller == UnsubscribeCaller::ownHandler) {
+        if (result != UnsubscribeResult::refused || step == UnsubscribeStep::ownHandler) {
             return result;
         }
         // Stored first: the handler's captures, which are destroyed next, may own this object.
         bus_.store(nullptr, std::memory_order_relaxed);
-        return remove_(bus, slot_, generation_, UnsubscribeCaller::any);
+        return remove_(bus, slot_, generation_, UnsubscribeStep::any);
+    }
+
+    /// Takes one step of the end.
+    detail::UnsubscribeResult takeStep(detail::UnsubscribeStep step) noexcept {
+        void* const bus = bus_.load(std::memory_order_relaxed);
+        return bus == nullptr ? detail::UnsubscribeResult::alreadyOver
+                              : remove_(bus, slot_, generation_, step);
     }
 
     /// Moves the other's subscription into this object, whose own is over. E1 taken: the fields are

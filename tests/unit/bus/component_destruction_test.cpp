@@ -113,6 +113,41 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerOnAnotherThread) {
     EXPECT_FALSE(signals.isInsideAtTheEnd.load());
 }
 
+/// Kept alive by a handler, while another handler takes its time.
+struct KeptAndSlow final {
+    ~KeptAndSlow() { signals.isInsideAtTheEnd = signals.isInside.load(); }
+    void keep(SmallBus& bus, std::shared_ptr<KeptAndSlow> self) {
+        component.subscribe<Sample>(bus, [&all = signals](const Sample&) {
+            all.isInside = true;
+            awaitThat([&all] { return all.mayLeave.load(); });
+            all.isInside = false;
+        });
+        component.subscribe<Alarm>(bus, [self = std::move(self)](const Alarm&) {});
+    }
+    Signals& signals;
+    Component<KeptAndSlow, 2> component{*this};
+};
+
+TEST(BusComponentTest, OwnerThatAHandlerHoldsOutlivesItsOtherHandlers) {
+    SmallBus bus;
+    Signals signals;
+    std::shared_ptr<KeptAndSlow> owner(new KeptAndSlow{signals});
+    owner->keep(bus, owner);
+    KeptAndSlow& kept = *owner;
+    owner.reset();
+    ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+    Crew crew;
+    crew.add([&] { bus.process(); });
+    crew.add([&] {
+        awaitThat([&] { return bus.subscriptionCount<Sample>() == 0; });
+        signals.mayLeave = true;
+    });
+    crew.start();
+    awaitThat([&] { return signals.isInside.load(); });
+    kept.component.unsubscribeAll();
+    EXPECT_FALSE(signals.isInsideAtTheEnd);
+}
+
 /// Retires in its handler, while another thread destroys the owner.
 class Quitting final {
 public:

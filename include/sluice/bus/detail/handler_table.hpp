@@ -91,35 +91,44 @@ public:
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription: see Subscription. With UnsubscribeCaller::ownHandler, a call outside of
-    /// the subscription's handler changes nothing.
-    UnsubscribeResult remove(Id id, UnsubscribeCaller caller, Consumer& consumer) {
+    /// Ends a subscription, or takes one step of it: see Subscription.
+    UnsubscribeResult remove(Id id, UnsubscribeStep step, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
+        if (step == UnsubscribeStep::destroyCaptures) {
+            finish(slot);
+            return UnsubscribeResult::done;
+        }
         // Relaxed: this thread stored it.
         const bool isItself =
             consumer.isHere() && consumer.handler.load(std::memory_order_relaxed) == &slot;
-        if (caller == UnsubscribeCaller::ownHandler && !isItself) {
+        if (step == UnsubscribeStep::ownHandler && !isItself) {
             return UnsubscribeResult::refused;
         }
-        if (!beginEnd(slot, id)) {
-            const auto isOver = [&] { return !isEnding(slot, id); };
-            if (isItself && !isOver()) {
-                return UnsubscribeResult::atReturn;
+        const bool isFirst = beginEnd(slot, id);
+        const auto isOver = [&] { return !isEnding(slot, id); };
+        if (isItself && (isFirst || !isOver())) {
+            if (isFirst) {
+                slot.endsWithCall = true;
             }
+            return UnsubscribeResult::atReturn;
+        }
+        if (!isFirst && step != UnsubscribeStep::keepCaptures) {
             await(isOver);  // the handler may have ended itself and still run
             return UnsubscribeResult::alreadyOver;
-        }
-        if (isItself) {
-            slot.endsWithCall = true;
-            return UnsubscribeResult::atReturn;
         }
         if (!consumer.isHere()) {
             Platform::Fence::heavy();  // E2
             await([&] {
-                return consumer.handler.load(std::memory_order_acquire) != &slot;  // E3
+                return consumer.handler.load(std::memory_order_acquire) != &slot ||  // E3
+                       isOver();  // then a later subscription has the slot
             });
         }
-        finish(slot);
+        if (!isFirst) {
+            return UnsubscribeResult::alreadyOver;
+        }
+        if (step != UnsubscribeStep::keepCaptures) {
+            finish(slot);
+        }
         return UnsubscribeResult::done;
     }
 

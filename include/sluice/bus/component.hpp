@@ -59,8 +59,9 @@ public:
     }
 
     /// Subscribes a handler for Bus::subscribe(), or a member function of the owner. Returns false
-    /// if the bus has maxHandlers handlers, or if this component is full; then the caller keeps the
-    /// handler. A subscription that ended in its own handler counts until the handler returns.
+    /// if this component is full; then the caller keeps the handler. Also returns false if the bus
+    /// has maxHandlers handlers, but a handler passed as an rvalue has been moved from then. A
+    /// subscription that ended in its own handler counts until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {

@@ -39,7 +39,8 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// The bus must outlive its subscriptions, also those that have ended themselves.
 ///
-/// Thread safety: one thread at a time, and the handler may end its own subscription any time.
+/// Thread safety: one thread at a time, and the handler may end its own subscription any time. If
+/// another thread moves this object meanwhile, isActive() of the new one may remain true.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -68,6 +69,30 @@ TEST(LogBackend, WritesNoFurtherRecordWhenItsTimeIsOver) {
     EXPECT_EQ(gated->texts(), Texts{"0"});
     const auto counts = writer->statistics();
     EXPECT_EQ(counts.written + counts.lost_in_sinks + counts.messages, 10u);
+}
+
+TEST(LogBackend, RejectsWithoutEvictionWhenItsTimeIsOver) {
+    std::atomic<bool> isOver{false};
+    backend_options options;
+    options.queue_size = 32;
+    options.on_thread_stop = [&] { isOver = true; };
+    const auto gated = std::make_shared<GatedSink>();
+    const auto writer = std::make_shared<backend>(options);
+    auto ended = std::make_shared<async_logger>("ended", gated, writer, Overflow::dropOldest);
+    async_logger logger("log", gated, writer, Overflow::dropOldest);
+    ended->info("held");
+    gated->gate.awaitArrival();
+    for (int i = 0; i < 100; ++i) {
+        ended->info(i);
+    }
+    ended.reset();
+    EXPECT_FALSE(writer->shutdown(1ms));
+    gated->gate.open();
+    test::awaitThat([&] { return isOver.load(); });
+    const std::uint64_t evicted = writer->statistics().dropped;
+    logger.info("refused");
+    EXPECT_EQ(writer->statistics().rejected_after_end, 1u);
+    EXPECT_EQ(writer->statistics().dropped, evicted);
 }
 
 TEST(LogBackend, TheLimitOfAShutdownHoldsBesideAnother) {

@@ -229,6 +229,7 @@ public:
     }
 
     void retire(LoggerState& logger) noexcept override { writer_.retire(logger); }
+    bool isAbandoned() const noexcept override { return writer_.isAbandoned(); }
 
     const backend_options& options() const noexcept { return options_; }
     const BatchWriter& writer() const noexcept { return writer_; }

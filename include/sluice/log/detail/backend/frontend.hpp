@@ -211,6 +211,11 @@ public:
     /// Called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
+    /// Whether records may stay in the lanes when their loggers end. Each thread that ends a logger
+    /// after such records returns true: the thread has seen abandon(), or that the list of actions
+    /// was closed later.
+    virtual bool isAbandoned() const noexcept = 0;
+
     LoggerList& loggers() noexcept { return loggers_; }
     Records& records() noexcept { return queue_; }
     const Records& records() const noexcept { return queue_; }
@@ -299,7 +304,12 @@ private:
             : frontend_(frontend), logger_(std::move(logger)) {
             frontend_.loggers().add(*logger_);
         }
-        ~End() override { frontend_.loggers().remove(*logger_); }
+        ~End() override {
+            frontend_.loggers().remove(*logger_);
+            if (frontend_.isAbandoned()) {
+                frontend_.loggers().keep(std::move(logger_));
+            }
+        }
 
         void run() noexcept override { frontend_.retire(*logger_); }
 

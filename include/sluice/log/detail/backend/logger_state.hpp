@@ -164,6 +164,8 @@ public:
     /// Flush request after all records with smaller stamps; 0: none. Any thread raises it.
     std::atomic<Stamp> flushWanted{0};
     Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
+
+    std::unique_ptr<LoggerState> nextKept;  ///< see LoggerList::keep()
 };
 
 /// The loggers of one back end. Any thread may call add(), the batching thread the other members.
@@ -173,6 +175,11 @@ public:
     LoggerList() = default;
     LoggerList(const LoggerList&) = delete;
     LoggerList& operator=(const LoggerList&) = delete;
+    ~LoggerList() {
+        while (kept_) {  // one by one, because the destructor of `kept_` would recurse
+            kept_ = std::move(kept_->nextKept);
+        }
+    }
 
     void add(LoggerState& logger) {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -182,6 +189,15 @@ public:
     void remove(const LoggerState& logger) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
+    }
+
+    /// Keeps the state of an ended logger, without its sinks, as long as the list: a post may evict
+    /// one of the logger's records, which reads the policy and counts.
+    void keep(std::unique_ptr<LoggerState> logger) noexcept {
+        logger->sinks.clear();
+        const std::lock_guard<std::mutex> lock(mutex_);
+        logger->nextKept = std::move(kept_);
+        kept_ = std::move(logger);
     }
 
     /// Calls visit(logger) for each logger, with no lock held.
@@ -247,6 +263,7 @@ private:
 
     std::mutex mutex_;  ///< guards the following
     std::vector<LoggerState*> loggers_;
+    std::unique_ptr<LoggerState> kept_;  ///< the newest state of keep()
 };
 
 }  // namespace sluice::log::detail

@@ -396,7 +396,7 @@ private:
 
     /// Evicts, or waits for room. Returns false if the policy rejects or the queue was closed.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
-        if (policy == Overflow::reject) {
+        if (policy == Overflow::reject || isClosed()) {
             return false;
         }
         const RecordSize size = sizeIn(lane, bytes);
@@ -470,7 +470,7 @@ private:
         Slot& lane = registry_->shared();
         while (typename Registry::SharedGuard guard = registry_->lockShared()) {
             PostAttempt attempt = tryPostRarely(lane, head, bytes, write);
-            if (attempt == PostAttempt::full && policy == Overflow::dropOldest &&
+            if (attempt == PostAttempt::full && policy == Overflow::dropOldest && !isClosed() &&
                 evictFor(lane, sizeIn(lane, bytes))) {
                 attempt = tryPostRarely(lane, head, bytes, write);
             }

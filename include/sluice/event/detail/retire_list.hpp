@@ -218,10 +218,11 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// Frees the elements that no call uses, without waiting. The caller holds no lock. Beside
-    /// threads that call lists, a list begins 256 periods in a row, and then one each 200 us or for
-    /// each 256 elements: the rest waits for the first call or removal after that time, or for
-    /// `isUrgent`.
+    /// Frees the elements that no call uses, without waiting. The caller holds no lock.
+    ///
+    /// While other threads call lists, a list begins 256 periods in a row, and then one period in
+    /// 200 us, or one for each 256 elements. The other elements wait for the first call or removal
+    /// after that time. An urgent collect() begins a period at once.
     [[gnu::cold, gnu::noinline]] void collect(bool isUrgent = false) noexcept {
         const User user(*this);
         Begun begun;

@@ -42,7 +42,7 @@ int onReturn(const std::string& file) {
 int onExit(const std::string& file) {
     const auto log = makeLog(file);
     log->critical("the last line");
-    std::exit(0);
+    std::exit(0);  // NOLINT(concurrency-mt-unsafe): no other thread calls it
 }
 
 int onAbort(const std::string& file) {
@@ -97,7 +97,7 @@ bool keepsTheLastLine(int (*end)(const std::string&), const std::string& file) {
     if (child == 0) {
         const ::rlimit noCore{0, 0};
         ::setrlimit(RLIMIT_CORE, &noCore);
-        std::exit(end(file));
+        std::exit(end(file));  // NOLINT(concurrency-mt-unsafe): no other thread calls it
     }
     int status = 0;
     if (child < 0 || ::waitpid(child, &status, 0) != child) {

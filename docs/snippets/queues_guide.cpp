@@ -152,7 +152,6 @@ bool waiting() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      oneClaimForARange() && onlyTheNewest() && inPlace() &&
-                      waiting();
+                      oneClaimForARange() && onlyTheNewest() && inPlace() && waiting();
     return good ? 0 : 1;
 }

@@ -257,7 +257,7 @@ public:
     /// The deadline on another clock, whose time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
-        if (deadline_ == TimePoint::max()) {
+        if (deadline_ == TimePoint::max() || isReady()) {
             return OtherTimePoint::max();
         }
         const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
@@ -268,7 +268,7 @@ public:
     /// reply may still arrive. It returns the reply only once.
     Expected<Reply, RequestError> get() {
         if constexpr (std::is_same_v<TimePoint, detail::HandlerWait::TimePoint>) {
-            if (executor_ != nullptr) {
+            if (executor_ != nullptr && !isReady()) {
                 (void)executor_->runUntil([this] { return isReady(); }, deadline_);
                 return poll();
             }

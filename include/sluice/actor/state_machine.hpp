@@ -120,7 +120,8 @@ auto callEnter(Context& /*context*/, long /*rank*/) -> decltype(State::enter(), 
     State::enter();
 }
 template <class State, class Context>
-void callEnter(Context& /*context*/, ...) {}
+void callEnter(Context& /*context*/, ...) {
+}
 
 /// The same for `State::exit`.
 template <class State, class Context>
@@ -132,7 +133,8 @@ auto callExit(Context& /*context*/, long /*rank*/) -> decltype(State::exit(), vo
     State::exit();
 }
 template <class State, class Context>
-void callExit(Context& /*context*/, ...) {}
+void callExit(Context& /*context*/, ...) {
+}
 
 /// Adds a state, its parents and its initial states to a list.
 template <class List, class State,
@@ -232,7 +234,8 @@ bool asks(Action /*action*/, Context& /*context*/, const Message& /*message*/) {
     return true;
 }
 template <class Context, class Message, class Guard>
-void acts(Guard /*guard*/, Context& /*context*/, const Message& /*message*/) {}
+void acts(Guard /*guard*/, Context& /*context*/, const Message& /*message*/) {
+}
 template <class Context, class Message, auto Function>
 void acts(Do<Function> /*action*/, Context& context, const Message& message) {
     (void)callWith<Function>(context, message);
@@ -351,10 +354,9 @@ struct MachineTable {
     /// Whether a row is never used, because an earlier row of the same state and message has no
     /// guard.
     static constexpr bool hasHiddenRow() noexcept {
-        const RowIndices messages{
-            TypeList<typename RowOf<Rows>::Message...>::template indexOf<
-                typename RowOf<Rows>::Message>()...,
-            size};
+        const RowIndices messages{TypeList<typename RowOf<Rows>::Message...>::template indexOf<
+                                      typename RowOf<Rows>::Message>()...,
+                                  size};
         const RowIndices guards{RowOf<Rows>::guards..., 0};
         for (std::size_t row = 0; row != sizeof...(Rows); ++row) {
             for (std::size_t before = 0; before != row; ++before) {

@@ -142,10 +142,10 @@ private:
         update(guard);
     }
 
-    Park work_;                   ///< the workers except the timekeeper sleep here
-    Park nextAlarm_;              ///< the timekeeper sleeps here
-    std::size_t sleepers_ = 0;    ///< workers that sleep at work_; guarded by the lock
-    Waiter* waiters_ = nullptr;   ///< handlers that sleep, the last one first; guarded by the lock
+    Park work_;                  ///< the workers except the timekeeper sleep here
+    Park nextAlarm_;             ///< the timekeeper sleeps here
+    std::size_t sleepers_ = 0;   ///< workers that sleep at work_; guarded by the lock
+    Waiter* waiters_ = nullptr;  ///< handlers that sleep, the last one first; guarded by the lock
     std::atomic<bool> hasTimekeeper_{false};             ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
     /// Whether a sleeper must become timekeeper. Set with the lock, cleared by the waking thread.
@@ -259,7 +259,7 @@ public:
             return;
         }
         worker->next.store(&task, std::memory_order_release);  // E2
-        Fence::light();  // E3
+        Fence::light();                                        // E3
         if (!isWatching_.load(std::memory_order_relaxed)) {
             watch();
         }
@@ -549,8 +549,8 @@ private:
     inline static thread_local Worker* current_ = nullptr;
 
     SpinLock lock_;
-    detail::TaskQueue queue_;            ///< guarded by lock_
-    detail::Alarms alarms_;              ///< guarded by lock_
+    detail::TaskQueue queue_;  ///< guarded by lock_
+    detail::Alarms alarms_;    ///< guarded by lock_
     /// The next check of long handlers; guarded by lock_.
     TimePoint watchTime_ = TimePoint::max();
     std::atomic<bool> isWatching_{false};  ///< whether it is set; written with lock_

@@ -259,6 +259,12 @@ public:
         return advance(period, where, nullptr);
     }
 
+    /// Returns true if no guard of the object is visible. One that begins now may be missed.
+    [[nodiscard]] bool looksUnread(const void* where) const noexcept {
+        GracePeriod period(firstGroup());
+        return hasPassed(period, where);
+    }
+
     /// Waits for the guards of other threads that had begun before the call. It spins, then yields,
     /// then sleeps.
     void waitForOthers(const void* where) const noexcept {
@@ -349,18 +355,23 @@ private:
             }
         }
         // A slot for this guard. The thread is not new, so E5 needs no heavy().
-        return ReadGuard(markTemporary(take()).entries[0], Slot::temporary, where);
+        Entry& entry = markTemporary(take()).entries[0];
+        return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // Release (E1): as in ReadGuard, a hasPassed() may read this word instead.
-        slot.entries[0].store(Slot::temporary, std::memory_order_release);
+        // Keeps the phase, so that words of consecutive guards differ. Release (E1): as in
+        // ReadGuard, a hasPassed() may read this word instead.
+        Entry& entry = slot.entries[0];
+        entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
+                    std::memory_order_release);
         return slot;
     }
 
     /// A Slot::temporary slot has one guard, which uses the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
-        entry.store(0, std::memory_order_release);  // E1
+        entry.store(entry.load(std::memory_order_relaxed) & Slot::phase,
+                    std::memory_order_release);  // E1
         release(reinterpret_cast<Slot&>(entry));
     }
 

@@ -56,8 +56,9 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// and removing take a lock for a few instructions.
 ///
 /// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// Then the last of these calls destroys it. A callback may destroy its own list: the call ends
-/// after it, and destroys the callbacks.
+/// Then the last of these calls destroys it, or, if the list has just destroyed others, the first
+/// call or removal 0.2 ms later. A callback may destroy its own list: the call ends after it, and
+/// destroys the callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -534,6 +535,7 @@ public:
                 unlink(*node);
                 if (isOwnCall) {
                     this->add(guard, *node);  // freed by this thread's last call of the list
+                    this->makeDue(guard);
                 }
             }
         }
@@ -566,6 +568,7 @@ public:
         if (this->readers.isInside()) {
             const Guard guard(this->lock);
             this->add(guard, *this);
+            this->makeDue(guard);
             return;
         }
         Freeing::freeAll(this->takeAll());
@@ -623,6 +626,9 @@ private:
     void addRetired(Node* node, Node* last) noexcept {
         if (node != nullptr) {
             const Guard guard(this->lock);
+            if (node != last) {
+                this->makeDue(guard);  // clear() frees all at once
+            }
             for (; node != last; node = node->next.load(std::memory_order_relaxed)) {
                 this->add(guard, *node);  // relaxed: unlinked nodes keep their `next`
             }
@@ -642,7 +648,11 @@ private:
         // Acquire: the destructor's writes are visible.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
                !Freeing::isRunning(node)) {
-            this->collect(true);
+            {
+                const Guard guard(this->lock);
+                this->makeDue(guard);
+            }
+            this->collect();
             backoff.wait();
         }
     }

@@ -169,7 +169,11 @@ private:
                       "policy wants the event among them");
         constexpr bool isConverted = !(std::is_same_v<std::decay_t<A>, std::decay_t<Args>> && ...);
         if constexpr (isConverted && isDetected<EventResult, Policies, First, Args&...>) {
-            dispatchFrom<First, Args...>(std::forward<First>(first),
+            // Kept, because a conversion may move the object that `first` is a part of.
+            using Kept = std::conditional_t<std::is_class_v<std::decay_t<First>>,
+                                            std::decay_t<First>, First&&>;
+            Kept kept(std::forward<First>(first));
+            dispatchFrom<First, Args...>(static_cast<First&&>(kept),
                                          static_cast<Args>(std::forward<A>(args))...);
         } else {
             callListeners(getEvent<Policies, Event>(std::forward<First>(first), args...),

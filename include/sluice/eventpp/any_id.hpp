@@ -28,8 +28,8 @@ struct EmptyAnyStorage {
 /// equal if both are. If the type Storage has no ==, only the digests are compared for
 /// equality; if it has no <, only the digests are ordered.
 ///
-/// With the default EmptyAnyStorage, two values with one digest are one event, such as 3 and 3L. For
-/// untrusted identifiers, choose a Storage that compares values, such as std::variant<int, X>.
+/// With the default EmptyAnyStorage, two values with one digest are one event, such as 3 and 3L.
+/// For untrusted identifiers, choose a Storage that compares values, such as std::variant<int, X>.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
     template <class T>

@@ -13,8 +13,8 @@ namespace sluice {
 
 /// One bus of a metrics page: its name, its counts, and its types' names in the order of its
 /// Messages. All three must outlive it. The types' names must differ, which no function checks,
-/// because Prometheus refuses two samples with the same labels. Bytes that are not UTF-8 are shown as
-/// replacement characters.
+/// because Prometheus refuses two samples with the same labels. Bytes that are not UTF-8 are shown
+/// as replacement characters.
 class BusMetrics {
 public:
     template <std::size_t TypeCount>

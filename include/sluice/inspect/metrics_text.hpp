@@ -3,8 +3,9 @@
 /// \file
 /// Writes the counts of buses in Prometheus' text format 0.0.4.
 ///
-/// Use it to answer a scrape, or to write a file for the node exporter. It needs only a function that
-/// takes text: no socket, allocation or locale. Use prometheus_collector.hpp with prometheus-cpp.
+/// Use it to answer a scrape, or to write a file for the node exporter. It needs only a function
+/// that takes text: no socket, allocation or locale. Use prometheus_collector.hpp with
+/// prometheus-cpp.
 ///
 ///     const auto statistics = bus.statistics();
 ///     static constexpr std::string_view types[] = {"Sample", "Alarm"};
@@ -36,8 +37,7 @@
 namespace sluice {
 
 /// The value of the field Content-Type with which a server sends the text.
-inline constexpr std::string_view metricsContentType =
-    "text/plain; version=0.0.4; charset=utf-8";
+inline constexpr std::string_view metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
 namespace detail {
 

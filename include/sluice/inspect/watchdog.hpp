@@ -164,7 +164,7 @@ private:
     const std::chrono::nanoseconds limit_;
     const Report report_;
     std::mutex mutex_;
-    std::list<Entry> entries_;  ///< guarded by mutex_
+    std::list<Entry> entries_;                     ///< guarded by mutex_
     std::atomic<std::uint64_t> failedReports_{0};  ///< written with mutex_
     std::atomic<bool> isEnding_{false};
     Park changed_;

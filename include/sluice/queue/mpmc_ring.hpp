@@ -76,7 +76,8 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount, in
+    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount,
+    // in
     //      detail/sequence_slot.hpp
 
     // ---- Consumers

@@ -76,7 +76,8 @@ public:
         }
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount, in
+    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount,
+    // in
     //      detail/sequence_slot.hpp
 
     // ---- Consumer

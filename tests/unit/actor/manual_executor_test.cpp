@@ -5,8 +5,8 @@
 #include <sluice/actor/manual_executor.hpp>
 #include <sluice/actor/manual_traits.hpp>
 #include <sluice/actor/pooled_object.hpp>
-#include <sluice/actor/running.hpp>
 #include <sluice/actor/request.hpp>
+#include <sluice/actor/running.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
 
@@ -124,9 +124,7 @@ public:
 class AskingThere : public PooledObject<AskingThere, Messages<Token>> {
 public:
     explicit AskingThere(Delaying& source) : source_(source) {}
-    void handle(const Token&) {
-        answer = source_.request<int>(Ask{}, 500ms).get();
-    }
+    void handle(const Token&) { answer = source_.request<int>(Ask{}, 500ms).get(); }
     Expected<int, RequestError> answer = Unexpected(RequestError::full);
 
 private:
@@ -151,6 +149,16 @@ TEST(ManualExecutorTest, TheVirtualClockDecidesOnRepliesAndDeadlines) {
     executor.runFor(1h);
     EXPECT_EQ(future.get().error(), RequestError::timedOut);
     EXPECT_EQ(executor.now() - start, 1100ms + 1h);
+}
+
+TEST(ManualExecutorTest, AReplyThatHasArrivedOutlivesTheExecutor) {
+    auto executor = std::make_unique<ManualExecutor>();
+    auto source = std::make_unique<Running<Delaying>>(*executor);
+    auto future = source->request<int>(Ask{}, 500ms);
+    executor->runFor(400ms);
+    source.reset();
+    executor.reset();
+    EXPECT_EQ(future.get().value(), 7);
 }
 
 struct Timed : PooledTraits {

@@ -377,8 +377,7 @@ struct CountingPlatform : StdPlatform {
 };
 using CountingScheduler = detail::CoroutineScheduler<CountingPlatform>;
 struct Timed final : CountingScheduler::Waiting {
-    Timed(CountingScheduler& scheduler, Frame& frame, long time)
-        : Waiting(scheduler, frame) {
+    Timed(CountingScheduler& scheduler, Frame& frame, long time) : Waiting(scheduler, frame) {
         begin({time});
     }
     bool isDone() override { return true; }

@@ -407,9 +407,7 @@ struct Fail {};
 class Timed : public PooledObject<Timed, Messages<Tick, Fail>, WithTimers> {
 public:
     explicit Timed(const Executor& executor) : executor_(executor) {}
-    void handle(const Tick&) {
-        ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms);
-    }
+    void handle(const Tick&) { ticks.push_back((executor_.now() - Executor::TimePoint()) / 1ms); }
     void handle(const Fail&) {
 #if defined(__cpp_exceptions)
         throw 1;

@@ -49,6 +49,27 @@ TYPED_TEST(ReaderRegistryTest, KnowsWhatThisThreadReads) {
     EXPECT_FALSE(this->registry.isInside(&this->objects[0]));
 }
 
+TYPED_TEST(ReaderRegistryTest, APeriodDoesNotWaitForTheNextGuardOfANinthObject) {
+    auto& registry = this->registry;
+    const auto inEight = [&](const auto& again, std::size_t depth) -> void {
+        if (depth < 8) {
+            const auto guard = registry.enter(&this->objects[depth]);
+            again(again, depth + 1);
+            return;
+        }
+        const void* const ninth = &this->objects[8];
+        auto period = registry.beginGrace();
+        {
+            const auto guard = registry.enter(ninth);
+            period = registry.beginGrace();
+            EXPECT_FALSE(registry.hasPassed(period, ninth));
+        }
+        const auto next = registry.enter(ninth);
+        EXPECT_TRUE(registry.hasPassed(period, ninth));
+    };
+    inEight(inEight, 0);
+}
+
 TYPED_TEST(ReaderRegistryTest, GuardsNestDeeply) {
     const auto nest = [this](const auto& again, std::size_t depth) -> void {
         if (depth == this->objects.size()) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace sluice {
@@ -145,6 +146,20 @@ TYPED_TEST(EventDispatcherMoveTest, FindsTheEventBeforeItMovesTheArguments) {
         dispatcher.dispatch(0, std::move(message));
         EXPECT_EQ(calls, 6);
     }
+}
+
+struct KeyPolicies : DefaultPolicies {
+    static std::string getEvent(const std::string& key, const std::variant<Letter, int>&) {
+        return key;
+    }
+};
+TEST(EventDispatcherTest, ReadsTheEventBeforeAConversionMovesTheArgument) {
+    EventDispatcher<std::string, void(std::variant<Letter, int>), KeyPolicies> dispatcher;
+    int calls = 0;
+    dispatcher.appendListener(std::string(100, 't'), [&](const auto&) { ++calls; });
+    Letter message{std::string(100, 't'), "text"};
+    dispatcher.dispatch(message.topic, std::move(message));
+    EXPECT_EQ(calls, 1);
 }
 
 TEST(EventDispatcherGetEventTest, ReadsTheConvertedArgument) {

@@ -52,8 +52,9 @@ TEST(BusMetricsTextTest, IsThisText) {
     statistics.times[0] = {7, 1500ms, 1s};
     statistics.times[2] = {90, 42ns, 7us};
     statistics.highWater = 12;
-    EXPECT_EQ(textOf({{"vehicle", statistics, oneType}}),
-              R"(# HELP sluice_bus_published_total Messages that were accepted and have left the bus.
+    EXPECT_EQ(
+        textOf({{"vehicle", statistics, oneType}}),
+        R"(# HELP sluice_bus_published_total Messages that were accepted and have left the bus.
 # TYPE sluice_bus_published_total counter
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="low"} 100
 sluice_bus_published_total{bus="vehicle",type="Sample",priority="medium"} 200

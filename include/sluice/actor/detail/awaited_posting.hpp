@@ -108,8 +108,8 @@ private:
     }
 
     BasicSpinLock<Platform> lock_;
-    Wait* oldest_ = nullptr;  ///< guarded by the lock
-    Wait* newest_ = nullptr;  ///< guarded by the lock
+    Wait* oldest_ = nullptr;                                              ///< guarded by the lock
+    Wait* newest_ = nullptr;                                              ///< guarded by the lock
     typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
 };
 

@@ -302,8 +302,8 @@ private:
 
     /// One more than timers, because it is indexed by slots.
     using Queue = DeadlineHeap<TimePoint, Traits::maxTimers + 1>;
-    Queue high_;    ///< the timers of high priority
-    Queue others_;  ///< the other timers
+    Queue high_;                           ///< the timers of high priority
+    Queue others_;                         ///< the other timers
     SingleWriterCounter<Platform> fired_;  ///< written by the object's thread
     Slots slots_;
 };

@@ -3,7 +3,6 @@
 #include <sluice/base/reader_registry.hpp>
 #include <sluice/event/detail/policy_traits.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -53,6 +52,7 @@ public:
     bool isInside() const noexcept { return registry_.isInside(this); }
     /// Returns true if no other running thread has called a list of this registry.
     bool isAlone() const noexcept { return registry_.isAlone(); }
+    bool looksUnread() const noexcept { return registry_.looksUnread(this); }
     GracePeriod beginGrace() const noexcept { return registry_.beginGrace(); }
     bool hasPassed(GracePeriod& period) const noexcept { return registry_.hasPassed(period, this); }
     void waitForOthers() const noexcept { registry_.waitForOthers(this); }
@@ -89,6 +89,7 @@ public:
 
     bool isInside() const noexcept { return calls_ != 0; }
     bool isAlone() const noexcept { return true; }
+    bool looksUnread() const noexcept { return true; }
     GracePeriod beginGrace() const noexcept { return {}; }
     bool hasPassed(GracePeriod& /*period*/) const noexcept { return !isInside(); }
     void waitForOthers() const noexcept {}
@@ -199,7 +200,7 @@ public:
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
-               nextPeriod_.load(std::memory_order_relaxed) <= now() + burst;
+               nextPeriod_.load(std::memory_order_relaxed) <= now();
     }
 
     /// The number of elements, including those that are waiting for a batch.
@@ -218,15 +219,20 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
+    /// The next collect() need not wait for the time of a period.
+    void makeDue(const Guard& /*guard*/) noexcept {
+        nextPeriod_.store(std::numeric_limits<Tick>::min(), std::memory_order_relaxed);
+    }
+
     /// Frees the elements that no call uses, without waiting. The caller holds no lock.
     ///
-    /// While other threads call lists, a list begins 256 periods in a row, and then one period in
-    /// 200 us, or one for each 256 elements. The other elements wait for the first call or removal
-    /// after that time. An urgent collect() begins a period at once.
-    [[gnu::cold, gnu::noinline]] void collect(bool isUrgent = false) noexcept {
+    /// While the list is being called, it begins one period in 200 us, or one for each 256
+    /// elements. The other elements wait for the first call or removal after that time, or for
+    /// makeDue().
+    [[gnu::cold, gnu::noinline]] void collect() noexcept {
         const User user(*this);
         Begun begun;
-        while (moveOn(begun, isUrgent)) {
+        while (moveOn(begun)) {
             if (begun.passed == nullptr) {
                 begun.period = this->readers.beginGrace();  // E1
             } else if (begun.passed == this) {
@@ -273,7 +279,7 @@ private:
     };
 
     /// Returns false if there is nothing to do now.
-    bool moveOn(Begun& begun, bool isUrgent) noexcept {
+    bool moveOn(Begun& begun) noexcept {
         const Guard guard(lock);
         if (std::exchange(begun.isBegun, false)) {
             batch_ = begun.number;
@@ -296,7 +302,7 @@ private:
             ++taken_;
             size_.store(sizeApprox() - 1, std::memory_order_relaxed);
             begun.passed = std::exchange(first_, first_->nextRetired);
-        } else if (isUrgent || mayBegin()) {
+        } else if (mayBegin()) {
             hasPeriod_.store(true, std::memory_order_relaxed);  // E1
             begun.isBegun = true;
             begun.number = taken_ + sizeApprox();
@@ -308,16 +314,14 @@ private:
 
     /// A limit, because a fence beside running threads takes up to 20 us.
     bool mayBegin() noexcept {
-        if (this->readers.isAlone()) {
+        if (this->readers.looksUnread()) {
             return true;
         }
         const Tick time = now();
-        const Tick next = nextPeriod_.load(std::memory_order_relaxed);
-        if (next > time + burst && sizeApprox() < many) {
+        if (time < nextPeriod_.load(std::memory_order_relaxed) && sizeApprox() < many) {
             return false;
         }
-        nextPeriod_.store(std::clamp(next, time, time + burst) + interval,
-                          std::memory_order_relaxed);
+        nextPeriod_.store(time + interval, std::memory_order_relaxed);
         return true;
     }
 
@@ -327,11 +331,10 @@ private:
         std::chrono::duration_cast<typename Clock::duration>(std::chrono::microseconds(200))
             .count();
     static constexpr std::size_t many = 256;
-    static constexpr Tick burst = many * interval;
 
     Atomic<bool> hasAny_{false};
     Atomic<bool> hasPeriod_{false};  // a thread makes the fence of a period, or a batch waits
-    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // less a burst: none begins before
+    Atomic<Tick> nextPeriod_{std::numeric_limits<Tick>::min()};  // none begins before
     Atomic<unsigned> users_{1};
     Atomic<std::size_t> size_{0};
     Retired* first_ = nullptr;

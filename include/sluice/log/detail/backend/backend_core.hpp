@@ -356,7 +356,7 @@ private:
         queue_.wake();
         Backoff backoff(std::chrono::microseconds(50));
         Guard guard = batches_.tryLock();
-        while (!(guard && (!clean || writer_.isClean())) && Clock::now() < end) {
+        while ((!guard || (clean && !writer_.isClean())) && Clock::now() < end) {
             guard = {};
             backoff.wait();
             guard = batches_.tryLock();

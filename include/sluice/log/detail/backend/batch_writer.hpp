@@ -28,8 +28,8 @@ namespace sluice::log::detail {
 
 /// Passes records to sinks in runs; for one thread.
 ///
-/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in one call,
-/// other sinks receive each record. A record that flushes ends its run.
+/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in one
+/// call, other sinks receive each record. A record that flushes ends its run.
 ///
 /// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
 /// that any sink refuses counts as lost once.
@@ -412,7 +412,7 @@ public:
 
     /// The holder unlocks until no thread asks. Naps, because a real-time thread that only yields
     /// would keep the processor.
-    void letOthersIn(Guard& guard) noexcept {
+    void letOthersIn(Guard& guard) const noexcept {
         guard.unlock();
         for (Backoff backoff(std::chrono::microseconds(50)); isWanted();) {
             backoff.wait();

@@ -411,8 +411,7 @@ public:
 
 private:
     friend class BlockingQueue;
-    template <class Self, class T>
-    friend class detail::BlockingPushes;
+    friend detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type>;
     explicit BasicProducer(BlockingQueue& queue)
         : queue_(&queue), handle_(queue.queue_.producer()) {}
 

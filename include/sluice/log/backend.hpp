@@ -137,7 +137,7 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Frontend::Records::leastBytes,
                 Limits::mostBytes);
-    return std::make_shared<BackendCore>(options);
+    return BackendCore::make(options);
 }
 
 SLUICE_LOG_INLINE void BackendAccess::leave(backend& which) {
@@ -226,7 +226,6 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
 /// At the end of the program: writes all records. Later each logging thread writes its own.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
-    core_->poll();  // the polling thread of a manual back end may have ended
     core_->writeAll();
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {

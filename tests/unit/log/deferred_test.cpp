@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -210,6 +211,20 @@ TEST_F(DeferredBackendTest, AllIsWrittenBeforeCallSitesGo) {
     { const detail::UnloadGuard guard; }
     EXPECT_EQ(sink->texts, Texts{"1"});
     opening.join();
+}
+
+TEST_F(DeferredBackendTest, CallSitesMayGoWhileBackEndsBegin) {
+    std::atomic<bool> isOver{false};
+    std::thread unloading([&] {
+        while (!isOver) {
+            const detail::UnloadGuard guard;
+        }
+    });
+    for (int i = 0; i < 50; ++i) {
+        const backend another;
+    }
+    isOver = true;
+    unloading.join();
 }
 
 TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {

@@ -2,6 +2,7 @@
 #include "support/scale.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <spdlog/sinks/base_sink.h>
@@ -116,6 +117,19 @@ TEST_F(ManualBackendTest, AFullLaneAndAFlushOfAnotherThreadWaitForPoll) {
     for (const auto& line : sink->lines()) {
         EXPECT_EQ(line.calledBy, std::this_thread::get_id());
     }
+}
+
+TEST_F(ManualBackendTest, AnUnloadedLibraryWritesTheRecordsThoughThePollingThreadHasEnded) {
+    std::thread([&] { by->poll(); }).join();
+    logNumbers(3);
+    std::thread([] { const detail::UnloadGuard guard; }).join();
+    EXPECT_EQ(sink->texts(), numbers(3));
+    std::thread([&] {
+        by->poll();
+        std::thread([] { const detail::UnloadGuard guard; }).join();
+        logNumbers(5);  // one more than its lane has room for
+    }).join();
+    EXPECT_EQ(sink->texts().size(), 7U) << "its polling thread is still the same";
 }
 
 TEST_F(ManualBackendTest, TheThreadThatPolledLastIsThePollingThread) {

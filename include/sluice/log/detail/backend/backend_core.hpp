@@ -192,13 +192,19 @@ class BackendCore final : public Frontend,
     using Guard = BatchLock::Guard;
 
 public:
+    /// Use make(): the destructor removes the core from the registry.
     explicit BackendCore(const backend_options& options)
-        : Frontend(queueOptions(options, this)), options_(options) {
-        BackendRegistry::instance().add(*this);
-    }
+        : Frontend(queueOptions(options, this)), options_(options) {}
     ~BackendCore() {
         BackendRegistry::instance().remove(*this);
         actions_.close();
+    }
+
+    /// Makes a core and registers it, when other threads may call share().
+    static std::shared_ptr<BackendCore> make(const backend_options& options) {
+        auto core = std::make_shared<BackendCore>(options);
+        BackendRegistry::instance().add(*core);
+        return core;
     }
 
     [[nodiscard]] bool send(std::unique_ptr<OrderedAction>& action) noexcept override {
@@ -297,9 +303,15 @@ public:
         return isOver && writer_.isFlushed();
     }
 
+    /// Polls a manual back end, whose polling thread may have ended.
     void writeAll() override {
         queue_.withdrawOwnPost();
+        const std::thread::id before = pollingThread_.load(std::memory_order_relaxed);
+        poll();
         flushAndWait(options_.drain_timeout);
+        if (isPollingThread()) {
+            pollingThread_.store(before, std::memory_order_relaxed);
+        }
     }
 
     /// Implements backend::flush_wait().
@@ -478,7 +490,7 @@ private:
 
     // ---- Manual back ends
 
-    // Relaxed, both: each thread only compares the value with its own number.
+    // Relaxed, also in writeAll(): each thread only compares the value with its own number.
     void takePolling() noexcept {
         pollingThread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }

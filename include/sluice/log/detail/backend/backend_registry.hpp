@@ -35,7 +35,7 @@ public:
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
-    /// Shares the ownership; null if the member is beginning or ending.
+    /// Shares the ownership; null if the member is ending.
     virtual std::shared_ptr<RegistryMember> share() noexcept = 0;
     /// Waits until all records are written, for `drain_timeout` at most. Does not wait for a post
     /// of the calling thread, which a signal handler may have interrupted.

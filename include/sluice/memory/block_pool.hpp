@@ -431,7 +431,7 @@ public:
             }
         }
         return blocks_ != capacity_ &&
-               (addSlab(resizing, std::clamp(blocks_, firstSlab_, blocksPerSlab_)), true);
+               (addSlab(resizing, std::max(std::min(blocks_, blocksPerSlab_), firstSlab_)), true);
     }
 
     std::size_t trim(Slot* slot) noexcept {

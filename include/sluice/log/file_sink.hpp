@@ -403,6 +403,7 @@ private:
                 throw spdlog::spdlog_ex("1 MiB is unwritten for file " + filename());
             }
             writeBuffer(guard, buffer_.size());
+            addNotice();
         } catch (...) {
             ++lost_;
             lostTime_ = message.time;
@@ -473,13 +474,20 @@ private:
     void write(const Guard& guard) {
         writeBuffer(guard, buffer_.size());
         if (__builtin_expect(lost_ != reported_, 0)) {
-            const std::string text = detail::droppedText(lost_ - reported_);
-            formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
-            reported_ = lost_;
+            addNotice();
             writeBuffer(guard, buffer_.size());
         }
         if (__builtin_expect(!complaint_.empty(), 0)) {
             throw spdlog::spdlog_ex(std::exchange(complaint_, {}));
+        }
+    }
+
+    /// Adds the line "N records dropped" if records were lost since the last one.
+    void addNotice() {
+        if (lost_ != reported_) {
+            const std::string text = detail::droppedText(lost_ - reported_);
+            formatter_->format({lostTime_, {}, lostName_, spdlog::level::warn, text}, buffer_);
+            reported_ = lost_;
         }
     }
 

@@ -374,6 +374,25 @@ TEST_F(LogFork, TheChildCountsOnlyItsOwnRecords) {
     EXPECT_EQ(writer->statistics().written, 1u);
 }
 
+TEST_F(LogFork, ADropNoticeIsFlushedBefore) {
+    backend_options options;
+    options.queue_size = 1;
+    options.pacing = pacing_policy::nap;
+    options.notice_interval = std::chrono::milliseconds(200);
+    const auto writer = std::make_shared<backend>(options);
+    const auto sink = std::make_shared<test::GatedSink>();
+    async_logger logger("core", sink, writer, Overflow::reject);
+    logger.info("held");
+    sink->gate.awaitArrival();
+    for (int i = 0; i < 5; ++i) {
+        logger.info("discarded");
+    }
+    sink->gate.open();
+    ASSERT_TRUE(writer->flush_wait());
+    test::awaitThat([&] { return sink->texts().back().find("dropped") != std::string::npos; });
+    inChild([&] { return sink->linesAtFlush().back() == sink->lines().size(); });
+}
+
 TEST_F(LogFork, TheChildTellsOnlyOfItsOwnDrops) {
     backend_options options;
     options.queue_size = 1;

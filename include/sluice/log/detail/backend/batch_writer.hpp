@@ -489,7 +489,7 @@ public:
         }
     }
 
-    /// Whether the sinks are flushed since their last record.
+    /// Whether the sinks are flushed since their last record or notice.
     bool isClean() const noexcept { return isClean_; }
 
     /// The time at which the last batch began.
@@ -716,6 +716,7 @@ private:
             return;
         }
         logger.reportedMissing = missingOf(logger);
+        isClean_ = false;
         sinks_.reportDrops(logger, missing, times_.at(reached_));
     }
 

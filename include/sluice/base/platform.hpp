@@ -212,8 +212,7 @@ public:
 /// the program starts or by the first call of any member.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
-/// handler and in a forked child. The kernel lets one thread at a time into heavy(), without
-/// priority inheritance.
+/// handler and in a forked child.
 ///
 /// Errors: if the kernel refuses the barrier later, heavy() ends the program, because a fence on
 /// one side alone cannot keep the promise. So a sandbox must allow membarrier (flags 0), or be

@@ -85,17 +85,12 @@ struct alignas(cacheLineSize) ReaderSlot {
 ///     use(list.first());                           registry.waitForOthers(&list);
 ///                                                  delete node;
 ///
-/// Use it if readers of one object must not delay removals from another one. Use std::shared_ptr if
-/// a reader keeps an object for long or passes it on.
-///
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
 /// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
 /// waitForOthers() if each reads the object of the other's call. Threads that have called
 /// enter(where) must end before the registry is destroyed. A reader preempted inside one object
-/// delays removals of this object only.
-///
-/// After hasPassed() has returned true, or waitForOthers() has returned, the caller sees all writes
-/// of the earlier guards of the object.
+/// delays removals of this object only. After hasPassed() has returned true, or waitForOthers() has
+/// returned, the caller sees all writes of the earlier guards of the object.
 ///
 /// Performance: enter() is a store and a light fence. A thread's first enter(), and guards of more
 /// than eight objects on one thread, take a slot, which may allocate: std::bad_alloc changes

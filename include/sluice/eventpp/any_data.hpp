@@ -47,9 +47,6 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.appendListener(1, [](const Connected& event) { greet(event.peer); });
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
-/// Use a heterogeneous dispatcher if the set of types is known, and std::any if every access must
-/// be checked.
-///
 /// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
 /// first, or derive the type from the event. Debug builds refuse a type larger than the object, and
 /// access to an object that was moved away. The object's destructor must not assign to its AnyData.

@@ -173,9 +173,6 @@ private:
 ///     list();    // calls the first one
 ///     list(42);  // calls the second one
 ///
-/// Use it if calls for one kind of event have different arguments. Use CallbackList if there is one
-/// prototype.
-///
 /// HeterTuple explains the choice of the prototype. Only callbacks of one prototype have an order.
 /// Thread safety, errors and performance are those of CallbackList.
 ///

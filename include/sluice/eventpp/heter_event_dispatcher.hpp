@@ -115,8 +115,6 @@ private:
 ///     dispatcher.dispatch(3);              // calls the first one
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
-/// Use it if events have different arguments. Use EventDispatcher if all have the same.
-///
 /// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
 /// precedes the arguments; with ArgumentPassingIncludeEvent it is among them. The rest is like
 /// EventDispatcher.

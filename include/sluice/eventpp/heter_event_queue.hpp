@@ -146,8 +146,6 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// Use EventQueue if all events have the same arguments, Bus for messages that are types.
-///
 /// All events are in one queue, and each takes as much memory as the arguments of the largest
 /// prototype. The rest is like EventQueue.
 ///

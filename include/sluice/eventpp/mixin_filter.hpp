@@ -54,7 +54,6 @@ public:
 
     using Base::Base;
 
-    /// Adds a filter behind the others.
     FilterHandle appendFilter(const Filter& filter) { return filters_.append(filter); }
 
     /// Returns false if the handle names no filter of this object.
@@ -94,7 +93,6 @@ public:
 
     using Base::Base;
 
-    /// Adds a filter behind the others of its prototype.
     template <class Filter>
     FilterHandle appendFilter(Filter&& filter) {
         return filters_.append(std::forward<Filter>(filter));

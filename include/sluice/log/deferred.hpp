@@ -19,13 +19,11 @@
 /// std::format (SPDLOG_USE_STD_FORMAT) it always does.
 ///
 /// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, but never a SLUICE_LOG. If the level
-/// is off, a call evaluates only the logger.
+/// is off, a call evaluates only the logger. The format string is a constant without named
+/// arguments. Fields, kv(), have no place in it. A call without arguments prints its text
+/// unchanged.
 ///
-/// The format string is a constant, checked by the compiler, without named arguments. Fields, kv(),
-/// have no place in it. A call without arguments prints its text unchanged, with its braces.
-///
-/// Thread safety and performance are those of the logger. For `{:L}` the back end uses the global
-/// locale when it formats.
+/// Thread safety is that of the logger. `{:L}` uses the global locale of the time of formatting.
 ///
 /// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
 

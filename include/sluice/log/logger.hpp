@@ -32,8 +32,8 @@ namespace sluice::log {
 /// handlers like any spdlog logger. The calling thread checks the level and formats the text.
 /// flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: that of the log calls of all threads. The printed time is read shortly before the record
-/// is stamped, so it may be a little earlier than that of the line before.
+/// Order: that of the log calls of all threads. A printed time may be a little earlier than that of
+/// the line before.
 ///
 /// Thread safety: like any spdlog logger. Change the error handler and the list of sinks only while
 /// no thread logs. A logger may be destroyed while the back end has records of it. A sink may log,

@@ -99,8 +99,6 @@ private:
 ///     queue.consume([](const Reading& reading) { ... });  // the consumer; waits while it is empty
 ///     queue.close();
 ///
-/// Use it if a thread has no other work while the queue is full or empty.
-///
 /// Thread safety: that of the queue inside; any thread but the consumer may call drain(). A handler
 /// may tryPush() into its own queue; a push() in a handler may wait for its own caller. The queue
 /// must outlive the calls on it. A producer's handle may outlive the queue, but not push then.

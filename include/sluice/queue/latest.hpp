@@ -24,8 +24,6 @@ namespace sluice {
 ///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Use it if only the newest value counts. Use a ring if each message must arrive.
-///
 /// Order: the newest value is that of the set() that published last. The reader never receives a
 /// value older than its previous one.
 ///

@@ -40,8 +40,7 @@ namespace sluice {
 /// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane:
 /// an idle lane takes a few nanoseconds if its cache lines are near, 20 if not. producer()
 /// allocates a lane, which is freed once its producer has gone and its messages are consumed; the
-/// memory resource must support calls from several threads. It shares a lock with this removal,
-/// close(), isDrained() and sizeApprox().
+/// memory resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;

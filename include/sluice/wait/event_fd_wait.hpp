@@ -67,10 +67,8 @@ private:
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). Once descriptor() has
 /// been called, only the thread with the loop calls descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the strategy is destroyed.
-///
-/// Performance: publishers make no system call while the consumer finds messages. Each wait that
-/// reaches its deadline costs one, and each arming costs one notifier one.
+/// descriptor from the loop before the strategy is destroyed. Publishers make no system call while
+/// the consumer finds messages.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {

@@ -203,7 +203,6 @@ public:
                nextPeriod_.load(std::memory_order_relaxed) <= now();
     }
 
-    /// The number of elements, including those that are waiting for a batch.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return size_.load(std::memory_order_relaxed);  // relaxed: a count
     }

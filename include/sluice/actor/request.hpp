@@ -257,8 +257,11 @@ public:
     /// The deadline on another clock, whose time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
-        if (deadline_ == TimePoint::max() || isReady()) {
+        if (deadline_ == TimePoint::max()) {
             return OtherTimePoint::max();
+        }
+        if (isReady()) {
+            return now;  // the executor may have ended
         }
         const TimePoint here = detail::timeOf<typename Traits::Wait::Clock>(executor_);
         return deadlineAfter(now, std::max(deadline_, here) - here);

@@ -50,22 +50,22 @@ TYPED_TEST(ReaderRegistryTest, KnowsWhatThisThreadReads) {
 }
 
 TYPED_TEST(ReaderRegistryTest, APeriodDoesNotWaitForTheNextGuardOfANinthObject) {
-    auto& registry = this->registry;
+    auto& readers = this->registry;
     const auto inEight = [&](const auto& again, std::size_t depth) -> void {
         if (depth < 8) {
-            const auto guard = registry.enter(&this->objects[depth]);
+            const auto guard = readers.enter(&this->objects[depth]);
             again(again, depth + 1);
             return;
         }
         const void* const ninth = &this->objects[8];
-        auto period = registry.beginGrace();
+        auto period = readers.beginGrace();
         {
-            const auto guard = registry.enter(ninth);
-            period = registry.beginGrace();
-            EXPECT_FALSE(registry.hasPassed(period, ninth));
+            const auto guard = readers.enter(ninth);
+            period = readers.beginGrace();
+            EXPECT_FALSE(readers.hasPassed(period, ninth));
         }
-        const auto next = registry.enter(ninth);
-        EXPECT_TRUE(registry.hasPassed(period, ninth));
+        const auto next = readers.enter(ninth);
+        EXPECT_TRUE(readers.hasPassed(period, ninth));
     };
     inEight(inEight, 0);
 }

@@ -370,16 +370,17 @@ TEST(CallbackListWaitTest, WaitsForNoDestructorOfAnotherCallback) {
     std::mutex mutex;
     std::atomic<bool> isInside{false};
     std::atomic<bool> mayLeave{false};
-    struct Locking {
+    struct NeedsTheMutex {
         std::mutex& mutex;
-        ~Locking() { const std::lock_guard<std::mutex> guard(mutex); }
+        ~NeedsTheMutex() { const std::lock_guard<std::mutex> guard(mutex); }
     };
     const auto running = list.append([&] {
         isInside.store(true, std::memory_order_release);
         waitFor(mayLeave);
     });
     const auto x = list.append([] {});
-    const auto y = list.append([kept = std::shared_ptr<Locking>(new Locking{mutex})] {});
+    const auto y =
+        list.append([kept = std::shared_ptr<NeedsTheMutex>(new NeedsTheMutex{mutex})] {});
     std::thread caller([&] { list(); });
     waitFor(isInside);
     EXPECT_TRUE(list.remove(y));

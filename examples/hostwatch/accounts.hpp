@@ -4,7 +4,7 @@
 #include "samples.hpp"
 #include "transport.hpp"
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 
 #include "samples.hpp"
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/bus.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 #error "Sluice needs C++17: compile with -std=c++17 or later"
 #else
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/event/event_policies.hpp>
 

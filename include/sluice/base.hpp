@@ -3,7 +3,6 @@
 // Everything public of the module base.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
 #include <sluice/base/counter.hpp>
 #include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>

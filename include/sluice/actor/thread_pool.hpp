@@ -4,7 +4,6 @@
 #include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
-#include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>

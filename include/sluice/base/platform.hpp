@@ -1,14 +1,13 @@
 #pragma once
 
 /// \file
-/// The parts of the machine that a concurrent algorithm may use: atomics, shared storage, clock,
-/// fence and scheduler.
+/// The parts of the machine that a concurrent algorithm may use: cache lines, atomics, shared
+/// storage, clock, fence and scheduler.
 ///
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Then
 /// SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local` in all units.
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -48,6 +47,44 @@
 #endif
 
 namespace [[gnu::visibility("default")]] sluice {
+
+/// The distance in bytes at which two variables do not share a cache line: 128 on Apple silicon, 4
+/// on Arm's M profile (single-core parts without shared lines), 64 everywhere else.
+///
+/// std::hardware_destructive_interference_size is not used, because with g++ it follows -mtune, so
+/// two translation units of one program may disagree about it.
+#if defined(__APPLE__) && defined(__aarch64__)
+inline constexpr std::size_t cacheLineSize = 128;
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+inline constexpr std::size_t cacheLineSize = 4;
+#else
+inline constexpr std::size_t cacheLineSize = 64;
+#endif
+
+/// Requests the cache line of `address` with the right to write it. A hint that never faults, so
+/// any address is allowed.
+inline void prefetchForWrite(const void* address) noexcept {
+#if defined(__x86_64__)
+    // The builtin would request a shared copy unless the target is known to have this instruction.
+    // All x86-64 processors execute it, the oldest as a no-operation.
+    asm volatile("prefetchw (%0)" : : "r"(address));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
+/// Requests the cache line of `address` for a load. A hint that never faults.
+inline void prefetchForRead(const void* address) noexcept {
+    __builtin_prefetch(address, 0);
+}
+
+/// Requests the first and the last line of an object that will be written.
+template <class T>
+void prefetchEndsForWrite(const T& object) noexcept {
+    const auto* const begin = reinterpret_cast<const unsigned char*>(&object);
+    prefetchForWrite(begin);
+    prefetchForWrite(begin + sizeof(T) - 1);
+}
 
 /// Pauses for a moment between two polls of a shared location. It never blocks and orders nothing
 /// between threads, but the compiler moves no memory access across it.

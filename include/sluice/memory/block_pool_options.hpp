@@ -1,6 +1,5 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <cstddef>

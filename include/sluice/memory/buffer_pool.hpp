@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 #include <type_traits>
 
@@ -17,6 +18,14 @@ static_assert(std::is_same_v<StdPlatform::Cell<int>, Cell<int>>);
 static_assert(StdPlatform::Clock::is_steady, "timed waits must not follow the wall clock");
 static_assert(std::is_empty_v<StdPlatform>, "a platform is passed as a type and has no state");
 static_assert(noexcept(StdPlatform::pause()) && noexcept(StdPlatform::yield()));
+
+static_assert(cacheLineSize >= alignof(std::uint32_t));
+static_assert((cacheLineSize & (cacheLineSize - 1)) == 0, "alignas takes powers of two only");
+#if defined(__x86_64__) || defined(__i386__)
+static_assert(cacheLineSize == 64);
+#elif defined(__APPLE__) && defined(__aarch64__)
+static_assert(cacheLineSize == 128);
+#endif
 
 // An algorithm as the library writes them: everything of the machine comes from its platform.
 template <class Platform>
@@ -84,6 +93,19 @@ TEST(SingleCorePlatformTest, AtomicDoesWhatStdAtomicDoes) {
     EXPECT_EQ(expected, 7U);
     EXPECT_TRUE(number.compare_exchange_strong(expected, 1, order));
     EXPECT_EQ(number.load(order), 1U);
+}
+
+TEST(PrefetchTest, TakesAnyAddress) {
+    prefetchForWrite(nullptr);
+    for (const std::uintptr_t anywhere : {std::uintptr_t{1}, ~std::uintptr_t{0}}) {
+        const void* address = nullptr;
+        std::memcpy(&address, &anywhere, sizeof address);
+        prefetchForWrite(address);
+        prefetchForRead(address);
+    }
+    static const int constant = 7;
+    prefetchForWrite(&constant);
+    EXPECT_EQ(constant, 7);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <sluice/base/assert.hpp>
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/event/detail/event_lists.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/queue_traits.hpp>

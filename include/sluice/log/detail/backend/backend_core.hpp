@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/log/backend_options.hpp>
 #include <sluice/log/detail/backend/backend_registry.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
 #include <sluice/log/detail/format/record_head.hpp>

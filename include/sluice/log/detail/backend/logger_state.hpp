@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/batch_sink.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>

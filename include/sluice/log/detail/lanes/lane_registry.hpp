@@ -1,6 +1,6 @@
 #pragma once
 
-#include <sluice/base/cache_line.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/shared_registry.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>

@@ -207,7 +207,8 @@ public:
     template <class... Args>
     T& emplace(Args&&... args) {
         if (__builtin_expect(remaining_ == 0 || message_ != nullptr, 0)) {
-            misusedEmplace();
+            misused("emplace needs a reservation that succeeded, is not committed and "
+                    "holds no message yet");
         }
         message_ = std::addressof(ring_.cellAt(position_).construct(std::forward<Args>(args)...));
         return *message_;
@@ -216,10 +217,11 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message and moves on to the next slot, if any.
+    /// Publishes the message and moves on to the next slot, if any. Misuse ends the program, too.
     void commit() noexcept {
-        SLUICE_ASSERT(remaining_ != 0 && message_ != nullptr,
-                      "commit without a message: call emplace first, commit once");
+        if (__builtin_expect(message_ == nullptr, 0)) {
+            misused("commit without a message: call emplace first, commit once");
+        }
         message_ = nullptr;
         ring_.publish(position_);
         position_ = Positions::next(position_);
@@ -234,11 +236,8 @@ private:
           remaining_(claimed.count),
           result_(claimed.result) {}
 
-    [[noreturn, gnu::cold, gnu::noinline]] static void misusedEmplace() noexcept {
-        failAssertion({"emplace",
-                       "emplace needs a reservation that succeeded, is not committed and "
-                       "holds no message yet",
-                       __FILE__, __LINE__});
+    [[noreturn, gnu::cold, gnu::noinline]] static void misused(const char* rule) noexcept {
+        failAssertion({"reservation", rule, __FILE__, __LINE__});
     }
 
     Ring& ring_;

@@ -323,7 +323,6 @@ TYPED_TEST(RingTest, QueueIsNotDrainedWhileAReservationIsOpen) {
     EXPECT_TRUE(ring.isDrained());
 }
 
-#ifndef NDEBUG
 template <class Kind>
 using RingDeathTest = RingTest<Kind>;
 TYPED_TEST_SUITE(RingDeathTest, Kinds);
@@ -340,7 +339,6 @@ TYPED_TEST(RingDeathTest, MisusedReservation) {
     auto refused = ring.tryReserve();
     EXPECT_DEATH(refused.emplace(3), "a reservation that succeeded");
 }
-#endif
 
 // ---- the ends, of rings of one consumer
 

@@ -31,7 +31,7 @@ class BasicBackoff {
 public:
     BasicBackoff() noexcept = default;
     explicit BasicBackoff(std::chrono::microseconds longestNap) noexcept
-        : longestNap_(longestNap) {}
+        : longestNap_(std::max(longestNap, shortestNap)) {}
 
     void wait() noexcept {
         if (pauses_ > maxPauses) {
@@ -51,6 +51,7 @@ private:
     static constexpr unsigned maxPauses = 64;
     static constexpr unsigned maxYields = 16;
     static constexpr unsigned maxShortNaps = 32;
+    static constexpr std::chrono::microseconds shortestNap{20};
 
     [[gnu::cold, gnu::noinline]] void waitLong() noexcept {
 #if SLUICE_HAS_THREADS
@@ -69,7 +70,7 @@ private:
     unsigned pauses_ = 1;
     unsigned yields_ = 0;
     unsigned naps_ = 0;
-    std::chrono::microseconds nap_{20};
+    std::chrono::microseconds nap_ = shortestNap;
     std::chrono::microseconds longestNap_{2000};
 };
 

@@ -69,6 +69,18 @@ TEST_F(BackoffTest, YieldsAfterThePausesAndThenSleeps) {
     EXPECT_TRUE(backoff.isLong());
 }
 
+TEST_F(BackoffTest, SleepsAlsoIfTheLongestNapIsZero) {
+    BasicBackoff<CountingPlatform> impatient(std::chrono::microseconds(0));
+    for (int i = 0; i < 7 + 16 + 34; ++i) {  // all pauses, yields and short naps
+        impatient.wait();
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < 100; ++i) {
+        impatient.wait();
+    }
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(2));
+}
+
 static_assert(sizeof(SpinLock) == 1);
 static_assert(!std::is_copy_constructible_v<SpinLock> && !std::is_move_constructible_v<SpinLock>);
 

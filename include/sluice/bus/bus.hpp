@@ -225,15 +225,16 @@ public:
         return processUntil(never, visitor, max);
     }
 
-    /// Like processWith(), but calls isOver() before each message, and stops when it returns true.
+    /// Like processWith(), but stops when isOver() returns true, which is asked before each message
+    /// and may be asked after the last one.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return consume(std::min(max, slots), isOver,
                        [&visitor](auto& delivery) { visit(delivery, visitor); });
     }
 
-    /// Processes and waits for messages until the bus is closed and drained, or isOver(), which is
-    /// asked before each message: make it true for good, then call waiting().notifyAll().
+    /// Processes and waits for messages until the bus is closed and drained, or isOver(): see
+    /// processUntil(). Make it true for good, then call waiting().notifyAll().
     template <class IsOver = detail::Never>
     void run(const IsOver& isOver = never) {
         runWhileOpen(isOver, [&] { return processHandlers(isOver, unlimited); });

@@ -37,8 +37,9 @@ enum class Producers : unsigned char { one, many };
 ///     };
 ///
 /// The bus calls them without a lock on the thread that notices the event. Calls on several threads
-/// may overlap and may be out of order: pressure() returns the present level. The consumer looks at
-/// the pressure every 64 messages and at the end of a call. They must not throw.
+/// may overlap and may be out of order: pressure() returns the present level. The consumer checks
+/// the pressure after its first message, after every 64, and at the end of a call, so it reports a
+/// fall late if its handlers are slow. They must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
     /// subscribe() found no place for a handler: see Traits::maxHandlers.

@@ -111,4 +111,16 @@ struct Dropping : sluice::PooledObject<Dropping, Types, Drops> {
 bool use(Dropping& object, sluice::Executor& executor) {
     return object.start(executor);
 }
+#elif CASE == 13
+// EXPECT ONLY: mayWait, Observer, handler tables, Wait or Pacing
+struct Hastens : sluice::PooledTraits {
+    static bool mayWait() noexcept { return false; }
+};
+struct Hastening : sluice::PooledObject<Hastening, Types, Hastens> {
+    void handle(const Sample&) {}
+    void handle(const Alarm&) {}
+};
+bool use(Hastening& object, sluice::Executor& executor) {
+    return object.start(executor);
+}
 #endif

@@ -79,12 +79,17 @@ constexpr bool arePooledTraits() noexcept {
             !hasPolicy<Traits>(Overflow::dropOldest) && Traits::service == Base::service &&
             Traits::rooms[0] + Traits::rooms[1] + Traits::rooms[2] == 0 &&
             Traits::producers == Base::producers && Traits::maxHandlers == Base::maxHandlers &&
+            Traits::handlerSize == Base::handlerSize && Traits::weights[0] == Base::weights[0] &&
+            Traits::weights[1] == Base::weights[1] && Traits::weights[2] == Base::weights[2] &&
+            Traits::blockLimit == Base::blockLimit && &Traits::mayWait == &Base::mayWait &&
+            Traits::maxMessageSize == Base::maxMessageSize &&
             std::is_same_v<typename Traits::Observer, typename Base::Observer> &&
             std::is_same_v<typename Traits::Wait, typename Base::Wait> &&
             std::is_same_v<typename Traits::Pacing, typename Base::Pacing>;
         static_assert(areHonoured,
                       "a PooledObject has no ids, rooms, overflow policies, order of service, "
-                      "Observer, handler tables, Wait or Pacing: its traits must not set them");
+                      "mayWait, Observer, handler tables, Wait or Pacing, and its executor limits "
+                      "the size of messages: its traits must not set them");
     }
     return areDerived;
 }

@@ -52,30 +52,23 @@ void overloadBy(const Mix& mix, const RoundPlan& plan, Producer& producer, Consu
 /// another. The counts are for the watched urgency. The time is that of one accepted message.
 template <class Queue, class Message>
 Round overloadRound(const RoundPlan& plan) {
-    Round round;
-    if (!takePlace(plan.placement, plan.placement.producerCpus.front())) {
-        round.error = "the producer could not be pinned to its CPU";
-        return round;
-    }
-    const auto queue = std::make_unique<Queue>(plan.capacity, 1);
-    auto producer = queue->producer();
-    auto consumer = queue->consumer();
-    Counts all;
-    const Nanoseconds start = now();
-    if (plan.allMixes) {
-        for (unsigned high = 0; high <= 10; ++high) {
-            for (unsigned medium = 0; high + medium <= 10; ++medium) {
-                overloadBy<Message>({high, medium}, plan, producer, consumer, round, all);
+    return aloneRound<Queue>(plan, [&](Round& round, auto& producer, auto& consumer) {
+        Counts all;
+        const Nanoseconds start = now();
+        if (plan.allMixes) {
+            for (unsigned high = 0; high <= 10; ++high) {
+                for (unsigned medium = 0; high + medium <= 10; ++medium) {
+                    overloadBy<Message>({high, medium}, plan, producer, consumer, round, all);
+                }
             }
+        } else {
+            overloadBy<Message>({}, plan, producer, consumer, round, all);
         }
-    } else {
-        overloadBy<Message>({}, plan, producer, consumer, round, all);
-    }
-    round.time(start, now(), std::max<std::uint64_t>(1, all.accepted));
-    round.counts.planned = round.counts.attempted;
-    round.counts.queued = round.counts.accepted;
-    round.error = complaint(round.counts, false, false);
-    return round;
+        round.time(start, now(), std::max<std::uint64_t>(1, all.accepted));
+        round.counts.planned = round.counts.attempted;
+        round.counts.queued = round.counts.accepted;
+        round.error = complaint(round.counts, false, false);
+    });
 }
 
 }  // namespace sluice::bench

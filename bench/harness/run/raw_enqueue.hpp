@@ -21,10 +21,9 @@ template <class Producer, class Message>
     return counts;
 }
 
-/// Batches of `plan.batch` pushes on one thread. After each batch the queue is emptied, untimed.
-/// The time is that of one accepted message, because refused messages are no throughput.
-template <class Queue, class Message>
-Round enqueueRound(const RoundPlan& plan) {
+/// Runs `run(round, producer, consumer)` on one thread with a queue of its own.
+template <class Queue, class Run>
+Round aloneRound(const RoundPlan& plan, const Run& run) {
     Round round;
     if (!takePlace(plan.placement, plan.placement.producerCpus.front())) {
         round.error = "the producer could not be pinned to its CPU";
@@ -33,35 +32,44 @@ Round enqueueRound(const RoundPlan& plan) {
     const auto queue = std::make_unique<Queue>(plan.capacity, 1);
     auto producer = queue->producer();
     auto consumer = queue->consumer();
-    Receipt receipt;
-    Nanoseconds time = 0;
-    std::uint64_t accepted = 0;
-    AllocationCount allocations;
-    const std::uint64_t batches = std::max<std::uint64_t>(1, plan.messages / plan.batch);
-    for (std::uint64_t batch = 0; batch <= batches; ++batch) {
-        const std::uint64_t allocated = allocationsSoFar();
-        const Nanoseconds start = now();
-        Counts counts =
-            pushBatch<decltype(producer), Message>(producer, plan.batch, round.counts.accepted);
-        const Nanoseconds end = now();
-        counts.queued = counts.accepted;
-        if (batch != 0) {  // the first one is the run-in
-            time += end - start;
-            accepted += counts.accepted;
-            allocations.add(allocationsSoFar() - allocated);
-        }
-        round.counts += counts;
-        while (consumer.poll([&](const Message& message) { receipt.take(message); }) != 0) {
-        }
-    }
-    takeSurplus<Message>(consumer, receipt);
-    round.counts.delivered = receipt.count();
-    round.counts.disorder = receipt.disorder();
-    round.counts.receivedSum = receipt.sum();
-    round.allocations = allocations.value();
-    round.error = complaint(round.counts, plan.ordered, false);
-    round.time(0, time, std::max<std::uint64_t>(1, accepted), 2 * batches);
+    run(round, producer, consumer);
     return round;
+}
+
+/// Batches of `plan.batch` pushes on one thread. After each batch the queue is emptied, untimed.
+/// The time is that of one accepted message, because refused messages are no throughput.
+template <class Queue, class Message>
+Round enqueueRound(const RoundPlan& plan) {
+    return aloneRound<Queue>(plan, [&](Round& round, auto& producer, auto& consumer) {
+        Receipt receipt;
+        Nanoseconds time = 0;
+        std::uint64_t accepted = 0;
+        AllocationCount allocations;
+        const std::uint64_t batches = std::max<std::uint64_t>(1, plan.messages / plan.batch);
+        for (std::uint64_t batch = 0; batch <= batches; ++batch) {
+            const std::uint64_t allocated = allocationsSoFar();
+            const Nanoseconds start = now();
+            Counts counts = pushBatch<std::decay_t<decltype(producer)>, Message>(
+                producer, plan.batch, round.counts.accepted);
+            const Nanoseconds end = now();
+            counts.queued = counts.accepted;
+            if (batch != 0) {  // the first one is the run-in
+                time += end - start;
+                accepted += counts.accepted;
+                allocations.add(allocationsSoFar() - allocated);
+            }
+            round.counts += counts;
+            while (consumer.poll([&](const Message& message) { receipt.take(message); }) != 0) {
+            }
+        }
+        takeSurplus<Message>(consumer, receipt);
+        round.counts.delivered = receipt.count();
+        round.counts.disorder = receipt.disorder();
+        round.counts.receivedSum = receipt.sum();
+        round.allocations = allocations.value();
+        round.error = complaint(round.counts, plan.ordered, false);
+        round.time(0, time, std::max<std::uint64_t>(1, accepted), 2 * batches);
+    });
 }
 
 /// Raw enqueue: every message has room. Other plans are refused.

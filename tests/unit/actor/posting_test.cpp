@@ -149,25 +149,17 @@ TEST_F(ActiveObjectTest, MayBeDrivenStepByStepWithoutAThread) {
 
 using namespace test::names;
 
+// The bases hide no name of the program.
 class Familiar : public ActiveObject<Familiar, test::names::All> {
 public:
-    void handle(const Message&) { ++handled; }
-    void handle(const State&) { ++handled; }
-    void handle(const Task&) { ++handled; }
-    void handle(const Alarm&) { ++handled; }
-    void handle(const Mailbox&) { ++handled; }
-    using ActiveObject::handleQueued;
-    int handled = 0;
+    using Named = Messages<Message, State, Task, Alarm, Mailbox>;
 };
-
-TEST_F(ActiveObjectTest, TakesNoNamesAwayFromAProgram) {
-    Familiar object;
-    EXPECT_EQ(object.post(Message{}), SendResult::ok);
-    EXPECT_EQ(object.post(Alarm{}), SendResult::ok);
-    EXPECT_EQ(object.handleQueued(), 2U);
-    object.stop();
-    EXPECT_EQ(object.handled, 2);
-}
+class PooledFamiliar : public PooledObject<PooledFamiliar, test::names::All> {
+public:
+    using Named = Messages<Message, State, Task, Alarm, Mailbox>;
+};
+static_assert(std::is_same_v<Familiar::Named, test::names::All>);
+static_assert(std::is_same_v<PooledFamiliar::Named, test::names::All>);
 
 }  // namespace posts
 
@@ -754,27 +746,6 @@ TEST(PooledObjectTest, MessagesLieWhereTheirAlignmentWants) {
     }
     executor.runAll();
     EXPECT_EQ(object.handled, 5);
-}
-
-using namespace test::names;
-
-class Familiar : public PooledObject<Familiar, test::names::All> {
-public:
-    void handle(const Message&) { ++handled; }
-    void handle(const State&) { ++handled; }
-    void handle(const Task&) { ++handled; }
-    void handle(const Alarm&) { ++handled; }
-    void handle(const Mailbox&) { ++handled; }
-    int handled = 0;
-};
-
-TEST(PooledObjectTest, TakesNoNamesAwayFromAProgram) {
-    ManualExecutor executor;
-    Running<Familiar> object(executor);
-    EXPECT_EQ(object.post(Message{}), SendResult::ok);
-    EXPECT_EQ(object.post(Alarm{}), SendResult::ok);
-    EXPECT_EQ(executor.runAll(), 1U);
-    EXPECT_EQ(object.handled, 2);
 }
 
 }  // namespace pooled

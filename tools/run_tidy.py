@@ -45,8 +45,6 @@ class Runner:
     def sources(self):
         """{source: (folder, compiler's arguments)} of the project, nothing generated."""
         database = self.build / "compile_commands.json"
-        # An option of g++ that clang refuses.
-        database.write_text(database.read_text(encoding="utf-8").replace(" -fno-gnu-unique", ""), encoding="utf-8")
         commands = json.loads(database.read_text(encoding="utf-8"))
         return {
             Path(command["file"]): (command["directory"], shlex.split(command["command"]))

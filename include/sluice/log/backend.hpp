@@ -137,7 +137,7 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
     checkOption("queue_size", options.queue_size, 1, Limits::mostMessages);
     checkOption("queue_bytes", options.bytes_of_room(), Frontend::Records::leastBytes,
                 Limits::mostBytes);
-    return BackendCore::make(options);
+    return std::make_shared<BackendCore>(options);
 }
 
 SLUICE_LOG_INLINE void BackendAccess::leave(backend& which) {

@@ -27,7 +27,6 @@
 ///
 /// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
 
-#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
 #include <sluice/log/logger.hpp>
@@ -46,6 +45,11 @@
 #include <typeinfo>
 #include <utility>
 #include <vector>
+
+#if defined(__unix__) && defined(__PIC__) && !defined(__PIE__)
+#define SLUICE_LOG_IN_LIBRARY  // the unit may be part of a shared library
+#include <dlfcn.h>
+#endif
 
 /// The lowest level that is compiled in, SPDLOG_LEVEL_TRACE to SPDLOG_LEVEL_OFF. Define it before
 /// the first include.
@@ -131,6 +135,23 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
     return logger.should_log(level) || logger.should_backtrace();
 }
 
+/// Keeps a shared library that has call sites in memory after dlclose(), because records and ending
+/// threads refer to its data and code. Each such library has one of these objects.
+struct StaysLoaded {
+    StaysLoaded() noexcept {
+#if defined(SLUICE_LOG_IN_LIBRARY)
+        Dl_info self{};
+        if (dladdr(this, &self) != 0) {
+            static_cast<void>(dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+        }
+#endif
+    }
+};
+
+/// A template, so that only libraries with call sites have the object.
+template <class = void>
+[[gnu::visibility("hidden")]] inline const StaysLoaded staysLoaded;
+
 #if !defined(SPDLOG_USE_STD_FORMAT)
 
 // ---- The check of the format string
@@ -212,18 +233,6 @@ constexpr auto printerOf() noexcept {
         return &printArguments<Codecs...>;
     }
 }
-
-/// Writes all records when the shared library that has this object is unloaded, because records
-/// point to the library's call sites. Each shared library has one.
-class UnloadGuard {
-public:
-    UnloadGuard() { static_cast<void>(BackendRegistry::instance()); }
-    UnloadGuard(const UnloadGuard&) = delete;
-    UnloadGuard& operator=(const UnloadGuard&) = delete;
-    ~UnloadGuard() { BackendRegistry::instance().writeAll(); }
-};
-
-[[gnu::visibility("hidden")]] inline const UnloadGuard unloadGuard;
 
 template <class Site, class... Codecs>
 inline constexpr DeferredSite siteOf{Site::severity(), Site::source(), Site::text(),
@@ -362,6 +371,7 @@ auto onlyIf(Argument&& argument) noexcept {
 /// Logs a call, and separates its fields from the format's arguments.
 template <class Site, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
+    static_cast<void>(&staysLoaded<>);
     if constexpr ((isField<Arguments> || ...)) {
         const auto fields = std::apply([](const auto&... field) { return std::array{field...}; },
                                        std::tuple_cat(onlyIf<true>(std::as_const(arguments))...));

@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -197,34 +196,6 @@ TEST_F(DeferredBackendTest, TheSinkIsToldTheSource) {
     EXPECT_EQ(sink->sources[0].line, line);
     EXPECT_STREQ(sink->sources[0].funcname, __func__);
     EXPECT_STREQ(sink->sources[0].filename, __FILE__);
-}
-
-// A shared library that is unloaded has such an object. Queued records point to its call sites.
-TEST_F(DeferredBackendTest, AllIsWrittenBeforeCallSitesGo) {
-    sluice::test::Gate start;
-    backend_options options;
-    options.on_thread_start = [&] { start.pass(); };
-    const auto held = std::make_shared<backend>(options);
-    async_logger ours("core", sink, held);
-    SLUICE_LOG_INFO(ours, "{}", 1);
-    std::thread opening([&] { start.open(); });
-    { const detail::UnloadGuard guard; }
-    EXPECT_EQ(sink->texts, Texts{"1"});
-    opening.join();
-}
-
-TEST_F(DeferredBackendTest, CallSitesMayGoWhileBackEndsBegin) {
-    std::atomic<bool> isOver{false};
-    std::thread unloading([&] {
-        while (!isOver) {
-            const detail::UnloadGuard guard;
-        }
-    });
-    for (int i = 0; i < 50; ++i) {
-        const backend another;
-    }
-    isOver = true;
-    unloading.join();
 }
 
 TEST_F(DeferredBackendTest, ABacktraceHasWhatWasDeferred) {

@@ -119,19 +119,6 @@ TEST_F(ManualBackendTest, AFullLaneAndAFlushOfAnotherThreadWaitForPoll) {
     }
 }
 
-TEST_F(ManualBackendTest, AnUnloadedLibraryWritesTheRecordsThoughThePollingThreadHasEnded) {
-    std::thread([&] { by->poll(); }).join();
-    logNumbers(3);
-    std::thread([] { const detail::UnloadGuard guard; }).join();
-    EXPECT_EQ(sink->texts(), numbers(3));
-    std::thread([&] {
-        by->poll();
-        std::thread([] { const detail::UnloadGuard guard; }).join();
-        logNumbers(5);  // one more than its lane has room for
-    }).join();
-    EXPECT_EQ(sink->texts().size(), 7U) << "its polling thread is still the same";
-}
-
 TEST_F(ManualBackendTest, TheThreadThatPolledLastIsThePollingThread) {
     std::thread([&] {
         by->poll();

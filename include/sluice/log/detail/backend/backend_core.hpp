@@ -192,19 +192,13 @@ class BackendCore final : public Frontend,
     using Guard = BatchLock::Guard;
 
 public:
-    /// Use make(): the destructor removes the core from the registry.
     explicit BackendCore(const backend_options& options)
-        : Frontend(queueOptions(options, this)), options_(options) {}
+        : Frontend(queueOptions(options, this)), options_(options) {
+        BackendRegistry::instance().add(*this);
+    }
     ~BackendCore() {
         BackendRegistry::instance().remove(*this);
         actions_.close();
-    }
-
-    /// Makes a core and registers it, when other threads may call share().
-    static std::shared_ptr<BackendCore> make(const backend_options& options) {
-        auto core = std::make_shared<BackendCore>(options);
-        BackendRegistry::instance().add(*core);
-        return core;
     }
 
     [[nodiscard]] bool send(std::unique_ptr<OrderedAction>& action) noexcept override {
@@ -303,8 +297,10 @@ public:
         return isOver && writer_.isFlushed();
     }
 
-    /// Polls a manual back end, whose polling thread may have ended.
-    void writeAll() override {
+    /// Writes all records at the end of the program, for `drain_timeout` at most. Does not wait for
+    /// a post of the calling thread, which a signal handler may have interrupted. Polls a manual
+    /// back end, whose polling thread may have ended.
+    void writeAll() {
         queue_.withdrawOwnPost();
         const std::thread::id before = pollingThread_.load(std::memory_order_relaxed);
         poll();
@@ -605,11 +601,6 @@ private:
                BatchScope::isInside(this) ||
                rescueDone_.load(std::memory_order_acquire) ==
                    rescueWanted_.load(std::memory_order_acquire);
-    }
-
-    std::shared_ptr<RegistryMember> share() noexcept override {
-        const std::shared_ptr<BackendCore> self = weak_from_this().lock();
-        return {self, self.get()};
     }
 
     // Seldom written.

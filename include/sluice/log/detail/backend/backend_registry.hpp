@@ -2,9 +2,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
 #include <mutex>
-#include <vector>
 
 #if defined(__unix__)
 #include <pthread.h>
@@ -34,12 +32,6 @@ public:
     /// true when they are, or if no thread can write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
-
-    /// Shares the ownership; null if the member is ending.
-    virtual std::shared_ptr<RegistryMember> share() noexcept = 0;
-    /// Waits until all records are written, for `drain_timeout` at most. Does not wait for a post
-    /// of the calling thread, which a signal handler may have interrupted.
-    virtual void writeAll() = 0;
 
 protected:
     ~RegistryMember() = default;
@@ -88,20 +80,6 @@ public:
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
              member = member->next_.load(std::memory_order_acquire)) {
             visit(*member);
-        }
-    }
-
-    /// Writes the records of all back ends.
-    void writeAll() {
-        std::vector<std::shared_ptr<RegistryMember>> members;
-        {
-            const std::lock_guard<BackendRegistry> lock(*this);
-            forEach([&](RegistryMember& member) { members.push_back(member.share()); });
-        }
-        for (const std::shared_ptr<RegistryMember>& member : members) {
-            if (member != nullptr) {
-                member->writeAll();
-            }
         }
     }
 

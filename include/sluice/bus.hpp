@@ -6,7 +6,9 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>
+#include <sluice/bus/drop_oldest.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
+#include <sluice/bus/single_publisher.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/bus/visitor.hpp>

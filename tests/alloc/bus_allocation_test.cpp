@@ -3,8 +3,7 @@
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
-#include <sluice/bus/bus.hpp>
-#include <sluice/bus/component.hpp>
+#include <sluice/bus.hpp>
 #include <sluice/inspect/metrics_text.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #include <sluice/actor.hpp>
+#include <sluice/bus.hpp>
 
 #include <array>
 #include <chrono>

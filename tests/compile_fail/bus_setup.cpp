@@ -1,5 +1,5 @@
 #include <sluice/base/single_core_platform.hpp>
-#include <sluice/bus/bus.hpp>
+#include <sluice/bus.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
 #include <array>

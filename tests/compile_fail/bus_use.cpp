@@ -87,4 +87,17 @@ std::size_t loseTheFraction(sluice::Bus<sluice::Messages<int, double>>& bus) {
 sluice::Subscription loseTheFractionToo(sluice::Bus<sluice::Messages<double>>& bus) {
     return bus.subscribe<double>([](int) {});
 }
+#elif CASE == 23
+// EXPECT ONLY: a bus with Producers::one needs #include <sluice/bus/single_publisher.hpp>
+struct OnePublisher : sluice::FullBusTraits {
+    static constexpr sluice::Producers producers = sluice::Producers::one;
+};
+sluice::SendResult publish(sluice::Bus<Types, OnePublisher>& bus) { return bus.publish(Sample{1}); }
+#elif CASE == 24
+// EXPECT: a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>
+struct Dropping : sluice::FullBusTraits {
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::dropOldest, sluice::Overflow::reject, sluice::Overflow::reject};
+};
+sluice::Bus<Types, Dropping> bus;
 #endif

@@ -1,7 +1,7 @@
 #include "model/wait_without_fence.hpp"
 #include "support/model/expectations.hpp"
 
-#include <sluice/bus/bus.hpp>
+#include <sluice/bus.hpp>
 
 #include <gtest/gtest.h>
 

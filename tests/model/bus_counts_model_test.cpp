@@ -3,7 +3,7 @@
 #include "support/sanitizers.hpp"
 
 #include <sluice/base/counter.hpp>
-#include <sluice/bus/bus.hpp>
+#include <sluice/bus/drop_oldest.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "model/wait_without_fence.hpp"
 #include "support/sanitizers.hpp"
 
-#include <sluice/bus/bus.hpp>
+#include <sluice/bus/drop_oldest.hpp>
 
 #include <gtest/gtest.h>
 
@@ -277,7 +277,7 @@ TEST(BusModelTest, DropOldestRingEnds) {
 TEST(BusModelTest, EveryOrderOfTheDropOldestRingIsNeeded) {
     const Scenarios all{closedTellsWhy<Dropping<1>>, slotsAreReused, dropWhileServing,
                         closeWhilePublishing, endIsPassedOn};
-    EXPECT_TRUE(survive({}, surveyOrders("drop_oldest_ring.hpp", options({1, 1}), all)));
+    EXPECT_TRUE(survive({}, surveyOrders("drop_oldest.hpp", options({1, 1}), all)));
 }
 #endif
 

@@ -3,6 +3,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/actor.hpp>
+#include <sluice/bus.hpp>
 
 #include <gtest/gtest.h>
 

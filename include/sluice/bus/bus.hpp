@@ -7,8 +7,8 @@
 #include <sluice/bus/bus_statistics.hpp>
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/detail/bus_counts.hpp>
-#include <sluice/bus/detail/drop_oldest_ring.hpp>
 #include <sluice/bus/detail/handler_table.hpp>
+#include <sluice/bus/detail/ring_for.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>
 #include <sluice/bus/subscription.hpp>
@@ -356,7 +356,8 @@ private:
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
-    using RingOf = detail::RingFor<QueuedMessage, Traits, P>;
+    using RingOf = typename detail::RingFor<detail::ringKind<Traits, P>, QueuedMessage,
+                                            detail::roomOf<Traits>(P), Traits>::Type;
 
     template <Priority P>
     RingOf<P>& ring() noexcept {

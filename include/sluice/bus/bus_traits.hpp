@@ -66,7 +66,8 @@ struct FullBusTraits : QueueTraits {
     /// gives. Storage is rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// What each priority does when its room is in use.
+    /// What each priority does when its room is in use. dropOldest needs <sluice/bus.hpp> or
+    /// <sluice/bus/drop_oldest.hpp>.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
     /// The longest wait of Overflow::block; in publishAll(), of each step.
@@ -93,7 +94,7 @@ struct FullBusTraits : QueueTraits {
     static constexpr std::size_t handlerSize = 56;
 
     /// With `one`, a publication needs no atomic read-modify-write. Debug builds detect a second
-    /// publisher.
+    /// publisher. `one` needs <sluice/bus.hpp> or <sluice/bus/single_publisher.hpp>.
     static constexpr Producers producers = Producers::many;
 };
 

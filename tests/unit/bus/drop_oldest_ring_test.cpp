@@ -1,6 +1,6 @@
 #include "unit/bus/bus_doubles.hpp"
 
-#include <sluice/bus/detail/drop_oldest_ring.hpp>
+#include <sluice/bus/drop_oldest.hpp>
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,6 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/bus/subscription.hpp>
 #include <sluice/fixed/fixed_function.hpp>
-#include <sluice/fixed/fixed_vector.hpp>
 
 #include <algorithm>
 #include <array>
@@ -86,7 +85,7 @@ public:
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;
         slot->generation.store(generation, std::memory_order_release);  // E4; E1 is the lock
-        (void)order_.pushBack(Entry{slot, generation});  // it has an entry for each slot
+        order_.entries[order_.count++] = {slot, generation};  // it has an entry for each slot
         version_.add(1);
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
@@ -149,7 +148,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept {
         const std::lock_guard<Lock> guard(lock_);
-        return order_.size();
+        return order_.count;
     }
 
     /// Calls each handler, and failed(exception) if one throws, or none() without a handler. For
@@ -160,12 +159,12 @@ public:
         if (version_.get() != seenVersion_) {
             renew();
         }
-        if (mine_.empty()) {
+        if (mine_.count == 0) {
             none();
             return;
         }
-        callOne(mine_[0], consumer, failed, args...);
-        if (__builtin_expect(mine_.size() != 1, 0)) {
+        callOne(mine_.entries[0], consumer, failed, args...);
+        if (__builtin_expect(mine_.count != 1, 0)) {
             callOthers(consumer, failed, args...);
         }
         consumer.handler.store(nullptr, std::memory_order_release);  // E3
@@ -200,7 +199,10 @@ private:
         Slot* slot;
         CounterWord generation;
     };
-    using Order = FixedVector<Entry, Traits::maxHandlers>;
+    struct Order {
+        std::array<Entry, Traits::maxHandlers> entries{};
+        std::size_t count = 0;
+    };
 
     Slot* reserve() noexcept {
         const std::lock_guard<Lock> guard(lock_);
@@ -249,8 +251,8 @@ private:
     /// Out of line, so that the common case, one handler, is compiled without a loop.
     template <class Failed>
     [[gnu::noinline]] void callOthers(Consumer& consumer, const Failed& failed, Args... args) {
-        for (std::size_t i = 1; i < mine_.size(); ++i) {
-            callOne(mine_[i], consumer, failed, args...);
+        for (std::size_t i = 1; i < mine_.count; ++i) {
+            callOne(mine_.entries[i], consumer, failed, args...);
         }
     }
 
@@ -272,9 +274,11 @@ private:
         }
         // E4; E2's fence orders it for the consumer.
         slot.generation.store(id.generation | ending, std::memory_order_release);
-        order_.eraseOrdered(std::find_if(order_.begin(), order_.end(), [&slot](const Entry& entry) {
-            return entry.slot == &slot;
-        }));
+        Entry* const first = order_.entries.data();
+        Entry* const last = first + order_.count;
+        (void)std::remove_if(first, last,
+                             [&slot](const Entry& entry) { return entry.slot == &slot; });
+        --order_.count;
         version_.add(1);
         return true;
     }

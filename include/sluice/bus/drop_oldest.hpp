@@ -1,16 +1,14 @@
 #pragma once
 
+// For buses whose traits have Overflow::dropOldest. Includes bus.hpp.
+
 #include <sluice/base/ring_storage.hpp>
-#include <sluice/bus/bus_traits.hpp>
-#include <sluice/bus/priority.hpp>
+#include <sluice/bus/bus.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
-#include <sluice/queue/mpsc_ring.hpp>
-#include <sluice/queue/spsc_ring.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <type_traits>
 
 namespace sluice::detail {
 
@@ -101,18 +99,9 @@ private:
     typename Traits::Platform::template Atomic<bool> isTaken_{false};
 };
 
-template <class Traits, Priority P>
-inline constexpr bool dropsOldest =
-    Traits::priorities && Traits::overflow[indexOf(P)] == Overflow::dropOldest;
-
-struct NoRing {};
-
-/// The ring of one priority. Without priorities, only medium has one.
-template <class T, class Traits, Priority P, std::size_t Room = roomOf<Traits>(P)>
-using RingFor = std::conditional_t<
-    !Traits::priorities && P != Priority::medium, NoRing,
-    std::conditional_t<dropsOldest<Traits, P>, DropOldestRing<T, Room, Traits>,
-                       std::conditional_t<Traits::producers == Producers::one,
-                                          SpscRing<T, Room, Traits>, MpscRing<T, Room, Traits>>>>;
+template <class T, std::size_t Room, class Traits>
+struct RingFor<RingKind::dropOldest, T, Room, Traits> {
+    using Type = DropOldestRing<T, Room, Traits>;
+};
 
 }  // namespace sluice::detail

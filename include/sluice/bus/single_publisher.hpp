@@ -1,0 +1,17 @@
+#pragma once
+
+// For buses whose traits have Producers::one. Includes bus.hpp.
+
+#include <sluice/bus/bus.hpp>
+#include <sluice/queue/spsc_ring.hpp>
+
+#include <cstddef>
+
+namespace sluice::detail {
+
+template <class T, std::size_t Room, class Traits>
+struct RingFor<RingKind::singlePublisher, T, Room, Traits> {
+    using Type = SpscRing<T, Room, Traits>;
+};
+
+}  // namespace sluice::detail

@@ -53,6 +53,10 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
+    /// The clock of `daily`. If the records of a back end have a clock of their own, give the same.
+    /// Called under the sink's lock. File names follow the system's clock.
+    std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
+
     /// Called with the new name of the old file, without a lock. The thread that writes calls it,
     /// so a back end writes nothing until it returns: pass the name of a file to compress to a
     /// thread of your own. The logger's error handler receives its exceptions.
@@ -305,7 +309,9 @@ public:
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
-        begun_ = 0;
+        if (file_.isMoved()) {
+            begun_ = 0;  // a line that the old file has in part begins again
+        }
         file_.open(false);
         write(guard);
     }
@@ -322,7 +328,7 @@ public:
         const Guard guard(mutex_);
         rotation_ = std::move(rotation);
         rotates_ = true;
-        setNextDay(file_.lastWritten());
+        setNextDay(file_.size() == 0 ? rotation_.clock() : file_.lastWritten());
     }
 
     void set_pattern(const std::string& pattern) override {
@@ -417,9 +423,17 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// A record from the future, whose time the caller has chosen, begins no day.
-    bool isNextDay(Time time) const noexcept {
-        return time >= nextDay_ && spdlog::log_clock::now() >= nextDay_;
+    /// A record from the future, whose time the caller has chosen, begins no day. A day that is too
+    /// far away is from before the clock was set back.
+    bool isNextDay(Time time) {
+        constexpr std::chrono::hours longestDay{25};
+        if (!rotation_.daily) {
+            return false;
+        }
+        if (time < nextDay_ - longestDay && rotation_.clock() < nextDay_ - longestDay) {
+            setNextDay(rotation_.clock());
+        }
+        return time >= nextDay_ && rotation_.clock() >= nextDay_;
     }
     void setNextDay(Time now) {
         if (rotation_.daily) {
@@ -437,7 +451,7 @@ private:
             writeBuffer(guard, count);
             rotated_.push_back(file_.rotate());
             if (isNextDay(time)) {
-                setNextDay(std::min(time, spdlog::log_clock::now()));
+                setNextDay(std::min(time, rotation_.clock()));
             }
         } catch (const spdlog::spdlog_ex& error) {
             retryAt_ = Clock::now() + retryInterval;
@@ -445,7 +459,7 @@ private:
         }
     }
 
-    /// Calls the hook for newly rotated files, without a lock.
+    /// Calls the hook for newly rotated files, without a lock. Throws its first exception.
     void callHooks() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
@@ -455,10 +469,18 @@ private:
             const Guard guard(mutex_);
             names.swap(rotated_);
         }
+        std::exception_ptr first;
         for (const spdlog::filename_t& name : names) {
-            if (rotation_.after_rotation) {
-                rotation_.after_rotation(name);
+            try {
+                if (rotation_.after_rotation) {
+                    rotation_.after_rotation(name);
+                }
+            } catch (...) {
+                first = first ? first : std::current_exception();
             }
+        }
+        if (first) {
+            std::rethrow_exception(first);
         }
     }
 

@@ -173,6 +173,24 @@ TEST_F(LogFileRotation, ARecordFromTheFutureBeginsNoDay) {
     EXPECT_TRUE(rotated.empty()) << "the next rotation would be ten years later";
 }
 
+TEST_F(LogFileRotation, DaysAreCountedAgainAfterAClockThatWasAheadIsSetBack) {
+    Time now = at(1, 12, 0, 0) + std::chrono::hours(24 * 3653);
+    file_rotation rotation;
+    rotation.daily = true;
+    rotation.clock = [&now] { return now; };
+    makeSink(rotation);
+    log("ten years ahead", now);
+    for (int day = 1; day <= 3; ++day) {
+        now = at(day, 12, 0, 0);
+        log("day " + std::to_string(day), now);
+    }
+    sink->flush();
+    ASSERT_EQ(rotated.size(), 2u);
+    EXPECT_EQ(contentOf(rotated[0]), "ten years ahead\nday 1\n");
+    EXPECT_EQ(contentOf(rotated[1]), "day 2\n");
+    EXPECT_EQ(contentOf(path), "day 3\n");
+}
+
 TEST_F(LogFileRotation, AFailedRotationIsToldAndLosesNothing) {
     makeSink(10);
     log("12345678");
@@ -198,6 +216,21 @@ TEST_F(LogFileRotation, AHookThatThrowsCostsNoLine) {
     EXPECT_EQ(allContent(), "12345678\nabc\n");
     EXPECT_EQ(errors.texts(), std::vector<std::string>{"no compressor"});
     EXPECT_EQ(writer->statistics().written, 2u);
+}
+
+TEST_F(LogFileRotation, AHookThatThrowsIsStillCalledForEachFile) {
+    makeSink(10);
+    hook = [this](const std::string& name) {
+        if (rotated.size() == 2) {
+            throw std::runtime_error("no compressor for " + name);
+        }
+    };
+    std::vector<spdlog::details::log_msg> messages(5, {"core", spdlog::level::info, "12345678"});
+    std::size_t taken = 0;
+    sink->log_batch(messages.data(), messages.size(), taken);
+    EXPECT_THROW(sink->flush(), std::runtime_error);
+    EXPECT_NO_THROW(sink->flush());
+    EXPECT_EQ(rotated.size(), 4u);
 }
 
 TEST_F(LogFileRotation, TheHookMayLogToTheSameSink) {

@@ -275,6 +275,8 @@ bool fileSink() {
     rotation.max_bytes = 10 << 20;
     rotation.daily = true;  // at midnight
     rotation.after_rotation = [](const std::string& old) { std::puts(old.c_str()); };
+    rotation.max_files = 10;                         // beside the one being written
+    rotation.max_age = std::chrono::hours(24 * 30);  // since the last write
     rolling->set_rotation(rotation);
     return sluice::log::flush_wait();
 }

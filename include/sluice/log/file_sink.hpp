@@ -13,6 +13,7 @@
 #include <spdlog/formatter.h>
 #include <spdlog/logger.h>
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,18 +31,20 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file. The old file is renamed to the local date and time and a
-/// number, as in core.20261123-180000-0000.log. No name is used twice, and names sort by time.
+/// When a file_sink begins a new file, and how many old ones remain. The old file is renamed to the
+/// local date and time and a number, as in core.20261123-180000-0000.log. No name is used twice.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;
-///     rotation.daily = true;  // and at midnight
+///     rotation.daily = true;    // and at midnight
+///     rotation.max_files = 10;  // beside the one being written
 ///     sink->set_rotation(rotation);
 struct file_rotation {
     /// The most bytes of one file; 0: no limit. A longer line has a file of its own.
@@ -53,8 +56,16 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
+    /// Limits of the rotated files, also those of earlier runs; 0: no limit. set_rotation() and
+    /// each rotation, after its hook, delete the oldest files beyond a limit. The time of the last
+    /// write decides; a time in the future counts as the oldest. Files with other names, such as
+    /// those that the hook has renamed or compressed, are neither counted nor deleted.
+    std::size_t max_files = 0;
+    std::chrono::seconds max_age{0};     ///< since the last write
+    std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
+
     /// The clock of `daily`. If the records of a back end have a clock of their own, give the same.
-    /// Called under the sink's lock. File names follow the system's clock.
+    /// Called under the sink's lock. File names and ages follow the system's clock.
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
     /// Called with the new name of the old file, without a lock. The thread that writes calls it,
@@ -64,6 +75,31 @@ struct file_rotation {
 };
 
 namespace detail {
+
+/// Refuses settings that make no sense.
+inline void check(const file_rotation& rotation) {
+    const auto require = [](bool isGood, const char* setting, auto value, const char* limit) {
+        if (!isGood) {
+            throw spdlog::spdlog_ex(std::string("sluice::log::file_rotation: ") + setting + ": " +
+                                    std::to_string(value) + ", limit " + limit);
+        }
+    };
+    const auto age = rotation.max_age.count();
+    const auto bytes = rotation.max_total_bytes;
+    require(rotation.hour >= 0 && rotation.hour <= 23, "hour", rotation.hour, "0 to 23");
+    require(rotation.minute >= 0 && rotation.minute <= 59, "minute", rotation.minute, "0 to 59");
+    require(age >= 0, "max_age", age, "0 or more");
+    require(bytes == 0 || bytes >= rotation.max_bytes, "max_total_bytes", bytes,
+            "max_bytes or more");
+    const bool rotates = rotation.max_bytes != 0 || rotation.daily;
+    const char* const needed = "0 without max_bytes and daily";
+    require(rotates || rotation.max_files == 0, "max_files", rotation.max_files, needed);
+    require(rotates || age == 0, "max_age", age, needed);
+    require(rotates || bytes == 0, "max_total_bytes", bytes, needed);
+    if (!rotation.clock) {
+        throw spdlog::spdlog_ex("sluice::log::file_rotation: clock: null, limit a function");
+    }
+}
 
 /// The file of a file_sink (POSIX). It is written without stdio. Errors throw spdlog_ex.
 class LogFile {
@@ -148,7 +184,75 @@ public:
         return rotated;
     }
 
+    /// Deletes the oldest rotated files beyond the limits. Returns an error for each file that was
+    /// not deleted. Any thread may call it at any time.
+    std::vector<std::string> deleteOld(const file_rotation& limits) const {
+        std::vector<std::string> errors;
+        const std::time_t now = spdlog::log_clock::to_time_t(spdlog::log_clock::now());
+        std::vector<Rotated> files = findRotated(now, errors);
+        std::sort(files.rbegin(), files.rend());
+        std::size_t count = 0;
+        std::uintmax_t bytes = 0;
+        for (const auto& [isPast, written, length, name, size] : files) {  // the newest first
+            ++count;
+            bytes += size;
+            const bool isOver =
+                (limits.max_files != 0 && count > limits.max_files) ||
+                (limits.max_total_bytes != 0 && bytes > limits.max_total_bytes) ||
+                (limits.max_age.count() != 0 && now - written > limits.max_age.count());
+            if (isOver && ::unlink(name.c_str()) != 0 && errno != ENOENT) {
+                errors.emplace_back(
+                    spdlog::spdlog_ex("Failed deleting file " + name, errno).what());
+            }
+        }
+        return errors;
+    }
+
 private:
+    /// Ascending by time: false for a time in the future, time of the last write, length of the
+    /// name, because numbers of one second have no upper limit, name, bytes.
+    using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
+
+    /// Finds the rotated files in the folder, also those of earlier runs.
+    std::vector<Rotated> findRotated(std::time_t now, std::vector<std::string>& errors) const {
+        const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
+        const std::size_t base = stem.rfind('/') + 1;  // 0 without a folder
+        const spdlog::filename_t folder = base == 0 ? "./" : stem.substr(0, base);
+        const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(::opendir(folder.c_str()),
+                                                              &::closedir);
+        if (entries == nullptr) {
+            errors.emplace_back(spdlog::spdlog_ex("Failed reading folder " + folder, errno).what());
+        }
+        const std::string_view front = std::string_view(stem).substr(base);
+        std::vector<Rotated> found;
+        // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread reads these entries
+        while (const ::dirent* const entry = entries ? ::readdir(entries.get()) : nullptr) {
+            const std::string_view name(entry->d_name);
+            const std::size_t around = front.size() + extension.size();
+            struct ::stat status {};
+            if (name.size() > around && name.substr(0, front.size()) == front &&
+                name.substr(name.size() - extension.size()) == extension &&
+                isTime(name.substr(front.size(), name.size() - around)) &&
+                ::lstat((folder + entry->d_name).c_str(), &status) == 0) {
+                found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
+                                   folder + entry->d_name, status.st_size);
+            }
+        }
+        return found;
+    }
+
+    /// Whether it is the part of a name that nextName() adds.
+    static bool isTime(std::string_view text) {
+        constexpr std::string_view form = ".00000000-000000-0000";
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const char wanted = i < form.size() ? form[i] : '0';
+            if (wanted == '0' ? text[i] < '0' || text[i] > '9' : text[i] != wanted) {
+                return false;
+            }
+        }
+        return text.size() >= form.size();
+    }
+
     /// All members are 0 for a closed file.
     struct ::stat status() const noexcept {
         struct ::stat own {};
@@ -323,12 +427,16 @@ public:
         isWatched_ = isWatched;
     }
 
-    /// Call it before the first record.
+    /// Call it before the first record. Throws spdlog_ex if a setting makes no sense.
     void set_rotation(file_rotation rotation) {
-        const Guard guard(mutex_);
-        rotation_ = std::move(rotation);
-        rotates_ = true;
-        setNextDay(file_.size() == 0 ? rotation_.clock() : file_.lastWritten());
+        detail::check(rotation);
+        {
+            const Guard guard(mutex_);
+            rotation_ = std::move(rotation);
+            rotates_ = true;
+            setNextDay(file_.size() == 0 ? rotation_.clock() : file_.lastWritten());
+        }
+        deleteOld();
     }
 
     void set_pattern(const std::string& pattern) override {
@@ -459,7 +567,8 @@ private:
         }
     }
 
-    /// Calls the hook for newly rotated files, without a lock. Throws its first exception.
+    /// Calls the hook for newly rotated files, without a lock, then deletes old ones. Throws the
+    /// first exception of the hook.
     void callHooks() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
@@ -479,8 +588,27 @@ private:
                 first = first ? first : std::current_exception();
             }
         }
+        if (!names.empty()) {
+            deleteOld();
+        }
         if (first) {
             std::rethrow_exception(first);
+        }
+    }
+
+    /// Deletes old files. The next write() throws the errors, each only once.
+    void deleteOld() {
+        if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
+            rotation_.max_total_bytes == 0) {
+            return;
+        }
+        const std::vector<std::string> errors = file_.deleteOld(rotation_);
+        const Guard guard(mutex_);
+        for (const std::string& error : errors) {
+            if (std::find(told_.begin(), told_.end(), error) == told_.end()) {
+                told_.push_back(error);
+                complaint_ += (complaint_.empty() ? "" : "; ") + error;
+            }
         }
     }
 
@@ -561,7 +689,8 @@ private:
     file_rotation rotation_;  ///< changes only before the first record
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
-    std::string complaint_;  ///< the error of the last rotation, for the next write()
+    std::string complaint_;          ///< the errors of the last rotation, for the next write()
+    std::vector<std::string> told_;  ///< errors of deleteOld() so far
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
     std::size_t begun_ = 0;              ///< bytes of the first line that are in the file

@@ -246,6 +246,170 @@ TEST_F(LogFileRotation, TheHookMayLogToTheSameSink) {
     EXPECT_EQ(contentOf(path), "abc\nx\n");
 }
 
+// ---- Old files
+
+class LogFileRetention : public LogFileRotation {
+protected:
+    const std::filesystem::file_time_type now = std::filesystem::file_time_type::clock::now();
+
+    /// Makes a file that was last written so many days ago.
+    std::string makeFile(const std::string& name, int daysAgo, std::size_t size = 0) {
+        std::ofstream(folder / name) << std::string(size, 'x');
+        setAge(name, daysAgo);
+        return name;
+    }
+    void setAge(const std::string& name, int days) {
+        std::filesystem::last_write_time(folder / name, now - std::chrono::hours(24 * days));
+    }
+    /// The names in the folder, except that of the file being written.
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(folder / ".")) {
+            names.push_back(entry.path().filename().string());
+        }
+        names.erase(std::remove(names.begin(), names.end(), "core.log"), names.end());
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+    using Names = std::vector<std::string>;
+
+    // By name, the oldest is the newest.
+    const std::string oldest = makeFile("core.20260101-000000-0000.log", 3, 30);
+    const std::string older = makeFile("core.20250101-000000-10000.log", 2, 20);
+    const std::string newest = makeFile("core.20250101-000000-9999.log", 1, 10);
+    file_rotation rotation;
+};
+
+TEST_F(LogFileRetention, TheNewestFilesOfAllRunsRemain) {
+    rotation.max_bytes = 10;
+    rotation.max_files = 2;
+    makeSink(rotation);
+    EXPECT_EQ(files(), (Names{older, newest}));
+    for (int line = 0; line < 5; ++line) {
+        log("12345678" + std::to_string(line));
+    }
+    sink->flush();
+    ASSERT_EQ(rotated.size(), 4u) << "the hook is called before the file is deleted";
+    EXPECT_EQ(allContent(), "123456782\n123456783\n123456784\n");
+    EXPECT_EQ(files().size(), 2u);
+}
+
+TEST_F(LogFileRetention, FilesInOneSecondAreInTheOrderOfTheirNumbers) {
+    for (const std::string& name : {oldest, older, newest}) {
+        std::filesystem::last_write_time(folder / name,
+                                         std::filesystem::file_time_type(std::chrono::seconds(0)));
+    }
+    std::filesystem::remove(folder / oldest);
+    rotation.max_bytes = 10;
+    rotation.max_files = 1;
+    makeSink(rotation);
+    EXPECT_EQ(files(), Names{older}) << "10000 follows 9999";
+}
+
+TEST_F(LogFileRetention, AFileFromTheFutureIsTheOldest) {
+    makeFile("core.20360101-000000-0000.log", -3653);
+    rotation.daily = true;
+    rotation.max_files = 3;
+    makeSink(rotation);
+    EXPECT_EQ(files(), (Names{older, newest, oldest}));
+}
+
+TEST_F(LogFileRetention, FilesBeyondAnAgeAreDeleted) {
+    rotation.daily = true;
+    rotation.max_age = std::chrono::hours(36);
+    makeSink(rotation);
+    EXPECT_EQ(files(), Names{newest});
+}
+
+TEST_F(LogFileRetention, TheOldestFilesBeyondASumAreDeleted) {
+    rotation.daily = true;
+    rotation.max_total_bytes = 30;
+    makeSink(rotation);
+    EXPECT_EQ(files(), (Names{older, newest}));
+}
+
+TEST_F(LogFileRetention, FilesWithOtherNamesRemain) {
+    const Names others{"core.20250101-000000-000.log",    "core.20250101-000000-0000.log.gz",
+                       "core.20250101-000000-0000.txt",   "core.20250101-000000-00x0.log",
+                       "core.20250101.000000-0000.log",   "core.log.20250101-000000-0000",
+                       "mycore.20250101-000000-0000.log", "core.a.20250101-000000-0000.log",
+                       "core.20250101-000000-0000x.log"};
+    for (const std::string& name : others) {
+        makeFile(name, 9);
+    }
+    rotation.daily = true;
+    rotation.max_age = std::chrono::seconds(1);
+    makeSink(rotation);
+    Names expected = others;
+    std::sort(expected.begin(), expected.end());
+    EXPECT_EQ(files(), expected);
+}
+
+TEST_F(LogFileRetention, AFileThatCannotBeDeletedIsToldOnceAndCostsNoOther) {
+    std::filesystem::create_directory(folder / "core.20000101-000000-0000.log");
+    setAge("core.20000101-000000-0000.log", 9);
+    rotation.max_bytes = 10;
+    rotation.max_files = 3;
+    makeSink(rotation);
+    EXPECT_EQ(files().size(), 4u);
+    test::Errors errors;
+    const auto writer = std::make_shared<backend>();
+    async_logger logger("core", sink, writer);
+    logger.set_error_handler(errors.handler());
+    for (int line = 0; line < 4; ++line) {
+        logger.info("12345678");
+        static_cast<void>(writer->flush_wait());
+    }
+    EXPECT_EQ(files().size(), 4u);
+    ASSERT_EQ(errors.texts().size(), 1u);
+    EXPECT_NE(errors.texts()[0].find("core.20000101-000000-0000.log: Is a directory"),
+              std::string::npos)
+        << errors.texts()[0];
+}
+
+TEST_F(LogFileRetention, ANameWithoutFolderMeansTheCurrentOne) {
+    const auto before = std::filesystem::current_path();
+    std::filesystem::current_path(folder / ".");
+    file_sink_st here("core.log");
+    rotation.daily = true;
+    rotation.max_files = 1;
+    here.set_rotation(rotation);
+    std::filesystem::current_path(before);
+    EXPECT_EQ(files(), Names{newest});
+}
+
+TEST_F(LogFileRetention, ASettingThatMakesNoSenseIsRefused) {
+    const auto refusal = [this](const auto& change) -> std::string {
+        file_rotation wrong;
+        wrong.daily = true;
+        change(wrong);
+        file_sink_st refusing(path);
+        try {
+            refusing.set_rotation(wrong);
+        } catch (const spdlog::spdlog_ex& error) {
+            return std::string(error.what()).substr(sizeof "sluice::log::file_rotation: " - 1);
+        }
+        return "accepted";
+    };
+    using Wrong = file_rotation&;
+    EXPECT_EQ(refusal([](Wrong it) { it.hour = 24; }), "hour: 24, limit 0 to 23");
+    EXPECT_EQ(refusal([](Wrong it) { it.minute = -1; }), "minute: -1, limit 0 to 59");
+    EXPECT_EQ(refusal([](Wrong it) { it.max_age = std::chrono::seconds(-5); }),
+              "max_age: -5, limit 0 or more");
+    EXPECT_EQ(refusal([](Wrong it) {
+                  it.max_bytes = 100;
+                  it.max_total_bytes = 99;
+              }),
+              "max_total_bytes: 99, limit max_bytes or more");
+    EXPECT_EQ(refusal([](Wrong it) {
+                  it.daily = false;
+                  it.max_files = 3;
+              }),
+              "max_files: 3, limit 0 without max_bytes and daily");
+    EXPECT_EQ(refusal([](Wrong it) { it.clock = nullptr; }), "clock: null, limit a function");
+    EXPECT_EQ(files().size(), 3u);
+}
+
 // ---- A file that others rename or remove
 
 class LogMovedFile : public testing::Test {

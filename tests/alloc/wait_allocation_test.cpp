@@ -67,14 +67,5 @@ TEST(PacingAllocationTest, PacingAllocatesNothing) {
     EXPECT_EQ(count.allocations(), 0U);
 }
 
-TEST(ParkAllocationTest, AnnouncingAllocatesNothing) {
-    const AllocationCount count;
-    Park events;
-    const Park::Key key = events.prepareWait();
-    events.cancelWait(key);
-    events.notifyAll();
-    EXPECT_EQ(count.allocations(), 0U);
-}
-
 }  // namespace
 }  // namespace sluice::test

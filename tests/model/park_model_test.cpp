@@ -16,8 +16,14 @@
 namespace sluice::model {
 namespace {
 
-using Events = BasicPark<ModelPlatform, ModelParker>;
-using ParkInModel = BasicPark<ModelPlatform, ModelParker>;
+template <class Parker = ModelParker>
+struct ParkWithSteps : BasicPark<ModelPlatform, Parker> {
+    using BasicPark<ModelPlatform, Parker>::announce;
+    using BasicPark<ModelPlatform, Parker>::BasicPark;
+    using BasicPark<ModelPlatform, Parker>::cancelWait;
+    using BasicPark<ModelPlatform, Parker>::sleepUntil;
+};
+using Events = ParkWithSteps<>;
 
 constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto acquire = std::memory_order_acquire;
@@ -72,7 +78,7 @@ void oneCancels() {
     Events events{{0, 0}};
     Atomic<int> isReady{0};
     parallel([&] { events.wait([&] { return isReady.load(acquire) == 1; }); },
-             [&] { events.cancelWait(events.prepareWait()); },
+             [&] { events.cancelWait(events.announce()); },
              [&] { isReady.store(1, release), events.notifyAll(); });
 }
 
@@ -202,7 +208,7 @@ void oneGoesAway() {
     Work work;
     parallel([&] { work.take(); },
              [&] {
-                 if (work.events.cancelWait(work.events.prepareWait())) {
+                 if (work.events.cancelWait(work.events.announce())) {
                      work.events.notifyOne();
                  }
              },
@@ -236,11 +242,11 @@ void waitTellsWhatWasNotified(Notify notify) {
     Atomic<int> isReady{0};
     parallel(
         [&] {
-            const auto key = events.prepareWait();
+            const auto epoch = events.announce();
             if (isReady.load(relaxed) == 1) {
-                events.cancelWait(key);
+                (void)events.cancelWait(epoch);
             } else {
-                events.wait(key);
+                (void)events.sleepUntil(epoch, ModelPlatform::Clock::time_point::max());
                 check(data.get() == 1, "nobody else notifies");
             }
         },
@@ -329,10 +335,10 @@ TEST(ParkModelTest, EveryOrderIsNeededButTwo) {
 
 TEST(ParkModelTest, SleepsOnlyUntilNotified) {
     EXPECT_TRUE(holds([] {
-        ParkInModel::Options options;
+        Events::Options options;
         options.spins = 1;
         options.yields = 1;
-        ParkInModel park(options);
+        Events park(options);
         Atomic<int> isReady{0};
         parallel([&] { park.wait([&] { return isReady.load(acquire) == 1; }); },
                  [&] { isReady.store(1, release), park.notifyAll(); });

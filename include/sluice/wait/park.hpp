@@ -50,12 +50,12 @@ typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMo
 namespace detail {
 
 // A parker lets a thread sleep until the high half of a Park's word changes. park(word,
-// stillWaiting) and parkFor(word, stillWaiting, atMost) sleep only if stillWaiting(value) is true
-// for the word's value, and may return at any time. To end the sleep, another thread changes the
-// high half so that stillWaiting(value) becomes false, and then calls unparkAll(word) or
-// unparkOne(word).
+// stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value, and may
+// return at any time. To end the sleep, another thread changes the high half so that
+// stillWaiting(value) becomes false, and then calls unparkAll(word) or unparkOne(word).
 
 /// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
+/// A thread without a deadline wakes once a day.
 template <class Duration>
 std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
     constexpr std::chrono::hours day{24};
@@ -65,16 +65,8 @@ std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
 #if SLUICE_HAS_THREADS
 class CondVarParker {
 public:
-    template <class Word, class StillWaiting>
-    void park(const Word& word, StillWaiting stillWaiting) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        if (stillWaiting(word.load(std::memory_order_acquire))) {
-            changed_.wait(lock);
-        }
-    }
-
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
         std::unique_lock<std::mutex> lock(mutex_);
         if (stillWaiting(word.load(std::memory_order_acquire))) {
             changed_.wait_for(lock, atMostADay(atMost));
@@ -102,10 +94,8 @@ private:
 /// Returns immediately: without threads the waiter polls.
 class NoParker {
 public:
-    template <class Word, class StillWaiting>
-    void park(const Word&, StillWaiting) noexcept {}
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word&, StillWaiting, Duration) noexcept {}
+    void park(const Word&, StillWaiting, Duration) noexcept {}
     template <class Word>
     void unparkAll(const Word&) noexcept {}
     template <class Word>
@@ -117,21 +107,21 @@ public:
 /// Sleeps on the high half of a 64-bit atomic; no state of its own.
 class FutexParker {
 public:
-    template <class StillWaiting>
-    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting) noexcept {
-        sleep(word, stillWaiting, nullptr);
-    }
-
     template <class StillWaiting, class Duration>
-    void parkFor(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
-                 Duration atMost) noexcept {
+    void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
+              Duration atMost) noexcept {
         using namespace std::chrono;
         const nanoseconds limit = atMostADay(atMost);
         const auto whole = duration_cast<seconds>(limit);
         timespec timeout{};
         timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());
         timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>((limit - whole).count());
-        sleep(word, stillWaiting, &timeout);
+        // The kernel compares the high half again, so no change after this check is missed.
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        const auto high = static_cast<std::uint32_t>(seen >> 32U);
+        if (stillWaiting(seen)) {
+            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, &timeout, nullptr, 0);
+        }
     }
 
     void unparkAll(const std::atomic<std::uint64_t>& word) noexcept { wake(word, INT32_MAX); }
@@ -148,17 +138,6 @@ private:
 
     static void wake(const std::atomic<std::uint64_t>& word, std::int32_t most) noexcept {
         ::syscall(SYS_futex, highHalf(word), FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
-    }
-
-    template <class StillWaiting>
-    static void sleep(const std::atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
-                      const timespec* timeout) noexcept {
-        // The kernel compares the high half again, so no change after this check is missed.
-        const std::uint64_t seen = word.load(std::memory_order_acquire);
-        const auto high = static_cast<std::uint32_t>(seen >> 32U);
-        if (stillWaiting(seen)) {
-            ::syscall(waitCall, highHalf(word), FUTEX_WAIT_PRIVATE, high, timeout, nullptr, 0);
-        }
     }
 
     static const void* highHalf(const std::atomic<std::uint64_t>& word) noexcept {
@@ -182,6 +161,7 @@ using DefaultParker = detail::NoParker;
 
 namespace detail {
 
+// True if a wait strategy has notifyOne().
 template <class Wait, class = void>
 inline constexpr bool canNotifyOne = false;
 template <class Wait>
@@ -245,10 +225,7 @@ public:
     /// Returns when `ready` returns true.
     template <class Ready>
     void wait(Ready&& ready) {
-        if (!readyAwake(ready)) {
-            while (!readyOrSlept(ready, [this](Key key) { wait(key); })) {
-            }
-        }
+        (void)(readyAwake(ready) || readyAsleep(ready, never));
     }
 
     /// Returns false if `deadline` passed first. Calls `ready` at least once, and exactly once if
@@ -258,11 +235,7 @@ public:
         if (Clock::now() >= deadline) {
             return ready();
         }
-        bool isReady = readyAwake(ready);
-        for (bool inTime = true; inTime && !isReady;) {
-            isReady = readyOrSlept(ready, [&](Key key) { inTime = waitUntil(key, deadline); });
-        }
-        return isReady;
+        return readyAwake(ready) || readyAsleep(ready, deadline);
     }
 
     [[gnu::always_inline]] void notifyAll() noexcept {
@@ -278,50 +251,38 @@ public:
         }
     }
 
-    // ---- The single steps of a waiter that cannot give its condition as a function:
-    //
-    //     auto key = park.prepareWait();
-    //     if (condition) park.cancelWait(key); else park.wait(key);
+protected:
+    // The steps of a wait, for tests. A waiter announces itself, checks its condition again, and
+    // then calls one of sleepUntil and cancelWait, with the epoch of its announcement.
 
-    /// The epoch in which a waiter announced itself.
-    class Key {
-        friend class BasicPark;
-        explicit Key(std::uint32_t epoch) noexcept : epoch_(epoch) {}
-        std::uint32_t epoch_;
-    };
+    using Epoch = std::uint32_t;
 
-    /// Announces a waiter, which then checks the condition again, and calls exactly one of wait,
-    /// waitUntil and cancelWait.
-    [[nodiscard]] Key prepareWait() noexcept {
+    [[nodiscard]] Epoch announce() noexcept {
         const State before = state_.fetch_add(oneWaiter, std::memory_order_acquire);  // E3
-        const Key key{epochOf(before)};
+        const Epoch epoch = epochOf(before);
         if (!isAnnounced(before)) {
             Platform::Fence::heavy();  // E1
-            markAnnounced(key);
+            markAnnounced(epoch);
         }
-        return key;
+        return epoch;
     }
 
     /// Takes an announcement back. Returns true if the thread had been notified.
-    bool cancelWait(Key key) noexcept { return leave(key, Leaving::withoutPermit); }
+    bool cancelWait(Epoch epoch) noexcept { return leave(epoch, Leaving::withoutPermit); }
 
-    /// Sleeps until a notification after prepareWait.
-    void wait(Key key) noexcept {
-        while (!leave(key, Leaving::withPermit)) {
-            parker_.park(state_, [&](State seen) noexcept { return !isNotified(key, seen); });
-        }
-    }
-
-    /// Like wait(), but returns false if `deadline` passed without a notification.
-    [[nodiscard]] bool waitUntil(Key key, typename Clock::time_point deadline) noexcept {
-        while (!leave(key, Leaving::withPermit)) {
-            const auto now = Clock::now();
-            if (now >= deadline) {
-                return cancelWait(key);
+    /// Sleeps until a notification after announce(). Returns false if `deadline` passed without.
+    [[nodiscard]] bool sleepUntil(Epoch epoch, typename Clock::time_point deadline) noexcept {
+        auto left = Clock::duration::max();
+        while (!leave(epoch, Leaving::withPermit)) {
+            if (deadline != never) {
+                const auto now = Clock::now();
+                if (now >= deadline) {
+                    return cancelWait(epoch);
+                }
+                left = deadline - now;
             }
-            parker_.parkFor(
-                state_, [&](State seen) noexcept { return !isNotified(key, seen); },
-                deadline - now);
+            parker_.park(
+                state_, [&](State seen) noexcept { return !isNotified(epoch, seen); }, left);
         }
         return true;
     }
@@ -336,14 +297,14 @@ private:
     // notification of all begins an epoch without waiters and permits. While isWaking(state), one
     // notifier of this epoch has yet to call the kernel; another notifier then begins a new epoch
     // and wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence
-    // has followed the last moment without waiters. A thread between prepareWait and its first load
+    // has followed the last moment without waiters. A thread between announce() and its first load
     // of the epoch would take exactly 2^20 notifications of all for none.
     //
     // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost: a
     // waiter leaves without one only if each permit has another waiter.
     //
     // Edges:
-    //   E1 announce  fetch_add in prepareWait, heavy fence, condition read -- against -- condition
+    //   E1 announce  fetch_add in announce(), heavy fence, condition read -- against -- condition
     //                written, light fence, load in the notifier: at least one of the two reads sees
     //                the other's write
     //   E2 wake      the change of epoch or permits by the notifier .. the load in leave()
@@ -351,6 +312,8 @@ private:
     //                older state, the fence of the announced waiters has made the notifier's change
     //                visible: mark release .. fetch_add acquire. If the notifier changes the state,
     //                either change release .. fetch_add acquire, or the waiter is notified.
+
+    static constexpr auto never = Clock::time_point::max();
 
     // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
     // last two are the high half, on which waiters sleep.
@@ -362,23 +325,21 @@ private:
     static constexpr State mostPermits = (State{1} << 12U) - 1;
     static constexpr State oneEpoch = State{1} << 44U;
 
-    static std::uint32_t epochOf(State state) noexcept {
-        return static_cast<std::uint32_t>(state / oneEpoch);
-    }
+    static Epoch epochOf(State state) noexcept { return static_cast<Epoch>(state / oneEpoch); }
     static State permitsOf(State state) noexcept { return state / onePermit & mostPermits; }
     static State waitersOf(State state) noexcept { return state % onePermit / oneWaiter; }
     static bool isWaking(State state) noexcept { return (state & waking) != 0; }
     static bool isAnnounced(State state) noexcept { return (state & announced) != 0; }
 
-    static bool isNotified(Key key, State seen) noexcept {
-        return epochOf(seen) != key.epoch_ || permitsOf(seen) != 0;
+    static bool isNotified(Epoch epoch, State seen) noexcept {
+        return epochOf(seen) != epoch || permitsOf(seen) != 0;
     }
 
     /// Called by a waiter of this epoch after its heavy fence.
-    void markAnnounced(Key key) noexcept {
+    void markAnnounced(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
         // Release: E3.
-        while (epochOf(seen) == key.epoch_ && !isAnnounced(seen) &&
+        while (epochOf(seen) == epoch && !isAnnounced(seen) &&
                !state_.compare_exchange_weak(seen, seen | announced, std::memory_order_release,
                                              std::memory_order_relaxed)) {
         }
@@ -389,10 +350,10 @@ private:
     /// Takes a waiter off the count. Returns true if it was notified. `withPermit`: a waiter that
     /// was not notified stays. `withoutPermit`: the waiter leaves, and takes a permit only if each
     /// waiter has one.
-    bool leave(Key key, Leaving how) noexcept {
+    bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
-            if (epochOf(seen) != key.epoch_) {
+            if (epochOf(seen) != epoch) {
                 return true;
             }
             const State permits = permitsOf(seen);
@@ -460,7 +421,7 @@ private:
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
     /// Clears the mark after the kernel call. The notifier of a later epoch clears its own mark.
-    void endWaking(std::uint32_t epoch) noexcept {
+    void endWaking(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
                !state_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed,
@@ -471,31 +432,37 @@ private:
     /// If the condition throws, takes the announcement back, or passes the notification on.
     struct Announcement {
         BasicPark& park;
-        Key key;
+        Epoch epoch;
         enum class Stage { announced, awake, over } stage = Stage::announced;
         ~Announcement() {
             if (stage == Stage::announced) {
-                (void)park.cancelWait(key);
+                (void)park.cancelWait(epoch);
             } else if (stage == Stage::awake) {
                 park.notifyOne();
             }
         }
     };
 
-    template <class Ready, class Sleep>
-    bool readyOrSlept(Ready& ready, Sleep sleep) {
+    /// Checks the condition once more after `deadline`. After a sleep, checks it before the next
+    /// announcement, so that a woken thread pays for no further fence.
+    template <class Ready>
+    bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;
-        Announcement announcement{*this, prepareWait()};
-        if (ready()) {
-            return true;
+        for (bool inTime = true; inTime;) {
+            Announcement announcement{*this, announce()};
+            if (ready()) {
+                return true;
+            }
+            announcement.stage = Stage::over;
+            inTime = sleepUntil(announcement.epoch, deadline);
+            announcement.stage = Stage::awake;
+            const bool isReady = ready();
+            announcement.stage = Stage::over;
+            if (isReady) {
+                return true;
+            }
         }
-        announcement.stage = Stage::over;
-        sleep(announcement.key);
-        announcement.stage = Stage::awake;
-        // Checked before the next announcement, so that a woken thread pays for no further fence.
-        const bool isReady = ready();
-        announcement.stage = Stage::over;
-        return isReady;
+        return false;
     }
 
     // Polls are useless if waits are long.
@@ -548,28 +515,15 @@ using Park = BasicPark<>;
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:
-    struct Options {
-        /// After a batch of at least this many messages there is no pause.
-        std::size_t enough = 512;
-        /// The length of one pause, by which a message may be delayed; twice as long for dense
-        /// batches.
-        std::chrono::nanoseconds pause{600};
-        /// A batch of at least this many messages is dense: its pause is twice as long.
-        std::size_t dense = 24;
-    };
-
-    constexpr BasicBatchPacing() noexcept : BasicBatchPacing(Options{}) {}
-    constexpr explicit BasicBatchPacing(const Options& options) noexcept : options_(options) {}
-
     /// Called after each poll, with the number of messages that it delivered.
     void polled(std::size_t count) const noexcept {
-        if (count != 0 && count < options_.enough) {
-            pauseFor(count < options_.dense ? options_.pause : 2 * options_.pause);
+        if (count != 0 && count < enough) {
+            pauseFor(count < dense ? pause : 2 * pause);
         }
     }
 
     /// Called by a producer that found the queue full, before it tries again.
-    void full() const noexcept { pauseFor(options_.pause); }
+    void full() const noexcept { pauseFor(pause); }
 
 private:
     using Clock = typename Platform::Clock;
@@ -581,7 +535,10 @@ private:
         } while (Clock::now() < end);
     }
 
-    Options options_;
+    // In messages of one batch.
+    static constexpr std::size_t enough = 512;  // no pause
+    static constexpr std::size_t dense = 24;    // twice the pause
+    static constexpr std::chrono::nanoseconds pause{600};
 };
 
 using BatchPacing = BasicBatchPacing<>;

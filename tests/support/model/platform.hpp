@@ -60,17 +60,17 @@ struct ModelPlatform {
 /// As sluice::detail::FutexParker, on the futex of the model.
 class ModelParker {
 public:
+    /// The longest sleep has no limit, so that a lost wake-up shows.
     template <class StillWaiting>
     void park(const Atomic<std::uint64_t>& word, StillWaiting stillWaiting,
-              Site site = Site::here()) {
-        sleep(word, stillWaiting, nullptr, site);
-    }
-
-    template <class StillWaiting>
-    void parkFor(const Atomic<std::uint64_t>& word, StillWaiting stillWaiting,
-                 std::chrono::milliseconds atMost, Site site = Site::here()) {
+              std::chrono::milliseconds atMost, Site site = Site::here()) {
         const std::int64_t limit = atMost.count();
-        sleep(word, stillWaiting, &limit, site);
+        const std::uint64_t seen = word.load(std::memory_order_acquire);
+        if (stillWaiting(seen)) {
+            execution().sleep(
+                word.id(), [seen](Word newest) { return newest >> 32U == seen >> 32U; },
+                atMost == atMost.max() ? nullptr : &limit, site);
+        }
     }
 
     void unparkAll(const Atomic<std::uint64_t>& word, Site site = Site::here()) {
@@ -79,18 +79,6 @@ public:
 
     void unparkOne(const Atomic<std::uint64_t>& word, Site site = Site::here()) {
         execution().wakeOne(word.id(), site);
-    }
-
-private:
-    template <class StillWaiting>
-    static void sleep(const Atomic<std::uint64_t>& word, StillWaiting& stillWaiting,
-                      const std::int64_t* limit, Site site) {
-        const std::uint64_t seen = word.load(std::memory_order_acquire);
-        if (stillWaiting(seen)) {
-            execution().sleep(
-                word.id(), [seen](Word newest) { return newest >> 32U == seen >> 32U; }, limit,
-                site);
-        }
     }
 };
 

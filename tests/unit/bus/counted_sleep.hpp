@@ -10,16 +10,10 @@ namespace sluice::test {
 /// Counts the threads that sleep, and how they are woken.
 class CountingParker : public DefaultParker {
 public:
-    template <class Word, class StillWaiting>
-    void park(const Word& word, StillWaiting stillWaiting) {
-        bool isAsleep = false;
-        DefaultParker::park(word, counted(stillWaiting, isAsleep));
-        asleep -= isAsleep ? 1 : 0;
-    }
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
         bool isAsleep = false;
-        DefaultParker::parkFor(word, counted(stillWaiting, isAsleep), atMost);
+        DefaultParker::park(word, counted(stillWaiting, isAsleep), atMost);
         asleep -= isAsleep ? 1 : 0;
     }
     template <class Word>

@@ -64,17 +64,13 @@ TEST(BusWaitingTest, WithoutTimeEachCallLooksOnce) {
 /// Sleeps until it is woken, for no other reason. A notifier that is told to stops before it wakes.
 class StoppingParker {
 public:
-    template <class Word, class StillWaiting>
-    void park(const Word& word, StillWaiting stillWaiting) {
+    template <class Word, class StillWaiting, class Duration>
+    void park(const Word& word, StillWaiting stillWaiting, Duration) {
         const int seen = wakes.load();
         if (stillWaiting(word.load(std::memory_order_acquire))) {
             isAsleep = true;
             awaitThat([&] { return wakes.load() != seen; });
         }
-    }
-    template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word& word, StillWaiting stillWaiting, Duration) {
-        park(word, stillWaiting);
     }
     template <class Word>
     void unparkAll(const Word&) {

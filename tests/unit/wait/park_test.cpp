@@ -21,11 +21,16 @@ namespace {
 using namespace std::chrono_literals;
 using test::at;
 using test::Script;
-using ScriptedPark = BasicPark<test::ScriptedPlatform, test::ScriptedParker>;
+struct ScriptedPark : BasicPark<test::ScriptedPlatform, test::ScriptedParker> {
+    using Epoch = BasicPark::Epoch;
+    using BasicPark::announce;
+    using BasicPark::BasicPark;
+    using BasicPark::cancelWait;
+    using BasicPark::sleepUntil;
+};
 
 static_assert(std::is_nothrow_default_constructible_v<Park>);
 static_assert(!std::is_copy_constructible_v<Park> && !std::is_copy_assignable_v<Park>);
-static_assert(!std::is_default_constructible_v<Park::Key>);
 static_assert(std::is_same_v<Park::Clock, StdPlatform::Clock>);
 static_assert(noexcept(std::declval<Park&>().notifyAll()));
 static_assert(detail::canNotifyOne<Park> && detail::canNotifyOne<BusySpin> &&
@@ -137,31 +142,31 @@ TEST_F(ParkTest, TimedWaitPollsOnceMoreAtTheDeadline) {
 // ---- the single steps: fences, kernel calls, deadlines
 
 TEST_F(ParkTest, AThreadThatJoinsOthersMakesNoHeavyFence) {
-    const auto first = park.prepareWait();
-    const auto second = park.prepareWait();
+    const auto first = park.announce();
+    const auto second = park.announce();
     EXPECT_EQ(script.heavyFences, 1);
     (void)park.cancelWait(first);
-    (void)park.cancelWait(park.prepareWait());
+    (void)park.cancelWait(park.announce());
     EXPECT_EQ(script.heavyFences, 1) << "the second one is still there";
     (void)park.cancelWait(second);
-    (void)park.cancelWait(park.prepareWait());
+    (void)park.cancelWait(park.announce());
     EXPECT_EQ(script.heavyFences, 2) << "nobody was there";
     EXPECT_TRUE(nobodyIsAnnounced());
 }
 
 TEST_F(ParkTest, TheFirstThreadAfterANotificationOfAllMakesAFence) {
-    (void)park.prepareWait();
+    (void)park.announce();
     park.notifyAll();
-    (void)park.prepareWait();
+    (void)park.announce();
     EXPECT_EQ(script.heavyFences, 2);
 }
 
 TEST_F(ParkTest, NotificationsUntilTheWaiterRunsCallNoKernel) {
     EXPECT_EQ(unparksOfOneNotification(), 0);
-    const auto key = park.prepareWait();
+    const auto epoch = park.announce();
     EXPECT_EQ(unparksOfOneNotification(), 1);
     EXPECT_EQ(unparksOfOneNotification(), 0);
-    park.wait(key);
+    EXPECT_TRUE(park.sleepUntil(epoch, ScriptedPark::Clock::time_point::max()));
     EXPECT_EQ(unparksOfOneNotification(), 0);
     EXPECT_EQ(script.heavyFences, 1);
     EXPECT_EQ(script.lightFences, 4) << "one for each notification";
@@ -194,26 +199,26 @@ TEST_F(ParkTest, SleepsOnThroughSpuriousReturns) {
         }
     };
     park.notifyAll();  // too early to count
-    park.wait(park.prepareWait());
+    EXPECT_TRUE(park.sleepUntil(park.announce(), ScriptedPark::Clock::time_point::max()));
     EXPECT_EQ(script.parks, 5);
 }
 
 TEST_F(ParkTest, CancelAfterTheNotificationLeavesLaterWaitersAlone) {
-    const auto notified = park.prepareWait();
+    const auto notified = park.announce();
     park.notifyAll();
-    const auto later = park.prepareWait();
+    const auto later = park.announce();
     (void)park.cancelWait(notified);
     EXPECT_EQ(unparksOfOneNotification(), 1) << "the later waiter's announcement was taken back";
-    park.wait(later);
+    EXPECT_TRUE(park.sleepUntil(later, ScriptedPark::Clock::time_point::max()));
     EXPECT_EQ(script.parks, 0);
 }
 
 TEST_F(ParkTest, TimedWaiterThatGaveUpIsNotWokenUp) {
     script.onPark = [this] { script.now += 30ns; };
-    EXPECT_FALSE(park.waitUntil(park.prepareWait(), at(100)));
+    EXPECT_FALSE(park.sleepUntil(park.announce(), at(100)));
     EXPECT_EQ(script.timedParks, (std::vector<Script::Time>{100ns, 70ns, 40ns, 10ns}));
     for (const auto deadline : {at(100), at(-1000), ScriptedPark::Clock::time_point::min()}) {
-        EXPECT_FALSE(park.waitUntil(park.prepareWait(), deadline));
+        EXPECT_FALSE(park.sleepUntil(park.announce(), deadline));
     }
     EXPECT_EQ(script.timedParks.size(), 4U);
     EXPECT_TRUE(nobodyIsAnnounced());
@@ -224,7 +229,7 @@ TEST_F(ParkTest, NotificationJustBeforeGivingUpCounts) {
         script.now = 100ns;
         park.notifyAll();
     };
-    EXPECT_TRUE(park.waitUntil(park.prepareWait(), at(100)));
+    EXPECT_TRUE(park.sleepUntil(park.announce(), at(100)));
     EXPECT_TRUE(script.timedParks.empty());
 }
 
@@ -254,14 +259,14 @@ protected:
         return script.unparks - before;
     }
     /// The time of the script is later.
-    bool isNotified(ScriptedPark::Key key) { return park.waitUntil(key, at(0)); }
+    bool isNotified(ScriptedPark::Epoch epoch) { return park.sleepUntil(epoch, at(0)); }
 };
 
 TEST_F(NotifyOneTest, WakesOneWaiterForEachNotification) {
     EXPECT_EQ(unparksOfOne(), 0);
-    const auto first = park.prepareWait();
-    const auto second = park.prepareWait();
-    const auto third = park.prepareWait();
+    const auto first = park.announce();
+    const auto second = park.announce();
+    const auto third = park.announce();
     EXPECT_EQ(unparksOfOne(), 1);
     EXPECT_EQ(unparksOfOne(), 1);
     EXPECT_TRUE(isNotified(first));
@@ -271,35 +276,35 @@ TEST_F(NotifyOneTest, WakesOneWaiterForEachNotification) {
 
 TEST_F(NotifyOneTest, NotificationDoesNotLastUntilTheNextAnnouncement) {
     park.notifyOne();
-    EXPECT_FALSE(isNotified(park.prepareWait()));
-    const auto key = park.prepareWait();
+    EXPECT_FALSE(isNotified(park.announce()));
+    const auto epoch = park.announce();
     park.notifyOne();
     park.notifyOne();
-    EXPECT_TRUE(isNotified(key));
-    EXPECT_FALSE(isNotified(park.prepareWait()));
+    EXPECT_TRUE(isNotified(epoch));
+    EXPECT_FALSE(isNotified(park.announce()));
 }
 
 TEST_F(NotifyOneTest, NotifyAllReachesThoseThatNotifyOneLeft) {
-    const auto first = park.prepareWait();
-    const auto second = park.prepareWait();
+    const auto first = park.announce();
+    const auto second = park.announce();
     park.notifyOne();
     park.notifyAll();
     EXPECT_TRUE(isNotified(first));
     EXPECT_TRUE(isNotified(second));
-    EXPECT_FALSE(isNotified(park.prepareWait()));
+    EXPECT_FALSE(isNotified(park.announce()));
 }
 
 #if defined(__cpp_exceptions)
 TEST_F(NotifyOneTest, ConditionThatThrowsAfterASleepWakesAnother) {
     ScriptedPark subject{ScriptedPark::Options{0, 0}};
-    const auto other = subject.prepareWait();
+    const auto other = subject.announce();
     script.onPark = [&] { subject.notifyOne(); };
     const auto throwingLater = [&]() -> bool {
         return ++polls == 2 ? throw std::runtime_error("from ready") : false;
     };
     EXPECT_THROW(subject.wait(throwingLater), std::runtime_error);
     EXPECT_EQ(script.unparks, 2);
-    EXPECT_TRUE(subject.waitUntil(other, at(0)));
+    EXPECT_TRUE(subject.sleepUntil(other, at(0)));
 }
 #endif
 

@@ -57,8 +57,7 @@ struct ParkerNames {
 TYPED_TEST_SUITE(ParkerTest, Parkers, ParkerNames);
 
 TYPED_TEST(ParkerTest, DoesNotSleepWithoutAReason) {
-    this->parker.park(this->word, [](std::uint64_t) { return false; });
-    this->parker.parkFor(
+    this->parker.park(
         this->word, [](std::uint64_t) { return false; }, 1h);
 }
 
@@ -66,7 +65,7 @@ TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
     for (std::uint64_t now = 0; now < 200; ++now) {
         std::thread waker([this] { this->nextEpoch(); });
         while (this->currentEpoch() == now) {
-            this->parker.park(this->word, this->epochIs(now));
+            this->parker.park(this->word, this->epochIs(now), 1h);
         }
         waker.join();
     }
@@ -85,7 +84,7 @@ TYPED_TEST(ParkerTest, WakesASleeperAtATime) {
     for (int i = 0; i < sleepers; ++i) {
         crew.emplace_back([&] {
             while (!goesOn()) {
-                this->parker.park(this->word, this->epochIs(0));
+                this->parker.park(this->word, this->epochIs(0), 1h);
             }
         });
     }
@@ -105,8 +104,8 @@ TYPED_TEST(ParkerTest, SleepsForTheTimeGivenInAnyEpoch) {
             const auto deadline = std::chrono::steady_clock::now() + 100ms;
             return test::usageOf([&] {
                 while (std::chrono::steady_clock::now() < deadline) {
-                    this->parker.parkFor(this->word, this->epochIs(now),
-                                         deadline - std::chrono::steady_clock::now());
+                    this->parker.park(this->word, this->epochIs(now),
+                                      deadline - std::chrono::steady_clock::now());
                 }
             });
         })) << now;
@@ -122,7 +121,7 @@ TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
         std::thread sleeper([&] {
             usage = test::usageOf([&] {
                 while (this->currentEpoch() == 0) {
-                    this->parker.park(this->word, this->epochIs(0));
+                    this->parker.park(this->word, this->epochIs(0), 1h);
                 }
             });
         });
@@ -154,7 +153,7 @@ void expectSleepOf(Parker& parker, Word& word, Duration huge) {
         std::thread sleeper([&] {
             usage = test::usageOf([&] {
                 while (word.load(std::memory_order_acquire) < epoch) {
-                    parker.parkFor(
+                    parker.park(
                         word, [](std::uint64_t seen) { return seen < epoch; }, huge);
                 }
             });
@@ -176,11 +175,7 @@ TYPED_TEST(ParkerTest, SleepsThroughTheLongestHours) {
 TEST(FutexParkerTest, EpochThatChangesDuringTheCheckPreventsTheSleep) {
     Word word{5 * epoch + 1};
     FutexParker parker;
-    parker.park(word, [&](std::uint64_t) {
-        word.store(6 * epoch + 1, std::memory_order_relaxed);
-        return true;
-    });
-    parker.parkFor(
+    parker.park(
         word,
         [&](std::uint64_t) {
             word.store(7 * epoch + 1, std::memory_order_relaxed);

@@ -104,20 +104,17 @@ struct ScriptedPlatform : StdPlatform {
 };
 
 struct ScriptedParker {
-    template <class Word, class StillWaiting>
-    void park(const Word& word, StillWaiting stillWaiting) {
-        if (stillWaiting(word.load())) {
-            ++Script::current->parks;
-            Script::current->fallAsleep();
-        }
-    }
-
     template <class Word, class StillWaiting, class Duration>
-    void parkFor(const Word& word, StillWaiting stillWaiting, Duration atMost) {
-        if (stillWaiting(word.load())) {
-            Script::current->timedParks.push_back(atMost);
-            Script::current->fallAsleep();
+    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+        if (!stillWaiting(word.load())) {
+            return;
         }
+        if (atMost == Duration::max()) {
+            ++Script::current->parks;
+        } else {
+            Script::current->timedParks.push_back(atMost);
+        }
+        Script::current->fallAsleep();
     }
 
     template <class Word>

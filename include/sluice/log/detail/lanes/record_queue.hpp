@@ -22,6 +22,7 @@
 #include <optional>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace sluice::log::detail {
 
@@ -193,13 +194,10 @@ public:
             Platform::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else if (!hasWork() && Platform::Clock::now() < until) {
-            letPostsWake(true);                      // E1
-            const auto key = events_.prepareWait();  // E1
-            if (hasWork()) {
-                events_.cancelWait(key);
-            } else {
-                static_cast<void>(events_.waitUntil(key, until));  // the caller polls again
-            }
+            letPostsWake(true);     // E1
+            bool hasSlept = false;  // then the caller polls again
+            const auto isOver = [&] { return hasWork() || std::exchange(hasSlept, true); };
+            static_cast<void>(events_.waitUntil(isOver, until));  // E1
         }
         return hasWork() && takeWake();
     }
@@ -552,10 +550,11 @@ private:
     Registry* const registry_;
     const std::size_t hash_;  ///< hash of registry_, for ThreadSlots
     const RoomMaker roomMaker_;
-    Atomic<bool> closed_{false};                                ///< written by close()
-    Atomic<bool> postsWake_{false};                             ///< written by the back end
-    BasicPark<SleepPlatform, typename Traits::Parker> events_;  ///< the back end sleeps here
-    Atomic<bool> copies_{false};                                ///< relaxed: a setting
+    Atomic<bool> closed_{false};     ///< written by close()
+    Atomic<bool> postsWake_{false};  ///< written by the back end
+    // The back end sleeps here, without polls: it polls the lanes itself.
+    BasicPark<SleepPlatform, typename Traits::Parker> events_{{0, 0}};
+    Atomic<bool> copies_{false};  ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};
     Atomic<std::uint64_t> rejectedBefore_{0};
 

@@ -4,4 +4,5 @@
 
 #include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>

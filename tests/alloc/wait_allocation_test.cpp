@@ -4,6 +4,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>

@@ -2,6 +2,7 @@
 
 #include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
 namespace sluice::test {

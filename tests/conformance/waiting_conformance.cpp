@@ -5,6 +5,7 @@
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
 #include <gtest/gtest.h>

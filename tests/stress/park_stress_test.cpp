@@ -2,6 +2,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 
 #include <gtest/gtest.h>
 

@@ -10,16 +10,13 @@
 #include <type_traits>
 #include <utility>
 
-#if SLUICE_HAS_THREADS
-#include <condition_variable>
-#include <mutex>
-#endif
-
 #if defined(__linux__)
 #include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#else
+#include <sluice/wait/portable_parkers.hpp>
 #endif
 
 namespace sluice {
@@ -52,70 +49,21 @@ namespace detail {
 // A parker lets a thread sleep until the high half of a Park's word changes. park(word,
 // stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value, and may
 // return at any time. To end the sleep, another thread changes the high half so that
-// stillWaiting(value) becomes false, and then calls unparkAll(word) or unparkOne(word).
-
-/// Limits a sleep to a day, because kernels and standard libraries overflow on the longest limits.
-/// A thread without a deadline wakes once a day.
-template <class Duration>
-std::chrono::nanoseconds atMostADay(Duration limit) noexcept {
-    constexpr std::chrono::hours day{24};
-    return limit < day ? std::chrono::duration_cast<std::chrono::nanoseconds>(limit) : day;
-}
-
-#if SLUICE_HAS_THREADS
-class CondVarParker {
-public:
-    template <class Word, class StillWaiting, class Duration>
-    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        if (stillWaiting(word.load(std::memory_order_acquire))) {
-            changed_.wait_for(lock, atMostADay(atMost));
-        }
-    }
-
-    template <class Word>
-    void unparkAll(const Word&) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // a sleeper saw the change, or waits
-        changed_.notify_all();
-    }
-
-    template <class Word>
-    void unparkOne(const Word&) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // as in unparkAll()
-        changed_.notify_one();
-    }
-
-private:
-    std::mutex mutex_;
-    std::condition_variable changed_;
-};
-#endif
-
-/// Returns immediately: without threads the waiter polls.
-class NoParker {
-public:
-    template <class Word, class StillWaiting, class Duration>
-    void park(const Word&, StillWaiting, Duration) noexcept {}
-    template <class Word>
-    void unparkAll(const Word&) noexcept {}
-    template <class Word>
-    void unparkOne(const Word&) noexcept {}
-};
+// stillWaiting(value) becomes false, and then calls unparkAll(word) or unparkOne(word). No sleep is
+// longer than a day, because kernels and standard libraries overflow on the longest limits.
 
 #if defined(__linux__)
 
 /// Sleeps on the high half of a 64-bit atomic; no state of its own.
 class FutexParker {
 public:
-    template <class StillWaiting, class Duration>
+    template <class StillWaiting>
     void park(const std::atomic<std::uint64_t>& word, StillWaiting stillWaiting,
-              Duration atMost) noexcept {
-        using namespace std::chrono;
-        const nanoseconds limit = atMostADay(atMost);
-        const auto whole = duration_cast<seconds>(limit);
+              std::chrono::nanoseconds atMost) noexcept {
+        constexpr int second = 1'000'000'000;
         timespec timeout{};
-        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(whole.count());
-        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>((limit - whole).count());
+        timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
+        timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
         // The kernel compares the high half again, so no change after this check is missed.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
@@ -272,14 +220,15 @@ protected:
 
     /// Sleeps until a notification after announce(). Returns false if `deadline` passed without.
     [[nodiscard]] bool sleepUntil(Epoch epoch, typename Clock::time_point deadline) noexcept {
-        auto left = Clock::duration::max();
+        std::chrono::nanoseconds left = longestSleep;
         while (!leave(epoch, Leaving::withPermit)) {
             if (deadline != never) {
                 const auto now = Clock::now();
                 if (now >= deadline) {
                     return cancelWait(epoch);
                 }
-                left = deadline - now;
+                left = deadline - now < longestSleep ? std::chrono::nanoseconds(deadline - now)
+                                                     : longestSleep;
             }
             parker_.park(
                 state_, [&](State seen) noexcept { return !isNotified(epoch, seen); }, left);
@@ -314,6 +263,7 @@ private:
     //                either change release .. fetch_add acquire, or the waiter is notified.
 
     static constexpr auto never = Clock::time_point::max();
+    static constexpr std::chrono::hours longestSleep{24};
 
     // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
     // last two are the high half, on which waiters sleep.

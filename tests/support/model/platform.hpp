@@ -60,16 +60,16 @@ struct ModelPlatform {
 /// As sluice::detail::FutexParker, on the futex of the model.
 class ModelParker {
 public:
-    /// The longest sleep has no limit, so that a lost wake-up shows.
+    /// A sleep for a day has no limit, so that a lost wake-up shows.
     template <class StillWaiting>
     void park(const Atomic<std::uint64_t>& word, StillWaiting stillWaiting,
-              std::chrono::milliseconds atMost, Site site = Site::here()) {
-        const std::int64_t limit = atMost.count();
+              std::chrono::nanoseconds atMost, Site site = Site::here()) {
+        const std::int64_t limit = atMost / std::chrono::milliseconds(1);
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         if (stillWaiting(seen)) {
             execution().sleep(
                 word.id(), [seen](Word newest) { return newest >> 32U == seen >> 32U; },
-                atMost == atMost.max() ? nullptr : &limit, site);
+                atMost >= std::chrono::hours(24) ? nullptr : &limit, site);
         }
     }
 

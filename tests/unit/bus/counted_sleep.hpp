@@ -4,14 +4,15 @@
 #include <sluice/wait/park.hpp>
 
 #include <atomic>
+#include <chrono>
 
 namespace sluice::test {
 
 /// Counts the threads that sleep, and how they are woken.
 class CountingParker : public DefaultParker {
 public:
-    template <class Word, class StillWaiting, class Duration>
-    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting, std::chrono::nanoseconds atMost) {
         bool isAsleep = false;
         DefaultParker::park(word, counted(stillWaiting, isAsleep), atMost);
         asleep -= isAsleep ? 1 : 0;

@@ -64,8 +64,8 @@ TEST(BusWaitingTest, WithoutTimeEachCallLooksOnce) {
 /// Sleeps until it is woken, for no other reason. A notifier that is told to stops before it wakes.
 class StoppingParker {
 public:
-    template <class Word, class StillWaiting, class Duration>
-    void park(const Word& word, StillWaiting stillWaiting, Duration) {
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting, std::chrono::nanoseconds) {
         const int seen = wakes.load();
         if (stillWaiting(word.load(std::memory_order_acquire))) {
             isAsleep = true;

@@ -224,6 +224,17 @@ TEST_F(ParkTest, TimedWaiterThatGaveUpIsNotWokenUp) {
     EXPECT_TRUE(nobodyIsAnnounced());
 }
 
+// Kernels and standard libraries overflow on longer limits.
+TEST_F(ParkTest, NoSleepIsLongerThanADay) {
+    script.onPark = [this] { park.notifyAll(); };
+    for (const auto deadline : {at(0) + std::chrono::hours(25), at(0) + std::chrono::hours(24'000),
+                                ScriptedPark::Clock::time_point::max()}) {
+        script.parks = 0;
+        EXPECT_TRUE(park.sleepUntil(park.announce(), deadline));
+        EXPECT_EQ(script.parks, 1) << "for a day";
+    }
+}
+
 TEST_F(ParkTest, NotificationJustBeforeGivingUpCounts) {
     script.onClockReading = [this] {
         script.now = 100ns;

@@ -1,6 +1,7 @@
 #include "unit/wait/idle_thread.hpp"
 
 #include <sluice/wait/park.hpp>
+#include <sluice/wait/portable_parkers.hpp>
 
 #include <gtest/gtest.h>
 
@@ -140,34 +141,6 @@ TYPED_TEST(ParkerTest, OtherWaitersComingAndGoingDoNotKeepItAwake) {
         return usage;
     };
     EXPECT_TRUE(test::sleeps(sleepBesideOthers));
-}
-
-// The duration exceeds the kernel's limit, or its sum with the clock exceeds the clock's range. The
-// parker must not refuse the duration, because waiting would become a busy loop. The sum must not
-// overflow.
-template <class Parker, class Duration>
-void expectSleepOf(Parker& parker, Word& word, Duration huge) {
-    EXPECT_TRUE(test::sleeps([&] {
-        word.store(0, std::memory_order_relaxed);
-        test::Usage usage;
-        std::thread sleeper([&] {
-            usage = test::usageOf([&] {
-                while (word.load(std::memory_order_acquire) < epoch) {
-                    parker.park(
-                        word, [](std::uint64_t seen) { return seen < epoch; }, huge);
-                }
-            });
-        });
-        std::this_thread::sleep_for(200ms);
-        word.store(epoch, std::memory_order_release);
-        parker.unparkAll(word);
-        sleeper.join();
-        return usage;
-    }));
-}
-
-TYPED_TEST(ParkerTest, SleepsThroughTheLongestHours) {
-    expectSleepOf(this->parker, this->word, std::chrono::hours::max());
 }
 
 #if defined(__linux__)

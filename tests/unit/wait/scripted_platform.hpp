@@ -104,12 +104,12 @@ struct ScriptedPlatform : StdPlatform {
 };
 
 struct ScriptedParker {
-    template <class Word, class StillWaiting, class Duration>
-    void park(const Word& word, StillWaiting stillWaiting, Duration atMost) {
+    template <class Word, class StillWaiting>
+    void park(const Word& word, StillWaiting stillWaiting, std::chrono::nanoseconds atMost) {
         if (!stillWaiting(word.load())) {
             return;
         }
-        if (atMost == Duration::max()) {
+        if (atMost == std::chrono::hours(24)) {
             ++Script::current->parks;
         } else {
             Script::current->timedParks.push_back(atMost);

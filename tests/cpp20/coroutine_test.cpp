@@ -344,6 +344,21 @@ TEST(AwaitedRoomOfAnActiveObjectTest, ComesWithHandlingOrNotInTime) {
     stuck.stop();
 }
 
+// The woken coroutine would post to the object that has gone.
+TEST(AwaitedRoomDeathTest, AnObjectOutlivesTheCoroutinesThatAwaitIt) {
+    ManualExecutor executor;
+    auto stuck = std::make_unique<Stuck>();
+    while (stuck->post(Parcel{0}) == SendResult::ok) {
+    }
+    auto object = std::make_unique<Running<Waiting>>(executor, *stuck);
+    ASSERT_EQ(object->post(Order{}), SendResult::ok);
+    executor.runAll();
+    stuck->stop();
+    EXPECT_DEATH(stuck.reset(), "end the object of that coroutine first");
+    object.reset();
+    stuck.reset();
+}
+
 // ---- Threads
 
 struct OwnAwaits : ActorTraits {

@@ -182,6 +182,7 @@ void roomWakesOrIsFound() {
             check(isFound || isAdded || isFull.load(std::memory_order_relaxed) == 0 ||
                       waiters.notifications() != seen,
                   "refused only after a notification");
+            waiters.end(room.wait);
             room.isAlive.set(0);
         },
         [&] {
@@ -210,6 +211,7 @@ void roomIsFoundIfNobodyWakes() {
             waiters.notifyOne();
         });
     check(isFound || room.isWoken, "woken, or the room is found");
+    waiters.end(room.wait);
 }
 
 TEST(CoroutineSchedulerModelTest, WokenOnceOrNotAtAll) {

@@ -73,7 +73,7 @@ public:
           deadline_(deadlineAfter(now, post_.timeout)) {}
     AwaitedPost(const AwaitedPost&) = delete;
     AwaitedPost& operator=(const AwaitedPost&) = delete;
-    ~AwaitedPost() { giveUp(); }
+    ~AwaitedPost() { post_.object.roomWaiters().end(wait_); }
 
     // The language requires these names.
     // NOLINTBEGIN(readability-identifier-naming)

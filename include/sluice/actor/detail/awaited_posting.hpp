@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/actor/request.hpp>
+#include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
@@ -10,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
@@ -24,6 +26,19 @@ class RoomWaiters {
     using Guard = std::lock_guard<BasicSpinLock<Platform>>;
 
 public:
+    RoomWaiters() = default;
+    RoomWaiters(const RoomWaiters&) = delete;
+    RoomWaiters& operator=(const RoomWaiters&) = delete;
+    ~RoomWaiters() {
+        const Guard guard(lock_);
+        if (waits_ != 0) {
+            failAssertion({"no coroutine awaits room",
+                           "an object is destroyed while a coroutine waits for room in it: end the "
+                           "object of that coroutine first",
+                           __FILE__, __LINE__});
+        }
+    }
+
     /// One wait. It is listed from add() until its waker has been called, or until remove().
     class Wait {
     public:
@@ -34,7 +49,8 @@ public:
         Waker& waker_;
         Wait* older_ = nullptr;
         Wait* newer_ = nullptr;
-        typename Platform::template Atomic<bool> isListed_{false};
+        bool isListed_ = false;  ///< guarded by the lock
+        bool isCounted_ = false;
     };
 
     /// The number of notifications. Read it before a post that is tried before add().
@@ -45,11 +61,12 @@ public:
     /// Returns false if there has been another notification: then the caller tries to post again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
-        // Relaxed, both: written with the lock.
+        // Relaxed: written with the lock.
         if (notifications_.load(std::memory_order_relaxed) != seen) {
             return false;
         }
-        wait.isListed_.store(true, std::memory_order_relaxed);
+        waits_ += wait.isCounted_ ? 0 : 1;
+        wait.isCounted_ = wait.isListed_ = true;
         wait.older_ = newest_;
         wait.newer_ = nullptr;
         (newest_ != nullptr ? newest_->newer_ : oldest_) = &wait;
@@ -59,15 +76,22 @@ public:
 
     /// Returns false if the wait is not listed. After the return its waker is not called.
     bool remove(Wait& wait) noexcept {
-        if (!wait.isListed_.load(std::memory_order_acquire)) {  // E2
-            return false;
-        }
         const Guard guard(lock_);
-        const bool isListed = wait.isListed_.load(std::memory_order_relaxed);  // relaxed: the lock
+        const bool isListed = wait.isListed_;
         if (isListed) {
             unlink(guard, wait);
         }
         return isListed;
+    }
+    /// Called after the last add(). Then the wait and the object may be destroyed.
+    void end(Wait& wait) noexcept {
+        if (std::exchange(wait.isCounted_, false)) {
+            const Guard guard(lock_);
+            if (wait.isListed_) {
+                unlink(guard, wait);
+            }
+            --waits_;
+        }
     }
 
     /// Called by the object's thread after a message has left the mailbox. Wakes the oldest wait.
@@ -87,10 +111,8 @@ private:
     // The lock is held while a waker runs, so that its wait is not destroyed before. A waker marks
     // the coroutine as woken and schedules its object.
     //
-    // Edges. E1: messages have left the mailbox -> notifications_ released -> acquired before the
-    // try to post. A later notification finds the wait in the list, by the lock. E2: the last use
-    // of a wait -> isListed_ released -> acquired by remove(), which does not use the object then,
-    // because a thread may have destroyed it.
+    // Edge E1: messages have left the mailbox -> notifications_ released -> acquired before the try
+    // to post. A later notification finds the wait in the list, by the lock.
 
     void wakeOldest(const Guard& guard) noexcept {
         // Relaxed: written with the lock.
@@ -104,12 +126,13 @@ private:
     void unlink(const Guard& /*guard*/, Wait& wait) noexcept {
         (wait.older_ != nullptr ? wait.older_->newer_ : oldest_) = wait.newer_;
         (wait.newer_ != nullptr ? wait.newer_->older_ : newest_) = wait.older_;
-        wait.isListed_.store(false, std::memory_order_release);  // E2
+        wait.isListed_ = false;
     }
 
     BasicSpinLock<Platform> lock_;
-    Wait* oldest_ = nullptr;                                              ///< guarded by the lock
-    Wait* newest_ = nullptr;                                              ///< guarded by the lock
+    Wait* oldest_ = nullptr;  ///< guarded by the lock
+    Wait* newest_ = nullptr;  ///< guarded by the lock
+    std::size_t waits_ = 0;   ///< from their first add() until end(); guarded by the lock
     typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
 };
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -95,6 +96,7 @@ private:
     friend struct detail::BackendAccess;
 
     void leave();
+    static std::size_t unwritten(const backend_statistics& counts, std::uint64_t seen);
     std::unique_lock<std::mutex> lockToEnd(std::chrono::nanoseconds atMost);
 
     const std::shared_ptr<detail::BackendCore> core_;
@@ -113,6 +115,7 @@ private:
 
 #include <spdlog/common.h>
 
+#include <algorithm>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -203,21 +206,33 @@ SLUICE_LOG_INLINE void backend::reset_discard_counter() {
     core_->records().resetRejected();
 }
 SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
-    return core_->records().statistics().messages;
+    const std::uint64_t seen = core_->writer().seen();
+    return unwritten(core_->records().statistics(), seen);
+}
+
+/// The lanes do not count records that were copied before they are written. `seen` was read before
+/// the counts, so that it is not larger.
+SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
+                                                 std::uint64_t seen) {
+    const std::uint64_t left = counts.logged - counts.dropped;
+    return static_cast<std::size_t>(left - std::min(left, seen));
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     // Reserved first, because the visit runs under a lock and must not allocate.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
+    const std::uint64_t written = core_->writer().written();
+    const std::uint64_t lost = core_->writer().lost();
     backend_statistics result = core_->records().statistics([&threads](thread_statistics& lane) {
         if (threads.size() < threads.capacity()) {
             threads.push_back(std::move(lane));
         }
     });
     result.threads = std::move(threads);
-    result.written = core_->writer().written();
-    result.lost_in_sinks = core_->writer().lost();
+    result.written = written;
+    result.lost_in_sinks = lost;
+    result.messages = unwritten(result, written + lost);
     result.rejected_after_end = core_->rejectedAfterEnd();
     result.rejected += result.rejected_after_end;
     return result;

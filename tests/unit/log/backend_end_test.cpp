@@ -57,10 +57,14 @@ TEST(LogBackend, WritesNoFurtherRecordWhenItsTimeIsOver) {
     options.on_thread_stop = [&] { isOver = true; };
     const auto gated = std::make_shared<GatedSink>();
     const auto writer = std::make_shared<backend>(options);
-    const auto logger = loggerOf(writer, gated);
-    for (int i = 0; i < 10; ++i) {
-        logger->info(i);
-    }
+    async_logger logger("core", gated, writer, Overflow::dropOldest);  // its records are copied
+    const auto logTen = [&] {
+        for (int i = 0; i < 10; ++i) {
+            logger.info(i);
+        }
+    };
+    logTen();
+    std::thread(logTen).join();
     start.open();
     gated->gate.awaitArrival();
     EXPECT_FALSE(writer->shutdown(1ms));
@@ -68,7 +72,8 @@ TEST(LogBackend, WritesNoFurtherRecordWhenItsTimeIsOver) {
     test::awaitThat([&] { return isOver.load(); });
     EXPECT_EQ(gated->texts(), Texts{"0"});
     const auto counts = writer->statistics();
-    EXPECT_EQ(counts.written + counts.lost_in_sinks + counts.messages, 10u);
+    EXPECT_EQ(counts.written + counts.lost_in_sinks + counts.messages, 20u);
+    EXPECT_EQ(writer->queue_size(), counts.messages);
 }
 
 TEST(LogBackend, RejectsWithoutEvictionWhenItsTimeIsOver) {

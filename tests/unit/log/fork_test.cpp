@@ -24,6 +24,7 @@
 
 #if defined(__unix__)
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,21 @@ void forkBesideASink(Work work) {
         EXPECT_TRUE(writer->flush_wait());
     }
     EXPECT_EQ(sink->lines().size(), 1u);
+}
+
+TEST_F(LogFork, AProgramThatASinkStartsBlocksNoSignals) {
+    const auto sink = std::make_shared<test::CollectingSink>();
+    const auto hasNoneBlocked = [] {
+        sigset_t blocked;
+        pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+        return sigismember(&blocked, SIGTERM) == 0;
+    };
+    sink->onLine = [&](const spdlog::details::log_msg&) { inChild(hasNoneBlocked); };
+    const auto writer = std::make_shared<backend>();
+    async_logger logger("core", sink, writer);
+    logger.info("text");
+    EXPECT_TRUE(writer->flush_wait());
+    EXPECT_EQ(sink->texts().size(), 1u);
 }
 
 TEST_F(LogFork, WhileASinkForks) {

@@ -158,6 +158,20 @@ private:
     // NOLINTEND(readability-identifier-naming)
 };
 
+TEST_F(ManualBackendTest, ItsLimitsHoldWithASlowSink) {
+    auto options = manual();
+    options.queue_size = 4000;
+    by = std::make_shared<backend>(options);
+    logger = std::make_shared<async_logger>("log", sink, by);
+    sink->onLine = [](const auto&) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+    for (const auto ends : {&backend::flush_wait, &backend::shutdown}) {
+        logNumbers(1000);
+        EXPECT_FALSE((*by.*ends)(std::chrono::milliseconds(20)));
+        EXPECT_GT(by->queue_size(), 0U);
+        EXPECT_EQ(sink->texts().size() + by->queue_size(), by->statistics().logged);
+    }
+}
+
 TEST_F(ManualBackendTest, ASinkNeitherPollsNorWaits) {
     const auto acting = std::make_shared<ActingSink>();
     async_logger outer("outer", acting, by);

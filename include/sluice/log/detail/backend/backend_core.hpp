@@ -98,17 +98,18 @@ public:
     WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. Objects that `body` refers to must outlive it, also if
-    /// the thread is given up. Throws std::system_error if no thread can be started.
+    /// Runs body(errors) on a new thread. This object and those that `body` refers to must outlive
+    /// it, also if the thread is given up. Throws std::system_error if no thread can be started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
         end_ = end.get_future();
 #if defined(__unix__)
-        const BlockSignals inherited;
+        const BlockSignals inherited(callersSignals_);
 #endif
         thread_ = std::make_unique<std::thread>(
-            [&options, end = std::move(end), run = std::move(body)]() mutable {
+            [this, &options, end = std::move(end), run = std::move(body)]() mutable {
+                current_ = this;
                 const ErrorChannel errors(options.thread_name, &noHandler);
 #if defined(__linux__)
                 pthread_setname_np(pthread_self(), options.thread_name.substr(0, 15).c_str());
@@ -143,6 +144,16 @@ public:
         }
     }
 
+    /// Unblocks the signals that only a worker blocks. Call it in a forked child, because a sink
+    /// may start a program in it.
+    static void unblockSignals() noexcept {
+#if defined(__unix__)
+        if (current_ != nullptr) {
+            pthread_sigmask(SIG_SETMASK, &current_->callersSignals_, nullptr);
+        }
+#endif
+    }
+
     /// Leaks the handle in a forked child, where the thread does not exist but is joinable.
     void forget() noexcept { static_cast<void>(thread_.release()); }
 
@@ -152,7 +163,7 @@ private:
     /// on the worker would wait for the worker. Faults of the thread itself stay unblocked.
     class BlockSignals {
     public:
-        BlockSignals() noexcept {
+        explicit BlockSignals(sigset_t& before) noexcept : before_(before) {
             sigset_t all;
             sigfillset(&all);
             for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) {
@@ -165,9 +176,13 @@ private:
         BlockSignals& operator=(const BlockSignals&) = delete;
 
     private:
-        sigset_t before_{};
+        sigset_t& before_;
     };
+
+    sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
+    /// The object whose thread is the calling one, or null.
+    inline static thread_local const WorkerThread* current_ = nullptr;
 
     inline static const spdlog::err_handler noHandler{};
 
@@ -298,16 +313,12 @@ public:
     }
 
     /// Writes all records at the end of the program, for `drain_timeout` at most. Does not wait for
-    /// a post of the calling thread, which a signal handler may have interrupted. Polls a manual
-    /// back end, whose polling thread may have ended.
+    /// a post of the calling thread, which a signal handler may have interrupted, nor for the
+    /// polling thread of a manual back end, which may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
-        const std::thread::id before = pollingThread_.load(std::memory_order_relaxed);
-        poll();
+        takePolling();
         flushAndWait(options_.drain_timeout);
-        if (isPollingThread()) {
-            pollingThread_.store(before, std::memory_order_relaxed);
-        }
     }
 
     /// Implements backend::flush_wait().
@@ -323,7 +334,7 @@ public:
         // records back.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
-                writeCounted();
+                writeCounted(end);
             }
             if (isReady(result, std::min(end, soon()))) {
                 break;
@@ -373,10 +384,11 @@ private:
         return clean && guard && !writer_.isClean() ? Guard() : std::move(guard);
     }
 
-    Stamp writeBatch(Guard& guard, Writing writing) noexcept {
+    Stamp writeBatch(Guard& guard, Writing writing,
+                     Clock::time_point end = Clock::time_point::max()) noexcept {
         const BatchScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
-        const Stamp reached = writer_.writeBatch(guard, writing);
+        const Stamp reached = writer_.writeBatch(guard, writing, end);
         // Relaxed: only batches write it, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
@@ -486,7 +498,7 @@ private:
 
     // ---- Manual back ends
 
-    // Relaxed, also in writeAll(): each thread only compares the value with its own number.
+    // Relaxed, both: each thread only compares the value with its own number.
     void takePolling() noexcept {
         pollingThread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
@@ -497,10 +509,10 @@ private:
     }
 
     /// Writes a batch and returns its number of records.
-    std::size_t writeCounted() noexcept {
+    std::size_t writeCounted(Clock::time_point end = Clock::time_point::max()) noexcept {
         Guard guard = batches_.lock();
         const std::uint64_t before = writer_.seen();
-        writeBatch(guard, Writing::always);
+        writeBatch(guard, Writing::always, end);
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
@@ -521,9 +533,9 @@ private:
     bool writeRest(Clock::time_point end) noexcept {
         const Stamp last = queue_.now();
         for (;;) {
-            const Stamp reached = [this] {
+            const Stamp reached = [&] {
                 Guard guard = batches_.lock();
-                return writeBatch(guard, Writing::always);
+                return writeBatch(guard, Writing::always, end);
             }();
             if (reached > last) {
                 finish();
@@ -566,8 +578,11 @@ private:
         queue_.unlock();
         loggers_.unlock();
         actions_.unlock();
-        if (isChild && !BatchScope::isInside(this)) {
-            resetInChild(isHeld);
+        if (isChild) {
+            WorkerThread::unblockSignals();
+            if (!BatchScope::isInside(this)) {
+                resetInChild(isHeld);
+            }
         }
         forkGuard_ = {};
     }

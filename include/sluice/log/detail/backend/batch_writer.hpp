@@ -471,11 +471,11 @@ public:
     BatchWriter(const BatchWriter&) = delete;
     BatchWriter& operator=(const BatchWriter&) = delete;
 
-    /// Writes the records and runs the actions before the watermark, which it returns. Returns 0
-    /// after bad_alloc; each record that left its lane is written even then.
-    Stamp writeBatch(Guard& guard, Writing writing) noexcept {
+    /// Writes the records and runs the actions before the watermark, which it returns. Returns 0 at
+    /// `end` and after bad_alloc; each record that left its lane is written even then.
+    Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept {
         try {
-            return tryWriteBatch(guard, writing);
+            return tryWriteBatch(guard, writing, end);
         } catch (const std::bad_alloc&) {
             return 0;
         }
@@ -562,7 +562,7 @@ private:
     // The most records between two steps that free their room, check for abandon() and let others
     // in. A chunk is shorter if the sinks are slow.
     static constexpr std::size_t longestChunk = 1024;
-    static constexpr std::size_t shortestChunk = 16;
+    static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
 
     /// Keeps sums of a time and an interval from overflowing.
@@ -572,13 +572,15 @@ private:
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    Stamp tryWriteBatch(Guard& guard, Writing writing) {
+    Stamp tryWriteBatch(Guard& guard, Writing writing, TimePoint end) {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
         const Stamp limit = queue_.poll();
         reached_ = limit;
         readClocks(begun_);
-        write(guard, limit);
+        if (!write(guard, limit, end)) {
+            return 0;
+        }
         if (__builtin_expect(limit == endOfTime, 0)) {
             // The clock has restarted. Later batches run the actions, which may be newer than the
             // poll.
@@ -596,9 +598,13 @@ private:
         return limit;
     }
 
-    void write(Guard& guard, Stamp limit) {
+    /// Returns false if the time is over before all records are written.
+    bool write(Guard& guard, Stamp limit, TimePoint end) {
         TimePoint before = begun_;
         for (std::size_t count = 1; count != 0 && !isAbandoned();) {
+            if (end != TimePoint::max() && std::chrono::steady_clock::now() >= end) {
+                return false;
+            }
             count = queue_.emitBefore(
                 limit, chunk_,
                 [this](const Records::Record& record) {
@@ -621,6 +627,7 @@ private:
             }
             letOthersIn(guard);
         }
+        return true;
     }
 
     void flushAll() noexcept {

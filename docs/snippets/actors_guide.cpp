@@ -230,6 +230,14 @@ bool sharingThreads() {
     return balance && *balance == 999;
 }
 
+bool awaitingThePool() {
+    sluice::ThreadPool pool(2);
+    sluice::Running<Account> account(pool);
+    (void)account.post(Deposit{5});
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    return pool.waitUntilIdle(deadline) && account.statistics().handled == 1;
+}
+
 bool steppingThrough() {
     sluice::ManualExecutor executor(7);
     sluice::Running<Account> account(executor);
@@ -336,7 +344,8 @@ bool movingTheClock() {
 
 int main() {
     const bool isRight = firstObject() && posting() && requesting() && failing() && testing() &&
-                         timing() && movingTheClock() && sharingThreads() && steppingThrough() &&
-                         subscribing() && opening() && watching() && telling() && calling();
+                         timing() && movingTheClock() && sharingThreads() && awaitingThePool() &&
+                         steppingThrough() && subscribing() && opening() && watching() &&
+                         telling() && calling();
     return isRight ? 0 : 1;
 }

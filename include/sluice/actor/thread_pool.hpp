@@ -4,6 +4,7 @@
 #include <sluice/actor/detail/own_thread.hpp>
 #include <sluice/actor/executor.hpp>
 #include <sluice/actor/thread_options.hpp>
+#include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/base/spin_lock.hpp>
@@ -27,6 +28,8 @@ class IdleThreads {
 
 public:
     using Guard = std::lock_guard<SpinLock>;
+
+    explicit IdleThreads(std::size_t workers) noexcept : awake_(workers) {}
 
     /// A handler that waits for the end of a task.
     class Waiter {
@@ -68,6 +71,12 @@ public:
         work_.notifyAll();
         nextAlarm_.notifyAll();
     }
+    /// Whether all workers sleep. A worker changes that with the lock.
+    [[nodiscard]] bool areAllAsleep() const noexcept {
+        return awake_.load(std::memory_order_relaxed) == 0;
+    }
+    /// Notified when the last worker falls asleep.
+    [[nodiscard]] Park& allAsleep() noexcept { return allAsleep_; }
 
     /// Called before a thread runs a task. If the timekeeper is missing, wakes another thread.
     void replaceTimekeeper(SpinLock& lock) noexcept {
@@ -94,6 +103,9 @@ public:
                 waiter->park_ = isTimekeeper ? &nextAlarm_ : &own;
             }
             count(guard, waiter, isTimekeeper, true);
+        }
+        if (areAllAsleep()) {
+            allAsleep_.notifyAll();
         }
         if (isTimekeeper) {
             (void)nextAlarm_.waitUntil([&] { return isOver() || earliest() < alarm; },
@@ -127,7 +139,10 @@ private:
         } else if (waiter == nullptr) {
             sleepers_ = isAsleep ? sleepers_ + 1 : sleepers_ - 1;
         }
-        if (waiter != nullptr) {
+        if (waiter == nullptr) {
+            const std::size_t before = awake_.load(std::memory_order_relaxed);
+            awake_.store(isAsleep ? before - 1 : before + 1, std::memory_order_relaxed);
+        } else {
             Waiter** place = &waiters_;
             if (isAsleep) {
                 waiter->next_ = std::exchange(waiters_, waiter);
@@ -143,9 +158,11 @@ private:
 
     Park work_;                  ///< the workers except the timekeeper sleep here
     Park nextAlarm_;             ///< the timekeeper sleeps here
+    Park allAsleep_;             ///< threads wait here until the pool is idle
     std::size_t sleepers_ = 0;   ///< workers that sleep at work_; guarded by the lock
     Waiter* waiters_ = nullptr;  ///< handlers that sleep, the last one first; guarded by the lock
-    std::atomic<bool> hasTimekeeper_{false};             ///< written with the lock
+    std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written with the lock
+    std::atomic<bool> hasTimekeeper_{false};  ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
     /// Whether a sleeper must become timekeeper. Set with the lock, cleared by the waking thread.
     std::atomic<bool> isTimekeeperMissing_{false};
@@ -218,7 +235,7 @@ public:
     /// threads, or if the system refuses the options; then no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
-        : Executor(options), workers_(threads), threads_(threads) {
+        : Executor(options), idle_(threads), workers_(threads), threads_(threads) {
         if (threads == 0) {
             setupError("number of threads of a pool", threads, 1);
         }
@@ -249,6 +266,22 @@ public:
     ~ThreadPool() override {
         expectNoObjects();
         end();
+    }
+
+    /// Waits until no object runs, has messages to handle, or has a due timer; then the caller sees
+    /// all that the handlers wrote. Messages that handlers post meanwhile count. Waiting
+    /// coroutines, and objects that wait for their restart, do not. Returns false at the deadline,
+    /// and without waiting in a handler of the pool, which is a misuse.
+    [[nodiscard]] bool waitUntilIdle(TimePoint deadline) {
+        const bool isOwnHandler = current_ != nullptr && current_->pool == this;
+        SLUICE_ASSERT(!isOwnHandler,
+                      "a handler waits until its own pool is idle, which the handler "
+                      "prevents: wait on another thread");
+        if (isOwnHandler) {
+            return false;
+        }
+        beforeWaitInHandler();  // the handler may be of another executor
+        return idle_.allAsleep().waitUntil([this] { return isIdle(); }, deadline);
     }
 
     void schedule(ExecutorTask& task) override {
@@ -347,7 +380,8 @@ private:
     // Edges. E1: the writes of the scheduling thread -> lock_ -> the thread that runs the task. E2:
     // the same writes -> `next` released -> acquired by the thread that takes it. E3: a worker
     // writes `next` and then reads isWatching_; the watching thread writes isWatching_ and then
-    // reads `next`, with fences in between: one of them finds the other's write.
+    // reads `next`, with fences in between: one of them finds the other's write. E4: the writes of
+    // the handlers -> lock_, when their workers fall asleep -> isIdle().
 
     using Guard = detail::IdleThreads::Guard;
     using Fence = AsymmetricFence;
@@ -378,6 +412,15 @@ private:
         for (; started_ != 0; --started_) {
             threads_[started_ - 1].join();
         }
+    }
+
+    /// A worker that sleeps has no task, and takes the lock before it takes one.
+    [[nodiscard]] bool isIdle() {
+        if (!idle_.areAllAsleep()) {
+            return false;
+        }
+        const Guard guard(lock_);  // E4
+        return idle_.areAllAsleep() && queue_.isEmpty() && now() < idle_.earliest();
     }
 
     void enqueue(ExecutorTask& task) {

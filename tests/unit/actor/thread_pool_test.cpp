@@ -160,6 +160,47 @@ TEST_P(ThreadPoolTest, TimersFireWhileObjectsAreBusy) {
     test::awaitThat([&]() -> bool { return isDone_; });
 }
 
+TEST_P(ThreadPoolTest, IsIdleWhenTheMessagesThatHandlersPostAreHandled) {
+    make(10);
+    for (int i = 0; i < 20; ++i) {
+        isDone_ = false;
+        ASSERT_EQ(ring_[0]->post(Hop{99}), SendResult::ok);
+        EXPECT_TRUE(pool_.waitUntilIdle(late()));
+        EXPECT_TRUE(isDone_);
+        EXPECT_TRUE(pool_.waitUntilIdle({})) << "a deadline that has passed";
+    }
+}
+
+TEST_P(ThreadPoolTest, IsNotIdleBeforeADueTimerHasFired) {
+    Running<Beating> beating(pool_);
+    beating.isDone = &isDone_;
+    EXPECT_TRUE(pool_.waitUntilIdle(late()));
+    for (std::uint64_t i = 1; i <= 20; ++i) {
+        const auto due = std::chrono::steady_clock::now() + 1ms;
+        ASSERT_TRUE(beating.postAt(due, Beat{}));
+        awaitThat([due] { return std::chrono::steady_clock::now() >= due; });
+        EXPECT_TRUE(pool_.waitUntilIdle(late()));
+        EXPECT_EQ(beating.statistics().handled, i);
+    }
+    ASSERT_TRUE(beating.postAfter(1h, Beat{}));
+    EXPECT_TRUE(pool_.waitUntilIdle(late())) << "a timer that is not due";
+}
+
+// Each thread has posted before it waits, so its message has been handled afterwards.
+TEST_P(ThreadPoolTest, ThreadsAwaitTheirMessages) {
+    make(2);
+    Crew crew;
+    for (const auto& member : ring_) {
+        crew.add([&] {
+            for (std::uint64_t i = 1; i <= 500; ++i) {
+                ASSERT_EQ(member->post(Hop{0}), SendResult::ok);
+                ASSERT_TRUE(pool_.waitUntilIdle(late()));
+                ASSERT_EQ(member->statistics().handled, i);
+            }
+        });
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1U, 2U, 4U));
 
 /// Waits in its handler until the test lets it go.
@@ -193,6 +234,70 @@ TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     EXPECT_TRUE(stuck.join());
     EXPECT_EQ(stuck.statistics().handled, 1U);
     EXPECT_EQ(stuck.statistics().discarded, 1U);
+}
+
+TEST(ThreadPoolTest, IsNotIdleWhileAHandlerRuns) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(2);
+    Running<Stuck> stuck(pool);
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    test::awaitThat([&]() -> bool { return stuck.isInside; });
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    const auto deadline = std::chrono::steady_clock::now() + 5ms;
+    EXPECT_FALSE(pool.waitUntilIdle(deadline));
+    EXPECT_GE(std::chrono::steady_clock::now(), deadline);
+    EXPECT_FALSE(pool.waitUntilIdle({}));
+    Crew crew;
+    std::atomic<int> left{4};
+    for (int i = 0; i < 4; ++i) {
+        crew.add([&] {
+            if (--left == 0) {
+                stuck.stop();  // discards the second message
+                stuck.isReleased = true;
+            }
+            EXPECT_TRUE(pool.waitUntilIdle(late()));
+            EXPECT_EQ(stuck.statistics().discarded, 1U);
+        });
+    }
+}
+
+/// Waits in its handler until a pool is idle.
+class Settling : public PooledObject<Settling, Messages<Beat>> {
+public:
+    explicit Settling(ThreadPool& pool) : pool_(pool) {}
+    void handle(const Beat& /*beat*/) { wasIdle = pool_.waitUntilIdle(late()); }
+    std::atomic<bool> wasIdle{false};
+
+private:
+    ThreadPool& pool_;
+};
+
+TEST(ThreadPoolTest, AHandlerWaitsUntilAnotherPoolIsIdle) {
+    const Watchdog watchdog([](std::FILE*) {});
+    ThreadPool pool(1);
+    ThreadPool other(1);
+    Running<Stuck> stuck(other);
+    stuck.isReleased = true;
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    Running<Settling> settling(pool, other);
+    ASSERT_EQ(settling.post(Beat{}), SendResult::ok);
+    EXPECT_TRUE(pool.waitUntilIdle(late()));
+    EXPECT_TRUE(settling.wasIdle);
+}
+
+TEST(ThreadPoolDeathTest, AHandlerCannotWaitUntilItsPoolIsIdle) {
+    const auto isRefused = [] {
+        ThreadPool pool(2);
+        Running<Settling> settling(pool, pool);
+        settling.wasIdle = true;
+        EXPECT_EQ(settling.post(Beat{}), SendResult::ok);
+        return pool.waitUntilIdle(late()) && !settling.wasIdle;
+    };
+#ifdef NDEBUG
+    EXPECT_TRUE(isRefused());
+#else
+    EXPECT_DEATH(isRefused(), "a handler waits until its own pool is idle");
+#endif
 }
 
 /// Gives its thread a long task at its first beat.
@@ -330,6 +435,19 @@ TEST(ThreadPoolTest, ATimerWakesOneThread) {
 #endif
 
 #if defined(__cpp_exceptions)
+class Failing : public PooledObject<Failing, Messages<Beat>> {
+public:
+    void handle(const Beat& /*beat*/) { throw std::runtime_error("a test"); }
+};
+
+TEST(ThreadPoolTest, IsIdleAfterAFailure) {
+    ThreadPool pool(2);
+    Running<Failing> failing(pool);
+    ASSERT_EQ(failing.post(Beat{}), SendResult::ok);
+    EXPECT_TRUE(pool.waitUntilIdle(late()));
+    EXPECT_EQ(failing.statistics().failed, 1U);
+}
+
 TEST(ThreadPoolTest, NeedsAThread) {
     EXPECT_THROW(ThreadPool(0), std::invalid_argument);
 }

@@ -161,13 +161,15 @@ private:
             delete[] old;
         }
 
+        /// Takes the place of an abandoned registry, so that findFirst() finds the entry.
         void insert(const Entry& entry) noexcept {
             std::size_t i = hash(entry.registry) & view_.mask;
-            while (entries_[i].registry != nullptr) {
+            while (isLive(entries_[i])) {
                 i = (i + 1) & view_.mask;
             }
-            entries_[i] = entry;
-            ++count_;
+            const Entry old = std::exchange(entries_[i], entry);
+            count_ += old.registry == nullptr ? 1U : 0U;
+            giveBack(old);
         }
 
         static bool isLive(const Entry& entry) noexcept {

@@ -122,6 +122,19 @@ TEST(ThreadSlotsTest, FindsTwoRegistriesWhoseSearchesMeet) {
     }).join();
 }
 
+TEST(ThreadSlotsTest, ARegistryTakesThePlaceOfAnAbandonedOne) {
+    std::vector<Registry> registries(1000);
+    Registry& other = oneThatMeetsTheFirst(registries);
+    std::thread([&] {
+        (void)Threads::add(registries[0]);
+        registries[0].abandoned = true;
+        Registry::Slot* const slot = Threads::add(other);
+        EXPECT_EQ(Threads::findFirst(&other, Threads::hash(&other)), slot);
+        EXPECT_EQ(registries[0].dismissed, 1);
+    }).join();
+    EXPECT_EQ(other.dismissed, 1);
+}
+
 TEST(ThreadSlotsTest, ThreadsHaveDifferentMarks) {
     Registry registry;
     {

@@ -281,6 +281,15 @@ bool fileSink() {
     return sluice::log::flush_wait();
 }
 
+bool newPattern(const std::string& file) {
+    const auto log = std::make_shared<sluice::log::async_logger>(
+        "new", std::make_shared<sluice::log::file_sink_mt>(file), sluice::log::default_backend());
+    log->info("before");
+    log->set_pattern("new: %v");
+    log->info("after");  // the first line with the new pattern
+    return sluice::log::flush_wait();
+}
+
 bool radioSink() {
     std::vector<std::string> sent;
     const auto by = std::make_shared<sluice::log::backend>();
@@ -320,10 +329,21 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(),       deferredCalls(), fields(),    limitedCalls(),
-                        existingLogger(), policies(),      flushing(),  ownBackend(),
-                        manualBackend(),  fileSink(),      radioSink(), statistics(),
-                        crashes(),        theEnd()};
+    const bool all[] = {firstLog(),
+                        deferredCalls(),
+                        fields(),
+                        limitedCalls(),
+                        existingLogger(),
+                        policies(),
+                        flushing(),
+                        ownBackend(),
+                        manualBackend(),
+                        fileSink(),
+                        newPattern(folder + "/new.log"),
+                        radioSink(),
+                        statistics(),
+                        crashes(),
+                        theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

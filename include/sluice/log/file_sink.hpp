@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sluice/log/batch_sink.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
 #include <sluice/log/pattern_formatter.hpp>
 
@@ -443,9 +444,12 @@ public:
         set_formatter(std::make_unique<pattern_formatter>(pattern));
     }
 
+    /// Takes effect after the records that a back end has queued, also if spdlog calls it.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
-        const Guard guard(mutex_);
-        formatter_ = std::move(formatter);
+        if (!detail::BackendRegistry::instance().setFormatter(*this, formatter)) {
+            const Guard guard(mutex_);
+            formatter_ = std::move(formatter);
+        }
     }
 
     const spdlog::filename_t& filename() const { return file_.name(); }

@@ -135,7 +135,8 @@ void init(const backend_options& options);
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter.
+/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. Waits first, for one second at
+/// most, until the default back end has written the earlier records.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
@@ -328,6 +329,7 @@ SLUICE_LOG_INLINE void init(std::size_t queue_size, std::size_t thread_count,
 }
 
 SLUICE_LOG_INLINE void set_pattern(const std::string& pattern, spdlog::pattern_time_type type) {
+    static_cast<void>(flush_wait(std::chrono::seconds(1)));
     spdlog::set_formatter(std::make_unique<pattern_formatter>(pattern, type));
 }
 

@@ -77,7 +77,9 @@ public:
 
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// Like spdlog's function, but with Sluice's pattern_formatter.
+    /// Like spdlog's functions, but after the records logged before, and with Sluice's
+    /// pattern_formatter. Through a pointer to spdlog::logger, spdlog's own functions are called.
+    void set_formatter(std::unique_ptr<spdlog::formatter> formatter);
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
@@ -243,6 +245,16 @@ SLUICE_LOG_INLINE void async_logger::join(const std::weak_ptr<backend>& by) {
 
 SLUICE_LOG_INLINE std::shared_ptr<spdlog::logger> async_logger::clone(std::string name) {
     return std::shared_ptr<async_logger>(new async_logger(*this, std::move(name)));
+}
+
+SLUICE_LOG_INLINE void async_logger::set_formatter(std::unique_ptr<spdlog::formatter> formatter) {
+    for (const spdlog::sink_ptr& sink : sinks_) {
+        std::unique_ptr<detail::OrderedAction> change =
+            std::make_unique<detail::FormatterChange>(sink, errors_, formatter->clone());
+        if (frontend_ == nullptr || !frontend_->send(change)) {
+            sink->set_formatter(formatter->clone());
+        }
+    }
 }
 
 SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,

@@ -42,11 +42,13 @@ TEST_F(LogControlList, GivesWhatWasStampedBeforeTheLimitInOrder) {
     push(4, 30);
     takeBefore(10);
     EXPECT_TRUE(runs.empty());
+    EXPECT_EQ(list.first(), 10u);
     takeBefore(21);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3}));
     push(5, 40);
     takeBefore(41);
     EXPECT_EQ(runs, (std::vector<int>{1, 2, 3, 4, 5}));
+    EXPECT_EQ(list.first(), endOfTime);
 }
 
 TEST_F(LogControlList, StampsAnewWhenTheClockStartedAgain) {

@@ -319,6 +319,21 @@ TEST_F(LogFork, AChildThatLogsNothingEndsItsBackEnd) {
     EXPECT_TRUE(writer->flush_wait());
 }
 
+TEST_F(LogFork, TheChildHasThePatternThatWasSetBefore) {
+    const auto writer = std::make_shared<backend>();
+    async_logger logger("core", std::make_shared<file_sink_mt>(file), writer);
+    std::vector<std::string> expected;
+    for (int i = 0; i < 20; ++i) {
+        logger.set_pattern(std::to_string(i) + " %v");
+        inChild([&] {
+            logger.info("text");
+            return writer->shutdown();
+        });
+        expected.push_back(std::to_string(i) + " text");
+    }
+    EXPECT_EQ(linesOf(file), expected);
+}
+
 TEST_F(LogFork, WhileItsWorkerWaitsForWork) {
     const auto writer = std::make_shared<backend>();
     const auto sink = std::make_shared<test::CollectingSink>();

@@ -148,6 +148,20 @@ TEST_F(LogFunctions, SetPatternGivesEveryLoggerAFormatterOfSluice) {
     }
 }
 
+TEST_F(LogFunctions, SetPatternWaitsForTheRecordsLoggedBefore) {
+    const auto logger = async_factory::create<CollectingSink>("core");
+    set_pattern("old %v");
+    for (int i = 0; i < 2000; ++i) {
+        logger->info("x");
+    }
+    set_pattern("new %v");
+    logger->info("x");
+    ASSERT_TRUE(flush_wait());
+    std::vector<std::string> expected(2000, "old x");
+    expected.emplace_back("new x");
+    EXPECT_EQ(sinkOf(*logger)->formatted(), expected);
+}
+
 TEST_F(LogFunctions, ShutdownOfSpdlogWritesAndFlushesWhatWasLogged) {
     const auto logger = create_async<CollectingSink>("core");
     const auto sink = sinkOf(*logger);

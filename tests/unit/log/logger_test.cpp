@@ -1,12 +1,15 @@
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
 #include "support/rendezvous.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>
 #include <spdlog/details/os.h>
+#include <spdlog/spdlog.h>
 
 #include <chrono>
 #include <memory>
@@ -142,9 +145,87 @@ TEST_F(LogLogger, FlushesAfterARecordOfTheFlushLevel) {
     EXPECT_EQ(sink->linesAtFlush(), (std::vector<std::size_t>{2, 3}));
 }
 
-TEST_F(LogLogger, SetPatternGivesItsSinksAFormatterOfSluice) {
+// ---- A new pattern
+
+/// Logs while no thread writes, so that one batch has all records.
+class LogPatternChange : public LogLogger {
+protected:
+    LogPatternChange() {
+        backend_options options;
+        options.manual = true;
+        writer = std::make_shared<backend>(options);
+    }
+};
+
+TEST_F(LogPatternChange, ItsPlaceIsBetweenTheRecords) {
+    logger = make(sink);
+    const auto other = make(sink);
+    for (const char* pattern : {"1 %v", "2 %v", "3 %v"}) {
+        logger->set_pattern(pattern);
+        logger->info("own");
+        other->info("of another logger");
+    }
+    writer->poll();
+    EXPECT_EQ(sink->formatted(), (Texts{"1 own", "1 of another logger", "2 own",
+                                        "2 of another logger", "3 own", "3 of another logger"}));
+    EXPECT_TRUE(sink->hasFormatterOfSluice());
+}
+
+TEST_F(LogPatternChange, SpdlogsFunctionsKeepThePlaceInAFileSink) {
+    const test::TemporaryFolder folder;
+    const auto file = std::make_shared<file_sink_mt>(folder / "log.txt");
+    const std::shared_ptr<spdlog::logger> shown = make(file);
+    spdlog::register_logger(shown);
+    shown->set_pattern("1 %v");
+    shown->info("x");
+    spdlog::set_pattern("2 %v");
+    shown->info("x");
+    file->set_pattern("3 %v");
+    shown->info("x");
+    writer->poll();
+    EXPECT_EQ(test::contentOf(folder / "log.txt"), "1 x\n2 x\n3 x\n");
+    spdlog::drop(shown->name());
+}
+
+TEST_F(LogPatternChange, TakesEffectImmediatelyWhenNoBackEndWrites) {
+    logger = make(sink);
+    writer->shutdown();
     logger->set_pattern("%v");
     EXPECT_TRUE(sink->hasFormatterOfSluice());
+    const test::TemporaryFolder folder;
+    const auto file = std::make_shared<file_sink_mt>(folder / "log.txt");
+    const auto ended = make(file);
+    for (const auto& to : {file, std::make_shared<file_sink_mt>(folder / "log.txt")}) {
+        to->set_pattern("alone %v");
+        to->log({"core", spdlog::level::info, "x"});
+        to->flush();
+    }
+    EXPECT_EQ(test::contentOf(folder / "log.txt"), "alone x\nalone x\n");
+}
+
+TEST_F(LogPatternChange, ASinkThatRefusesItIsReported) {
+    class Refusing final : public CollectingSink {
+        void set_formatter_(std::unique_ptr<spdlog::formatter> /*formatter*/) override {
+            throw std::runtime_error("no formatter");
+        }
+    };
+    logger = make(std::make_shared<Refusing>());
+    logger->set_pattern("%v");
+    writer->poll();
+    EXPECT_EQ(errors.texts(), Texts{"no formatter"});
+}
+
+TEST_F(LogLogger, AnErrorHandlerMaySetAPattern) {
+    const test::TemporaryFolder folder;
+    const auto file = std::make_shared<file_sink_mt>(folder / "log.txt");
+    sink->onLine = [](const spdlog::details::log_msg&) { throw std::runtime_error("full"); };
+    logger = std::make_shared<async_logger>("core", spdlog::sinks_init_list{sink, file}, writer);
+    logger->set_error_handler([&](const std::string&) { file->set_pattern("%v"); });
+    logger->info("first");
+    EXPECT_FALSE(writer->flush_wait());
+    logger->info("second");
+    EXPECT_FALSE(writer->flush_wait());
+    EXPECT_EQ(test::contentOf(folder / "log.txt"), "first\nsecond\n");
 }
 
 TEST_F(LogLogger, FlushDoesNotWait) {

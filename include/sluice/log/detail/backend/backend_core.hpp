@@ -605,6 +605,27 @@ private:
         }
     }
 
+    // ---- New formatters
+
+    bool setFormatter(const spdlog::sinks::sink& sink,
+                      std::unique_ptr<spdlog::formatter>& formatter) override {
+        auto [owned, errors] = loggers_.findUser(sink);
+        if (owned == nullptr) {
+            return false;
+        }
+        auto change = std::make_unique<FormatterChange>(std::move(owned), std::move(errors),
+                                                        std::move(formatter));
+        FormatterChange& kept = *change;
+        std::unique_ptr<OrderedAction> action = std::move(change);
+        const bool isTaken = actions_.push(action, [this]() noexcept { return queue_.now(); });
+        if (isTaken) {
+            queue_.wake();  // without a worker, the next log call runs the action
+        } else {
+            formatter = std::move(kept.formatter);
+        }
+        return isTaken;
+    }
+
     // ---- Crash
 
     void beginRescue() noexcept override {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <spdlog/formatter.h>
+#include <spdlog/sinks/sink.h>
+
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 
 #if defined(__unix__)
@@ -10,7 +14,27 @@
 
 namespace sluice::log::detail {
 
-/// The interface of a back end for fork() and the crash handler.
+/// Marks the thread as writing a batch of a back end. Sinks, formatters, error handlers and hooks
+/// run inside such a scope.
+class BatchScope {
+public:
+    explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }
+    ~BatchScope() { current_ = before_; }
+    BatchScope(const BatchScope&) = delete;
+    BatchScope& operator=(const BatchScope&) = delete;
+
+    /// Whether the calling thread writes a batch of any back end, or of this one.
+    static bool isInside() noexcept { return current_ != nullptr; }
+    static bool isInside(const void* core) noexcept { return current_ == core; }
+
+private:
+    const void* before_;
+
+    /// The back end whose batch this thread writes. All shared libraries share it.
+    [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
+};
+
+/// The interface of a back end for fork(), the crash handler and file_sink.
 class RegistryMember {
 public:
     RegistryMember() = default;
@@ -32,6 +56,11 @@ public:
     /// true when they are, or if no thread can write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
+
+    /// If the back end has a logger with this sink, takes the formatter, and gives it to the sink
+    /// after all earlier records. Otherwise, or after its end, returns false. Calls no user code.
+    virtual bool setFormatter(const spdlog::sinks::sink& sink,
+                              std::unique_ptr<spdlog::formatter>& formatter) = 0;
 
 protected:
     ~RegistryMember() = default;
@@ -81,6 +110,20 @@ public:
              member = member->next_.load(std::memory_order_acquire)) {
             visit(*member);
         }
+    }
+
+    /// Calls setFormatter() of the members, until one of them returns true. False in a batch.
+    bool setFormatter(const spdlog::sinks::sink& sink,
+                      std::unique_ptr<spdlog::formatter>& formatter) {
+        if (BatchScope::isInside()) {
+            return false;  // a fork() may hold the lock and wait for this thread
+        }
+        const std::lock_guard<BackendRegistry> lock(*this);
+        bool isTaken = false;
+        forEach([&](RegistryMember& member) {
+            isTaken = isTaken || member.setFormatter(sink, formatter);
+        });
+        return isTaken;
     }
 
     void lock() { mutex_.lock(); }

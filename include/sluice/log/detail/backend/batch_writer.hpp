@@ -578,15 +578,20 @@ private:
         const Stamp limit = queue_.poll();
         reached_ = limit;
         readClocks(begun_);
-        if (!write(guard, limit, end)) {
-            return 0;
-        }
         if (__builtin_expect(limit == endOfTime, 0)) {
             // The clock has restarted. Later batches run the actions, which may be newer than the
             // poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
-            actions_.takeBefore(limit, [&](OrderedAction& action) { carryOut(action); });
+            for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
+                if (!write(guard, next, end)) {
+                    return 0;
+                }
+                actions_.takeBefore(next + 1, [&](OrderedAction& action) { carryOut(action); });
+            }
+        }
+        if (!write(guard, limit, end)) {
+            return 0;
         }
         if (sinks_.hasBatch() &&
             (writing == Writing::always || begun_ >= writeDue_ || sinks_.hasMuch())) {

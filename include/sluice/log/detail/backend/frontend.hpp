@@ -2,11 +2,13 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/log/detail/backend/backend_registry.hpp>
 #include <sluice/log/detail/backend/logger_state.hpp>
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/detail/lanes/record_queue.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
+#include <spdlog/formatter.h>
 #include <spdlog/sinks/sink.h>
 
 #include <atomic>
@@ -35,14 +37,17 @@ public:
     /// Called instead of run() if the back end ends first.
     virtual void abandon() noexcept {}
 
+    /// Whether the back end of a forked child runs it, too.
+    virtual bool isForChild() const noexcept { return false; }
+
 private:
     friend class ActionList;
     Stamp stamp_ = 0;
     std::unique_ptr<OrderedAction> next_;
 };
 
-/// The queue of actions: flushes and ends of loggers. They take no room in lanes, so they are never
-/// dropped and their senders never wait.
+/// The queue of actions: flushes, new formatters and ends of loggers. They take no room in lanes,
+/// so they are never dropped and their senders never wait.
 ///
 /// Thread safety: any thread may call push(). Only the back end takes actions.
 class ActionList {
@@ -65,6 +70,12 @@ public:
         (last_ != nullptr ? last_->next_ : first_) = std::move(action);
         last_ = added;
         return true;
+    }
+
+    /// The stamp of the oldest action; endOfTime without actions.
+    Stamp first() noexcept {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        return first_ ? first_->stamp_ : endOfTime;
     }
 
     /// Calls handle(action) without a lock for each action with a stamp below `limit`.
@@ -102,10 +113,17 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
     /// Leaks the actions in a forked child, because the parent's other threads may have been using
-    /// the objects that they hold.
+    /// the objects that they hold. Keeps those for the child.
     void forget() noexcept {
-        static_cast<void>(first_.release());
         last_ = nullptr;
+        for (OrderedAction* next = first_.release(); next != nullptr;) {
+            OrderedAction* const action = next;
+            next = action->next_.release();
+            if (action->isForChild()) {
+                (last_ != nullptr ? last_->next_ : first_).reset(action);
+                last_ = action;
+            }
+        }
     }
 
 private:
@@ -143,24 +161,20 @@ private:
     bool isClosed_ = false;
 };
 
-/// Marks the thread as writing a batch of a back end. Sinks, formatters, error handlers and hooks
-/// run inside such a scope.
-class BatchScope {
-public:
-    explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }
-    ~BatchScope() { current_ = before_; }
-    BatchScope(const BatchScope&) = delete;
-    BatchScope& operator=(const BatchScope&) = delete;
+/// Gives a sink a new formatter after all earlier records.
+struct FormatterChange final : OrderedAction {
+    FormatterChange(spdlog::sink_ptr to, std::shared_ptr<ErrorChannel> reports,
+                    std::unique_ptr<spdlog::formatter> wanted)
+        : sink(std::move(to)), errors(std::move(reports)), formatter(std::move(wanted)) {}
 
-    /// Whether the calling thread writes a batch of any back end, or of this one.
-    static bool isInside() noexcept { return current_ != nullptr; }
-    static bool isInside(const void* core) noexcept { return current_ == core; }
+    void run() noexcept override {
+        guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
+    }
+    bool isForChild() const noexcept override { return true; }
 
-private:
-    const void* before_;
-
-    /// The back end whose batch this thread writes. All shared libraries share it.
-    [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
+    const spdlog::sink_ptr sink;
+    const std::shared_ptr<ErrorChannel> errors;
+    std::unique_ptr<spdlog::formatter> formatter;
 };
 
 /// Whether the record's policy allows its eviction, which is then counted.

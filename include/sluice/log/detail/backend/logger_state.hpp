@@ -219,6 +219,20 @@ public:
         return found == loggers_.end() ? nullptr : *found;
     }
 
+    /// Finds a logger that has this sink. Returns the sink and the logger's errors, or nulls.
+    std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
+    findUser(const spdlog::sinks::sink& sink) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        for (const LoggerState* const logger : loggers_) {
+            for (const SinkEntry& entry : logger->sinks) {
+                if (entry.sink.get() == &sink) {
+                    return {entry.sink, logger->errors};
+                }
+            }
+        }
+        return {};
+    }
+
     /// The number of loggers that have this sink.
     std::ptrdiff_t usersOf(const spdlog::sink_ptr& sink) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);

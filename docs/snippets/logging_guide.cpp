@@ -7,8 +7,10 @@
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -228,6 +230,25 @@ bool policies() {
            standInOrder("policies.log", {"waits", "takes", "is left", "comes last"});
 }
 
+bool dropCallback() {
+    std::atomic<std::uint64_t> alarm{0};
+    sluice::log::backend_options options;
+    options.on_drop = [&](const sluice::log::dropped_records& some) {
+        if (some.level >= spdlog::level::err) {
+            alarm.fetch_add(some.count);  // some.logger is the logger's name
+        }
+    };
+    options.queue_size = 1;
+    options.manual = true;
+    const auto by = std::make_shared<sluice::log::backend>(options);
+    sluice::log::async_logger log("core", std::make_shared<CountingSink>(), by,
+                                  sluice::Overflow::reject);
+    for (int i = 0; i < 3; ++i) {
+        log.error("{}", i);
+    }
+    return by->shutdown() && alarm == 2;
+}
+
 bool flushing() {
     const auto by = sluice::log::default_backend();
     auto log = spdlog::get("first");
@@ -329,21 +350,11 @@ bool theEnd() {
 }  // namespace
 
 int main() {
-    const bool all[] = {firstLog(),
-                        deferredCalls(),
-                        fields(),
-                        limitedCalls(),
-                        existingLogger(),
-                        policies(),
-                        flushing(),
-                        ownBackend(),
-                        manualBackend(),
-                        fileSink(),
-                        newPattern(folder + "/new.log"),
-                        radioSink(),
-                        statistics(),
-                        crashes(),
-                        theEnd()};
+    const bool all[] = {
+        firstLog(),       deferredCalls(), fields(),       limitedCalls(),
+        existingLogger(), policies(),      dropCallback(), flushing(),
+        ownBackend(),     manualBackend(), fileSink(),     newPattern(folder + "/new.log"),
+        radioSink(),      statistics(),    crashes(),      theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <spdlog/common.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -21,6 +24,13 @@ enum class pacing_policy : unsigned char {
     nap,
     /// The thread keeps one processor busy. Use it for the shortest delay.
     spin,
+};
+
+/// Records of one logger and level that were evicted, or rejected for lack of room.
+struct dropped_records {
+    const std::string& logger;
+    spdlog::level::level_enum level;
+    std::uint64_t count;  ///< since the last call of `on_drop` for this logger and level
 };
 
 /// The settings of a back end.
@@ -71,6 +81,11 @@ struct backend_options {
     /// The shortest time between two lines "N records dropped", which the back end writes into the
     /// gaps. Zero: a line for each gap. `no_limit`: no such lines.
     std::chrono::nanoseconds notice_interval = std::chrono::seconds(1);
+
+    /// Called by the back end's thread beside these lines, for each logger and level with dropped
+    /// records; once a second if there are no lines. The logger's error handler receives
+    /// exceptions. Log calls in the function do not wait for room.
+    std::function<void(const dropped_records&)> on_drop;
 
     /// Called by the back end's thread when it starts and before it ends, for example to choose its
     /// processor or its priority. Exceptions are reported on stderr. Log calls in them do not wait

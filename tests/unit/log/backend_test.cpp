@@ -13,6 +13,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -207,13 +209,22 @@ TEST(LogBackend, CountsAndTellsWhatWasDropped) {
             backend_options options;
             options.queue_size = 4;
             options.notice_interval = interval;
+            std::map<spdlog::level::level_enum, std::uint64_t> dropped;
+            options.on_drop = [&](const dropped_records& some) {
+                EXPECT_EQ(some.logger, "core");
+                EXPECT_NE(some.count, 0u);
+                dropped[some.level] += some.count;
+                throw std::runtime_error("reported as an error");
+            };
             const auto gated = std::make_shared<GatedSink>();
             const auto writer = std::make_shared<backend>(options);
             const auto logger = loggerOf(writer, gated, policy);
+            Errors errors;
+            logger->set_error_handler(errors.handler());
             logger->info("held");
             gated->gate.awaitArrival();
             for (int i = 0; i < 100; ++i) {
-                logger->info(i);
+                logger->log(i < 90 ? spdlog::level::info : spdlog::level::warn, i);
             }
             gated->gate.open();
             ASSERT_TRUE(writer->flush_wait());  // finds that records are missing
@@ -225,6 +236,11 @@ TEST(LogBackend, CountsAndTellsWhatWasDropped) {
             EXPECT_EQ(texts.size(), 101u - missing + (interval == no_limit ? 0u : 1u));
             EXPECT_EQ(texts.back() == std::to_string(missing) + " records dropped",
                       interval != no_limit);
+            writer->shutdown();
+            EXPECT_EQ(dropped[spdlog::level::info] + dropped[spdlog::level::warn], missing);
+            EXPECT_EQ(dropped[spdlog::level::warn], policy == Overflow::reject ? 10u : 6u);
+            EXPECT_EQ(dropped.size(), 2u);
+            EXPECT_GE(errors.texts().size(), 2u);
             writer->reset_overrun_counter();
             writer->reset_discard_counter();
             EXPECT_EQ(writer->overrun_counter() + writer->discard_counter(), 0u);

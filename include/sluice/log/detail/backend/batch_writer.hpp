@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -464,7 +465,10 @@ public:
           loggers_(loggers),
           actions_(actions),
           sinks_(loggers, isAbandoned_),
-          noticeInterval_(options.notice_interval),
+          onDrop_(options.on_drop),
+          hasNotices_(options.notice_interval != no_limit),
+          noticeInterval_(hasNotices_ ? std::min(options.notice_interval, longestInterval)
+                                      : std::chrono::seconds(1)),
           writeInterval_(std::min(options.write_interval, longestInterval)) {
         readClocks(std::chrono::steady_clock::now());
     }
@@ -532,7 +536,9 @@ public:
         lost_.store(0, std::memory_order_relaxed);
         reportedLost_ = 0;
         loggers_.forEach([](LoggerState& logger) {
-            logger.reportedMissing = missingOf(logger);
+            for (LoggerState::Missing& missing : logger.missing) {
+                missing.reported += missing.unreported();
+            }
             logger.flushTaken = 0;
             logger.flushWanted.store(0, std::memory_order_relaxed);  // relaxed: there is one thread
         });
@@ -696,7 +702,7 @@ private:
         }
     }
 
-    // ---- Drop notices, the lines "N records dropped"
+    // ---- Drop notices: the lines "N records dropped" and on_drop
 
     /// If records were dropped and the interval has passed, schedules notices for the present
     /// stamp, so that they follow all earlier records.
@@ -707,10 +713,14 @@ private:
                 reportDrops();
             }
         } else if (begun_ >= noticeDue_) {
-            noticeDue_ = begun_ + std::min(noticeInterval_, longestInterval);
-            std::uint64_t missing = 0;
-            loggers_.forEach([&](const LoggerState& logger) { missing += unreported(logger); });
-            if (missing != 0) {
+            noticeDue_ = begun_ + noticeInterval_;
+            bool isMissing = false;
+            loggers_.forEach([&](const LoggerState& logger) {
+                for (const LoggerState::Missing& missing : logger.missing) {
+                    isMissing = isMissing || missing.unreported() != 0;
+                }
+            });
+            if (isMissing) {
                 noticeAfter_ = queue_.now();
                 queue_.wake();
             }
@@ -721,25 +731,24 @@ private:
         loggers_.forEach([this](LoggerState& logger) { reportDrops(logger); });
     }
 
-    /// Writes a notice through this logger, if it has dropped records.
+    /// Reports the records that this logger has dropped, if any.
     void reportDrops(LoggerState& logger) noexcept {
-        const std::uint64_t missing = unreported(logger);
-        if (noticeInterval_ == no_limit || missing == 0) {
-            return;
+        std::uint64_t sum = 0;
+        for (std::size_t level = 0; level != logger.missing.size(); ++level) {
+            LoggerState::Missing& missing = logger.missing[level];
+            const std::uint64_t count = missing.unreported();
+            missing.reported += count;
+            sum += count;
+            if (count != 0 && onDrop_) {
+                guarded(*logger.errors, {}, [&] {
+                    onDrop_({logger.name, static_cast<spdlog::level::level_enum>(level), count});
+                });
+            }
         }
-        logger.reportedMissing = missingOf(logger);
-        isClean_ = false;
-        sinks_.reportDrops(logger, missing, times_.at(reached_));
-    }
-
-    /// The number of missing records without a notice.
-    static std::uint64_t unreported(const LoggerState& logger) noexcept {
-        return missingOf(logger) - logger.reportedMissing;
-    }
-
-    // Relaxed: informational.
-    static std::uint64_t missingOf(const LoggerState& logger) noexcept {
-        return logger.missing.load(std::memory_order_relaxed);
+        if (sum != 0 && hasNotices_) {
+            isClean_ = false;
+            sinks_.reportDrops(logger, sum, times_.at(reached_));
+        }
     }
 
     BatchLock& lock_;
@@ -762,6 +771,8 @@ private:
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
     std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was left
 
+    const std::function<void(const dropped_records&)>& onDrop_;
+    const bool hasNotices_;  ///< whether lines are written
     const std::chrono::nanoseconds noticeInterval_;
     TimePoint noticeDue_{};  ///< the earliest time of the next check
     Stamp noticeAfter_ = 0;  ///< notices follow this stamp; 0: none is due

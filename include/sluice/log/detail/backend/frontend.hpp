@@ -180,7 +180,9 @@ struct FormatterChange final : OrderedAction {
 /// Whether the record's policy allows its eviction, which is then counted.
 inline bool evict(const RecordHead& head) noexcept {
     const bool isAllowed = head.logger->policy == Overflow::dropOldest;
-    head.logger->missing.fetch_add(isAllowed ? 1 : 0, std::memory_order_relaxed);
+    if (isAllowed) {
+        head.logger->countMissing(head.level);
+    }
     return isAllowed;
 }
 
@@ -203,9 +205,7 @@ public:
             policy == Overflow::block && isInBatch() ? Overflow::reject : policy;
         const SendResult posted = queue_.post(head, bytes, allowed, std::forward<Write>(write));
         if (__builtin_expect(posted != SendResult::ok, 0)) {
-            // Relaxed: informational.
-            auto& counter = posted == SendResult::closed ? rejectedAfterEnd_ : head.logger->missing;
-            counter.fetch_add(1, std::memory_order_relaxed);
+            countRejected(head, posted);
         }
         ensureWritten();
         return posted;
@@ -261,6 +261,15 @@ protected:
         if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
             !isInBatch()) {
             writeHere();
+        }
+    }
+
+    [[gnu::cold, gnu::noinline]] void countRejected(const RecordHead& head,
+                                                    SendResult posted) noexcept {
+        if (posted == SendResult::closed) {
+            rejectedAfterEnd_.fetch_add(1, std::memory_order_relaxed);  // relaxed: informational
+        } else {
+            head.logger->countMissing(head.level);
         }
     }
 

@@ -9,6 +9,7 @@
 #include <spdlog/sinks/sink.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -156,10 +157,22 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
+    /// The records of one level that found no room, or were evicted.
+    struct Missing {
+        std::atomic<std::uint64_t> count{0};  ///< relaxed: informational
+        std::uint64_t reported = 0;           ///< those in notices; written by the back end
+
+        /// The number of records without a notice.
+        std::uint64_t unreported() const noexcept {
+            return count.load(std::memory_order_relaxed) - reported;
+        }
+    };
+    void countMissing(std::uint8_t level) noexcept {
+        missing[level].count.fetch_add(1, std::memory_order_relaxed);
+    }
+
     // On a cache line of its own, because each log call reads the fields above.
-    /// Records that found no room, or were evicted. Relaxed: informational.
-    alignas(cacheLineSize) std::atomic<std::uint64_t> missing{0};
-    std::uint64_t reportedMissing = 0;  ///< those in drop notices; written by the back end
+    alignas(cacheLineSize) std::array<Missing, spdlog::level::n_levels> missing;  ///< by level
 
     /// Flush request after all records with smaller stamps; 0: none. Any thread raises it.
     std::atomic<Stamp> flushWanted{0};

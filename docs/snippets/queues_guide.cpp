@@ -148,10 +148,56 @@ bool waiting() {
     return nothingCame && !eager.pop().has_value();
 }
 
+struct Order {
+    int pieces;
+};
+void show(const Reading&) {
+}
+
+bool severalSources() {
+    using namespace std::chrono_literals;
+    using Clock = sluice::WaitSet::Clock;
+    sluice::WaitSet set;  // destroyed after its sources
+    sluice::BlockingQueue<sluice::SpscRing<Order, 64>, sluice::WaitSet::Member> orders;
+    sluice::BlockingQueue<sluice::MpscRing<Reading, 64>, sluice::WaitSet::Member> readings;
+
+    int sold = 0;
+    const auto sell = [&](const Order& order) { sold += order.pieces; };
+    const auto fromOrders = set.add(orders, [&] { return orders.tryConsume(sell, 16); });
+    set.add(readings, [&] { return readings.tryConsume(show, 16); });
+    const auto heartbeat = set.addTimer(
+        Clock::now(), [] { std::puts("alive"); }, 100ms);
+
+    std::thread customer([&] {
+        (void)orders.push(Order{3});
+        orders.close();
+        readings.close();
+    });
+    while (set.size() > 1) {  // the heartbeat does not end
+        const sluice::WaitSet::Ready ready = set.wait();
+        if (ready.source == fromOrders && ready.isOver) {
+            std::puts("no more orders");
+        }
+    }
+    set.remove(heartbeat);
+    customer.join();
+
+    sluice::Latest<int, 1> price;
+    set.add([&] { return price.hasNew() && price.update() != nullptr; });
+    std::thread market([&] {
+        (void)price.set(101);
+        set.notify();
+    });
+    const bool isFound = bool(set.waitFor(10s));
+    market.join();
+    return isFound && sold == 3;
+}
+
 }  // namespace
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      oneClaimForARange() && onlyTheNewest() && inPlace() && waiting();
+                      oneClaimForARange() && onlyTheNewest() && inPlace() && waiting() &&
+                      severalSources();
     return good ? 0 : 1;
 }

@@ -6,3 +6,4 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
+#include <sluice/wait/wait_set.hpp>

@@ -6,6 +6,7 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
+#include <sluice/wait/wait_set.hpp>
 
 #include <gtest/gtest.h>
 
@@ -56,6 +57,19 @@ TYPED_TEST(WaitAllocationTest, WaitingAndWakingAllocateNothing) {
         wait.waitUntil([] { return false; }, std::chrono::steady_clock::now() + 1ms);
     EXPECT_EQ(count.allocations(), 0U);
     EXPECT_FALSE(inTime);
+}
+
+TEST(WaitSetAllocationTest, OnlyAdditionsAllocate) {
+    int messages = 0;
+    WaitSet set;
+    set.add([&] { return messages-- > 0; });
+    set.addTimer(WaitSet::Clock::now(), [] {}, 1h);
+    const AllocationCount count;
+    messages = 2;
+    set.notify();
+    while (set.waitFor(1ms)) {
+    }
+    EXPECT_EQ(count.allocations(), 0U);
 }
 
 TEST(PacingAllocationTest, PacingAllocatesNothing) {

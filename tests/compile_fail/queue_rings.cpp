@@ -3,6 +3,7 @@
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
+#include <sluice/wait/wait_set.hpp>
 
 #include <cstdint>
 
@@ -67,5 +68,11 @@ struct OwnFragile : Fragile {
 };
 bool popFragile(sluice::BlockingQueue<sluice::MpscLanes<OwnFragile>>& queue) {
     return queue.pop().has_value();
+}
+#elif CASE == 24
+// EXPECT: WaitSet::add\(\): the wait strategy of a source is WaitSet::Member
+void addWithoutMember(sluice::WaitSet& set,
+                      sluice::BlockingQueue<sluice::SpscRing<int, 8>>& queue) {
+    set.add(queue, [&] { return queue.tryPop().has_value(); });
 }
 #endif

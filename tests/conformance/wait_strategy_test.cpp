@@ -4,6 +4,7 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/portable_parkers.hpp>
 #include <sluice/wait/spin_waits.hpp>
+#include <sluice/wait/wait_set.hpp>
 
 namespace sluice::test {
 namespace {
@@ -21,6 +22,25 @@ struct ParkAtOnce : BasicPark<Platform, Parker> {
 struct YieldAtOnce : SpinThenYield {
     YieldAtOnce() : SpinThenYield({0}) {}
 };
+
+// As a Park, in a set that nobody waits for.
+template <class Platform>
+struct InASet : private BasicWaitSet<Platform>, BasicWaitSet<Platform>::Member {
+    using Member = typename BasicWaitSet<Platform>::Member;
+    using Clock = typename Platform::Clock;
+    using Member::wait;
+    using Member::waitUntil;
+    InASet() {
+        this->add(*this, [] { return false; });
+    }
+    Member& waiting() { return *this; }
+    bool isDrained() { return false; }
+};
+using Members = testing::Types<WaitSet::Member, InASet<StdPlatform>, InASet<PortablePlatform>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Members, WaitStrategyTest, Members);
+#if defined(__cpp_exceptions)
+INSTANTIATE_TYPED_TEST_SUITE_P(Members, WaitStrategyExceptions, Members);
+#endif
 
 using Polling = testing::Types<BusySpin, SpinThenYield, YieldAtOnce>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Polling, WaitStrategyTest, Polling);

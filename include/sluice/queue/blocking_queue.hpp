@@ -160,6 +160,13 @@ public:
         return popWithin(atMost);
     }
 
+    /// Calls handler(T&) for up to `max` messages, and returns their number. Never waits.
+    template <class Handler>
+    std::size_t tryConsume(Handler&& handler, std::size_t max = unlimited) {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        return poll([&] { return queue_.consume(notifying(handler), max); });
+    }
+
     /// Waits for messages, and calls handler(T&) for up to `max` of them. Returns their number; 0
     /// only if the queue is closed and drained, or `max` is 0.
     template <class Handler>

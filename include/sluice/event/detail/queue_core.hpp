@@ -121,6 +121,12 @@ public:
     /// Counts of one moment. Takes the lock.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
+    /// Returns true if the queue is closed and all accepted events have been processed.
+    [[nodiscard]] bool isDrained() const noexcept { return isClosed() && emptyQueue(); }
+
+    /// The wait strategy of threads that wait for an event, such as WaitSet::Member.
+    [[nodiscard]] auto& waiting() const noexcept { return store_.arrived(); }
+
     /// Waits until there is an event, or until the queue is closed. Each added event wakes one
     /// thread.
     void wait() const {

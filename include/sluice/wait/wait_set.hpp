@@ -1,0 +1,321 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/platform.hpp>
+#include <sluice/base/setup_error.hpp>
+#include <sluice/wait/park.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <list>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+namespace detail {
+
+template <class Source, class = void>
+inline constexpr bool hasWaitFor = false;
+template <class Source>
+inline constexpr bool hasWaitFor<
+    Source, std::void_t<decltype(std::declval<Source&>().waitFor(std::chrono::seconds(0)))>> = true;
+
+}  // namespace detail
+
+/// Lets one thread wait for several queues, buses and timers, and polls them in turns, so that a
+/// busy one starves no other.
+///
+///     sluice::WaitSet set;  // destroyed after its sources
+///     sluice::BlockingQueue<sluice::SpscRing<Order, 64>, sluice::WaitSet::Member> orders;
+///     sluice::BlockingQueue<sluice::MpscRing<Tick, 64>, sluice::WaitSet::Member> ticks;
+///     set.add(orders, [&] { return orders.tryConsume(trade, 16); });
+///     set.add(ticks, [&] { return ticks.tryConsume(show, 16); });
+///     while (set.wait()) {  // until both are closed and drained
+///     }
+///
+/// A poll handles what its source has, at most a batch. It returns false or 0 if there was nothing.
+/// Use EventFdWait if the thread waits for sockets, too.
+///
+/// Thread safety: any thread may call notify(). One thread at a time calls the other functions and
+/// the destructors of sources in the set; polls may call all of these but the waits.
+///
+/// Errors: an exception of a poll ends the wait and propagates.
+///
+/// Performance: a notification of a source in a set costs two loads and a light fence more. Only
+/// additions allocate.
+template <class Platform = StdPlatform, class Parker = DefaultParker>
+class BasicWaitSet {
+public:
+    using Clock = typename Platform::Clock;
+    using Options = typename BasicPark<Platform, Parker>::Options;
+    class Member;
+
+    /// Sources have the numbers 0, 1, 2, ... in the order of their additions.
+    using Source = std::size_t;
+    static constexpr Source none = static_cast<Source>(-1);
+
+    /// What a wait found.
+    struct Ready {
+        Source source = none;
+        /// The source has left the set: it is closed and drained, or is a timer that does not
+        /// repeat.
+        bool isOver = false;
+
+        explicit operator bool() const noexcept { return source != none; }
+    };
+
+    BasicWaitSet() : BasicWaitSet(Options{}) {}
+    explicit BasicWaitSet(const Options& options) : park_(options) {}
+    BasicWaitSet(const BasicWaitSet&) = delete;
+    BasicWaitSet& operator=(const BasicWaitSet&) = delete;
+    ~BasicWaitSet() {
+        SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
+    }
+
+    /// Adds a bus, an EventQueue or a BlockingQueue whose wait strategy is a Member.
+    template <class Queue, class Poll>
+    Source add(Queue& queue, Poll poll) {
+        static_assert(std::is_convertible_v<decltype(queue.waiting()), Member&>,
+                      "WaitSet::add(): the wait strategy of a source is WaitSet::Member");
+        queue.waiting().join(*this);
+        return addEntry(&queue.waiting(), [&queue, poll = std::move(poll)]() mutable {
+            bool hasSome = true;
+            // Not process() alone: it notifies its own bus, so the set would poll for ever.
+            if constexpr (detail::hasWaitFor<Queue>) {
+                hasSome = queue.waitFor(std::chrono::seconds(0));
+            }
+            return hasSome && poll() ? Turn::worked : queue.isDrained() ? Turn::last : Turn::idle;
+        });
+    }
+
+    /// Adds something without a wait strategy, such as a Latest. A thread that changes it calls
+    /// notify().
+    template <class Poll>
+    Source add(Poll poll) {
+        return addEntry(nullptr, [poll = std::move(poll)]() mutable {
+            return poll() ? Turn::worked : Turn::idle;
+        });
+    }
+
+    /// Calls action() at `due`, and then again after each period. Without a period, the timer
+    /// leaves the set after the call. A late thread leaves out the calls that it missed.
+    template <class Action>
+    Source addTimer(typename Clock::time_point due, Action action,
+                    typename Clock::duration period = Clock::duration::zero()) {
+        if (period < period.zero()) {
+            setupError("WaitSet: ticks of a period below zero",
+                       0ULL - static_cast<unsigned long long>(period.count()), 0);
+        }
+        const auto call = [action = std::move(action), isLast = period == period.zero()]() mutable {
+            action();
+            return isLast ? Turn::last : Turn::worked;
+        };
+        return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
+    }
+
+    /// Removes a source or timer; does nothing if it has left the set already.
+    void remove(Source source) noexcept {
+        removeIf([source](const Entry& entry) { return entry.source == source; });
+    }
+
+    /// The number of sources and timers.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// Waits for a turn with something in it. Finds none only if the set is empty.
+    Ready wait() { return waitUntil(Clock::time_point::max()); }
+
+    /// Like wait(), at most for `atMost`.
+    template <class Rep, class Period>
+    Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
+        return waitUntil(deadlineAfter<Clock>(atMost));
+    }
+    Ready waitUntil(typename Clock::time_point deadline) {
+        // Relaxed, all accesses: waiter_ is for assertions.
+        [[maybe_unused]] const void* const other =
+            waiter_.exchange(Platform::thisThread(), std::memory_order_relaxed);
+        SLUICE_ASSERT(other == nullptr, "one thread waits at a WaitSet, and none of its polls");
+        const EndOfWait end{*this};
+        Ready found;
+        for (;;) {
+            const auto limit = std::min(deadline, nextDue());
+            const auto isReady = [&] {
+                found = pollNext();
+                return found || size_ == 0 || nextDue() < limit;  // a poll may have set a timer
+            };
+            const bool inTime = park_.waitUntil(isReady, limit);
+            if (found || size_ == 0 || (!inTime && limit == deadline)) {
+                return found;
+            }
+        }
+    }
+
+    /// Makes the waiting thread poll all its sources.
+    void notify() noexcept { park_.notifyAll(); }
+
+private:
+    // The waiting thread sleeps in one Park, and its condition is that a poll succeeds. So edge E1
+    // of Park loses no wake-up by a notifier that knows the set.
+    //
+    // Edges:
+    //   E1 join  set_ written, heavy fence of each sleep, source polled -- against -- source
+    //            changed, light fence at the begin of Park's notification, set_ read: either the
+    //            poll sees the change, or the notifier sees the set. Only the thread of the set
+    //            sleeps in its Park, so it always makes the fence.
+    //   E2 set   the set's construction -> set_ release .. set_ acquire -> its notification
+
+    enum class Turn { idle, worked, last };
+
+    static constexpr auto always = Clock::time_point::min();
+
+    struct Entry {
+        Source source;
+        Member* member;
+        std::function<Turn()> poll;
+        typename Clock::time_point due;  ///< `always` if this is no timer
+        typename Clock::duration period;
+        bool isGone = false;  ///< erased by the next scan, because a poll may remove itself
+    };
+
+    /// Ends a wait, also if a poll throws.
+    struct EndOfWait {
+        BasicWaitSet& set;
+        ~EndOfWait() { set.waiter_.store(nullptr, std::memory_order_relaxed); }
+    };
+
+    void checkThread() const noexcept {
+        [[maybe_unused]] const void* const waiter = waiter_.load(std::memory_order_relaxed);
+        SLUICE_ASSERT(waiter == nullptr || waiter == Platform::thisThread(),
+                      "a WaitSet or its source changes while another thread waits at the set");
+    }
+
+    Source addEntry(Member* member, std::function<Turn()> poll,
+                    typename Clock::time_point due = always,
+                    typename Clock::duration period = Clock::duration::zero()) {
+        checkThread();
+        entries_.push_back({next_, member, std::move(poll), due, period});
+        ++size_;
+        return next_++;
+    }
+
+    template <class Which>
+    void removeIf(const Which& which) noexcept {
+        checkThread();
+        for (Entry& entry : entries_) {
+            if (which(entry)) {
+                remove(entry);
+            }
+        }
+    }
+    void remove(Entry& entry) noexcept {
+        size_ -= entry.isGone ? 0 : 1;
+        entry.isGone = true;
+    }
+
+    /// Gives each entry a turn, until one has done something. The next scan begins behind it.
+    Ready pollNext() {
+        for (std::size_t left = entries_.size(); left != 0; --left) {
+            const auto entry = entries_.begin();
+            entries_.splice(entries_.end(), entries_, entry);
+            if (entry->isGone) {
+                entries_.erase(entry);
+            } else if (const Turn turn = pollOne(*entry); turn != Turn::idle) {
+                if (turn == Turn::last) {
+                    remove(*entry);
+                }
+                return {entry->source, entry->isGone};
+            }
+        }
+        return {};
+    }
+
+    static Turn pollOne(Entry& entry) {
+        if (entry.due != always) {
+            const auto now = Clock::now();
+            if (now < entry.due) {
+                return Turn::idle;
+            }
+            const auto next = deadlineAfter(entry.due, entry.period);
+            entry.due = next > now ? next : deadlineAfter(now, entry.period);
+        }
+        return entry.poll();
+    }
+
+    [[nodiscard]] typename Clock::time_point nextDue() const noexcept {
+        auto first = Clock::time_point::max();
+        for (const Entry& entry : entries_) {
+            first = entry.due == always || entry.isGone ? first : std::min(first, entry.due);
+        }
+        return first;
+    }
+
+    BasicPark<Platform, Parker> park_;
+    std::list<Entry> entries_;
+    std::size_t size_ = 0;  // of the entries that are not gone
+    Source next_ = 0;
+    std::size_t members_ = 0;  // also of sources that have had their last turn
+    typename Platform::template Atomic<const void*> waiter_{nullptr};
+};
+
+/// The wait strategy of a source: a Park whose notifications also wake the set that it is in.
+///
+/// It enters the set by WaitSet::add(), and stays until its source is destroyed. A thread may wait
+/// for the source alone, as with a Park.
+template <class Platform, class Parker>
+class BasicWaitSet<Platform, Parker>::Member : private BasicPark<Platform, Parker> {
+    using Park = BasicPark<Platform, Parker>;
+
+public:
+    using Park::wait;
+    using Park::waitUntil;
+    using typename Park::Clock;
+
+    Member() noexcept : Member(Options{}) {}
+    explicit Member(const Options& options) noexcept : Park(options) {}
+    ~Member() {
+        // Relaxed: no thread notifies during the destruction.
+        if (BasicWaitSet* const set = set_.load(std::memory_order_relaxed)) {
+            set->removeIf([this](const Entry& entry) { return entry.member == this; });
+            --set->members_;
+        }
+    }
+
+    void notifyAll() noexcept {
+        Park::notifyAll();  // begins with the light fence of E1 join
+        notifySet();
+    }
+    void notifyOne() noexcept {
+        Park::notifyOne();  // as in notifyAll()
+        notifySet();
+    }
+
+private:
+    friend class BasicWaitSet;
+
+    void join(BasicWaitSet& set) noexcept {
+        set.checkThread();
+        // Relaxed: only this thread writes it.
+        BasicWaitSet* const before = set_.load(std::memory_order_relaxed);
+        SLUICE_ASSERT(before == nullptr || before == &set, "a source is in one WaitSet");
+        if (before == nullptr) {
+            ++set.members_;
+            set_.store(&set, std::memory_order_release);  // E1, E2
+        }
+    }
+
+    void notifySet() noexcept {
+        if (BasicWaitSet* const set = set_.load(std::memory_order_acquire)) {  // E2
+            set->notify();
+        }
+    }
+
+    typename Platform::template Atomic<BasicWaitSet*> set_{nullptr};
+};
+
+using WaitSet = BasicWaitSet<>;
+
+}  // namespace sluice

@@ -38,6 +38,14 @@
 #endif
 #endif
 
+// clang before 19 moves the computation of a thread-local variable's address out of a coroutine's
+// loop, and uses the address on other threads. So functions that return one are opaque calls.
+#if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
+#define SLUICE_THREAD_ADDRESS [[clang::optnone]]
+#else
+#define SLUICE_THREAD_ADDRESS
+#endif
+
 #if defined(__SANITIZE_THREAD__)
 #define SLUICE_FENCE_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -372,7 +380,7 @@ struct StdPlatform {
 
     /// An address that no other living thread has. On Linux it is the same in all shared objects of
     /// a program, even if each shared object has its own copy of this function.
-    static const void* thisThread() noexcept {
+    SLUICE_THREAD_ADDRESS static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
 #else
@@ -391,7 +399,7 @@ struct StdPlatform {
     }
 
     /// Whether the calling thread runs handlers. HandlerThread writes it.
-    static bool& runsHandlers() noexcept {
+    SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
         static thread_local bool runs = false;
         return runs;
     }

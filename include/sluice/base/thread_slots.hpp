@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sluice/base/platform.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -45,7 +47,8 @@ public:
     /// otherwise null. For paths where each instruction counts.
     [[gnu::always_inline]] static Slot* findFirst(const Registry* registry,
                                                   std::size_t hash) noexcept {
-        const Entry& entry = view_.entries[hash & view_.mask];
+        const View& mine = view();
+        const Entry& entry = mine.entries[hash & mine.mask];
         if (__builtin_expect(entry.registry != registry, 0)) {
             return nullptr;
         }
@@ -64,9 +67,9 @@ public:
     /// This thread's slot, or the result of `makeSlot`.
     template <class MakeSlot>
     static Slot* findOr(const Registry* registry, std::size_t hash, MakeSlot makeSlot) {
-        const View& view = view_;
+        const View& mine = view();
         for (std::size_t i = hash;; ++i) {
-            const Entry& entry = view.entries[i & view.mask];
+            const Entry& entry = mine.entries[i & mine.mask];
             if (__builtin_expect(entry.registry == registry, 1)) {
                 return entry.slot;
             }
@@ -87,7 +90,7 @@ public:
     }
 
     /// An address that no other living thread has.
-    static const void* mark() noexcept { return &view_; }
+    static const void* mark() noexcept { return &view(); }
 
 private:
     struct Entry {
@@ -102,6 +105,8 @@ private:
         std::size_t mask = 0;
         bool hasEnded = false;
     };
+
+    SLUICE_THREAD_ADDRESS static View& view() noexcept { return view_; }
 
     /// Owns the entries; its destructor runs when the thread ends.
     class Keeper {

@@ -4,6 +4,8 @@
 /// The parts of a record: a head, optional fields and source location, then text or encoded
 /// arguments.
 
+#include <sluice/base/platform.hpp>
+
 #include <spdlog/details/log_msg.h>
 #include <spdlog/details/os.h>
 #include <spdlog/version.h>
@@ -114,38 +116,38 @@ public:
     /// The flags of the thread's next record.
     static std::uint8_t flags() noexcept {
         return static_cast<std::uint8_t>(
-            state_.flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
+            state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
 
     /// The system's number of the calling thread.
     static std::uint32_t thread() noexcept {
-        if (__builtin_expect(state_.thread_ == 0, 0)) {
+        if (__builtin_expect(state().thread_ == 0, 0)) {
             findThread();
         }
-        return state_.thread_;
+        return state().thread_;
     }
 
     /// Sets the fields of the next record. Returns the former ones.
     static FieldList setFields(FieldList fields) noexcept {
-        return changed(std::exchange(state_.fields_, fields));
+        return changed(std::exchange(state().fields_, fields));
     }
 
     /// Sets the context of all later records; null for none. Returns the former one.
     static const FieldBytes* setContext(const FieldBytes* context) noexcept {
-        return changed(std::exchange(state_.context_, context));
+        return changed(std::exchange(state().context_, context));
     }
     static FieldBytes context() noexcept {
-        return state_.context_ == nullptr || state_.isTracing_ ? FieldBytes() : *state_.context_;
+        return state().context_ == nullptr || state().isTracing_ ? FieldBytes() : *state().context_;
     }
     /// Returns null for an empty mdc.
     static const ThreadMdc::Map* mdc() noexcept {
-        return state_.isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
+        return state().isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
     }
 
     /// Set while the thread writes a backtrace. Its lines are from earlier calls, so they have no
     /// context.
     static void setTracing(bool isTracing) noexcept {
-        changed(std::exchange(state_.isTracing_, isTracing));
+        changed(std::exchange(state().isTracing_, isTracing));
     }
 
     /// Sets the fields of the thread's next record while it lives.
@@ -161,16 +163,18 @@ public:
     };
 
 private:
+    SLUICE_THREAD_ADDRESS static CallerState& state() noexcept { return state_; }
+
     /// Updates the flags. Returns its argument.
     template <class T>
     static T changed(T result) noexcept {
         const bool hasFields =
-            state_.fields_.count != 0 || (state_.context_ != nullptr && !state_.isTracing_);
-        state_.flags_ = hasFields ? RecordHead::hasFields : RecordHead::none;
+            state().fields_.count != 0 || (state().context_ != nullptr && !state().isTracing_);
+        state().flags_ = hasFields ? RecordHead::hasFields : RecordHead::none;
         return result;
     }
     [[gnu::cold, gnu::noinline]] static void findThread() noexcept {
-        state_.thread_ = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
+        state().thread_ = static_cast<std::uint32_t>(spdlog::details::os::thread_id());
     }
 
     std::uint8_t flags_ = 0;

@@ -3,7 +3,6 @@
 
 #include <sluice/bus.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -22,8 +21,6 @@ struct Job {
 using Jobs = sluice::Bus<sluice::Messages<Job>>;
 
 Jobs bus;  // hundreds of KiB, so not on the stack
-std::atomic<bool> isLate{false};
-
 /// Publishes until the bus refuses for good.
 void work() {
     for (int i = 0;; ++i) {
@@ -54,10 +51,7 @@ int main() {
         }
         (void)job;
     });
-    std::thread consumer([] {
-        bus.run([] { return isLate.load(); });
-        bus.discard();
-    });
+    std::thread consumer([] { bus.run(); });
     std::vector<std::thread> workers;
     for (int i = 0; i < 3; ++i) {
         workers.emplace_back(work);
@@ -68,8 +62,7 @@ int main() {
     std::printf("signal %d: closing\n", signal);
 
     if (!bus.drain(std::chrono::steady_clock::now() + 10s)) {  // closes, then waits
-        isLate = true;
-        bus.waiting().notifyAll();
+        bus.stop();  // the handler that runs returns; the other messages are discarded
     }
     for (std::thread& worker : workers) {
         worker.join();

@@ -226,6 +226,7 @@ bool consumerThread() {
     }
     const bool inTime = own.drain(std::chrono::steady_clock::now() + std::chrono::minutes(1));
     consumer.join();
+    own.stop();  // from any thread, or in a handler: run() returns after this message
     return inTime && seen == 1000;
 }
 

@@ -46,13 +46,13 @@ namespace sluice {
 /// bus or end their thread. Signal handlers and forked children must not use it. A publisher
 /// preempted mid-publish blocks later messages of its own priority only; without priorities, all.
 ///
-/// Errors: a publication fails once its priority's room (see roomOf()) is in use, including
-/// messages being published or handled, and after close(), which keeps accepted messages. A message
-/// whose constructor throws is not published. If a handler throws, the bus counts it, notifies the
-/// observer and calls the remaining handlers; a visitor's exception propagates.
+/// Errors: a publication fails once its priority's room is in use, also by messages being published
+/// or handled, and after close(). A message whose constructor throws is not published. If a handler
+/// throws, the bus counts it, notifies the observer and calls the remaining handlers; a visitor's
+/// exception propagates.
 ///
-/// Performance: the bus contains all its slots, often hundreds of KiB: give it static storage or
-/// place it on the heap. It allocates nothing.
+/// Performance: a bus contains its slots, often hundreds of KiB: place it in static storage or on
+/// the heap. It allocates nothing.
 template <class MessageList, class Traits = FullBusTraits>
 class Bus {
     static_assert(detail::isMessageList<MessageList>,
@@ -70,6 +70,7 @@ class Bus<Messages<Ts...>, Traits> {
     using QueuedMessage = detail::QueuedMessage<List, Traits>;
     using One = detail::One;
     using WaitByPolicy = detail::WaitByPolicy;
+    using ConsumeOutcome = detail::ConsumeOutcome;
     static constexpr detail::Never never{};
     struct Sent {
         SendResult result;
@@ -99,8 +100,7 @@ public:
         SLUICE_ASSERT(publishers_.areNone(),
                       "a bus is destroyed while a thread publishes: join the thread first");
         forEachRing(*this, [](auto& ring, Priority) {
-            const auto drop = [](QueuedMessage& queued) noexcept { queued.destroy(); };
-            while (ring.consumeWhile(drop, unlimited, [] { return true; }) != 0) {
+            while (ring.consume([](QueuedMessage& queued) noexcept { queued.destroy(); }) != 0) {
             }
         });
     }
@@ -150,23 +150,16 @@ public:
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,
                       "publishAll() counts the range first: it needs forward iterators");
-        bool isFirst = true;
         const auto build = [&](QueuedMessage& queued) {
-            if (!std::exchange(isFirst, false)) {
-                ++first;  // before the message is built: ++ may throw
-            }
-            queued.template build<T>(*first);
+            const Iterator each = first;
+            ++first;  // before the message is built: ++ may throw
+            queued.template build<T>(*each);
         };
+        constexpr std::size_t type = detail::listedIndex<List, T>();
         const auto count = static_cast<std::size_t>(std::distance(first, last));
         std::size_t accepted = 0;
-        while (accepted < count) {
-            const std::size_t n =
-                send(detail::listedIndex<List, T>(), all, count - accepted, WaitByPolicy(), build)
-                    .count;
-            if (n == 0) {
-                break;
-            }
-            accepted += n;
+        for (std::size_t n = 1; n != 0 && accepted != count; accepted += n) {
+            n = send(type, all, count - accepted, WaitByPolicy(), build).count;
         }
         return accepted;
     }
@@ -216,7 +209,10 @@ public:
 
     /// Passes up to `max` queued messages, at most capacity(), to their handlers. Returns their
     /// number. Messages published during the call may wait for the next one.
-    std::size_t process(std::size_t max = unlimited) { return processHandlers(never, max); }
+    std::size_t process(std::size_t max = unlimited) {
+        return discardIfStopped(
+            deliver(max, never, [this](auto& delivery) { this->callHandlers(delivery); }));
+    }
 
     /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) for each T of the list.
     /// The visitor may move the message out. See overload() and partial().
@@ -229,19 +225,17 @@ public:
     /// and may be asked after the last one.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
-        return consume(std::min(max, slots), isOver,
-                       [&visitor](auto& delivery) { visit(delivery, visitor); });
+        return discardIfStopped(
+            deliver(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); }));
     }
 
-    /// Processes and waits for messages until the bus is closed and drained, or isOver(): see
-    /// processUntil(). Make it true for good, then call waiting().notifyAll().
-    template <class IsOver = detail::Never>
-    void run(const IsOver& isOver = never) {
-        runWhileOpen(isOver, [&] { return processHandlers(isOver, unlimited); });
+    /// Processes and waits for messages until the bus is closed and drained: see drain(), stop().
+    void run() {
+        runWhileOpen([this] { return process(); });
     }
-    template <class Visitor, class IsOver = detail::Never>
-    void runWith(Visitor&& visitor, const IsOver& isOver = never) {
-        runWhileOpen(isOver, [&] { return processUntil(isOver, visitor); });
+    template <class Visitor>
+    void runWith(Visitor&& visitor) {
+        runWhileOpen([&] { return processWith(visitor); });
     }
 
     /// Waits for a message. Returns false if none arrived in time, or if the bus is closed and
@@ -274,7 +268,8 @@ public:
     /// Destroys all queued messages and counts them as discarded. Returns their number.
     std::size_t discard() {
         // One more than fit, so that the slots behind the last message are passed as well.
-        return consume(slots + 1, never, [](auto& delivery) { delivery.isDiscarded = true; });
+        return consume<true>(slots + 1, never,
+                             [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
     /// Sets whether publishers wait before a thread has ever consumed; not while one consumes.
@@ -286,6 +281,18 @@ public:
     void close() noexcept {
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
+    }
+
+    /// Closes the bus, and makes its consumer discard the queued messages once the running handler
+    /// has returned. If no thread consumes, the next call of process*() discards. Idempotent.
+    void stop() noexcept {
+        attention_.fetch_or(stopped, std::memory_order_relaxed);  // relaxed: no data follows it
+        close();
+    }
+
+    /// Returns true after stop(), so that a long handler can end early.
+    [[nodiscard]] bool isStopped() const noexcept {
+        return (attention_.load(std::memory_order_relaxed) & stopped) != 0;
     }
 
     [[nodiscard]] bool isClosed() const noexcept {
@@ -335,19 +342,15 @@ public:
 
     [[nodiscard]] Statistics statistics() const {
         static_assert(Traits::statistics, "this bus keeps no statistics: see its traits");
-        if constexpr (Traits::statistics) {  // avoids follow-up errors
-            Statistics statistics = counts_.get([this](Priority priority) {
-                std::uint64_t pushes = 0;
-                forEachRing(*this, [&](const auto& ring, Priority p) {
-                    pushes = p == priority ? ring.pushCount() : pushes;
-                });
-                return pushes;
+        Statistics statistics = counts_.get([this](Priority priority) {
+            std::uint64_t pushes = 0;
+            forEachRing(*this, [&](const auto& ring, Priority p) {
+                pushes = p == priority ? ring.pushCount() : pushes;
             });
-            statistics.highWater = std::max(statistics.highWater, fullest());
-            return statistics;
-        } else {
-            return {};
-        }
+            return pushes;
+        });
+        statistics.highWater = std::max(statistics.highWater, fullest());
+        return statistics;
     }
 
 private:
@@ -356,8 +359,12 @@ private:
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
-    using RingOf = typename detail::RingFor<detail::ringKind<Traits, P>, QueuedMessage,
-                                            detail::roomOf<Traits>(P), Traits>::Type;
+    using RingForPriority = detail::RingFor<detail::ringKind<Traits, P>, QueuedMessage,
+                                            detail::roomOf<Traits>(P), Traits>;
+    template <Priority P>
+    using RingOf = typename RingForPriority<P>::Type;
+    template <detail::RingKind, class, std::size_t, class>
+    friend struct detail::RingFor;
 
     template <Priority P>
     RingOf<P>& ring() noexcept {
@@ -473,17 +480,15 @@ private:
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
         end.isDue = true;
-        if constexpr (Traits::producers == Producers::many) {
-            end.uncommitted = std::is_same_v<Count, One> ? 1 : claim.size();
-        }
         struct CountThrown {  // before the claim frees its slots, so before the bus is drained
             EndOfSend<P>& end;
+            const decltype(claim)& claimed;
             [[gnu::always_inline]] ~CountThrown() {
-                if (!end.isOfMessage && end.uncommitted != 0) {
-                    end.bus.counts_.thrown(P, end.uncommitted);
+                if (Traits::producers == Producers::many && !end.isOfMessage) {
+                    end.bus.counts_.thrown(P, claimed.size());
                 }
             }
-        } const countThrown{end};
+        } const countThrown{end, claim};
         do {
             end.isOfMessage = false;
             QueuedMessage& queued = claim.emplace();
@@ -500,7 +505,6 @@ private:
             }
             claim.commit();
             end.isOfMessage = true;
-            --end.uncommitted;
             ++end.committed;
             if constexpr (!std::is_same_v<Count, One>) {
                 notEmpty_.notifyAll();  // now, because the next constructor may take long
@@ -516,7 +520,6 @@ private:
         Bus& bus;
         bool isDue = false;
         bool isOfMessage = false;
-        std::size_t uncommitted = 0;
         std::size_t committed = 0;
 
         [[gnu::always_inline]] ~EndOfSend() {
@@ -525,7 +528,7 @@ private:
             }
             if constexpr (detail::dropsOldest<Traits, P>) {
                 if (committed != 0) {  // only behind a message of its own
-                    bus.template dropExcess<P>();
+                    RingForPriority<P>::template dropExcess<P>(bus);
                 }
             }
             if (isOfMessage) {
@@ -541,7 +544,8 @@ private:
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         if constexpr (detail::dropsOldest<Traits, P>) {
             for (bool isMore = true; isMore && sent.result == SendResult::full; sent = attempt()) {
-                isMore = dropExcess<P>();  // if false, another thread may have made room
+                isMore = RingForPriority<P>::template dropExcess<P>(
+                    *this);  // if false, another thread may have made room
             }
         }
         if (sent.result == SendResult::full) {
@@ -556,30 +560,15 @@ private:
                 };
                 struct Announced {  // also if a constructor throws
                     Bus& bus;
-                    ~Announced() { bus.waitingForRoom_.fetch_sub(1, std::memory_order_relaxed); }
+                    ~Announced() { bus.attention_.fetch_sub(oneWaiter, std::memory_order_relaxed); }
                 } const mine{*this};
-                waitingForRoom_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a hint
+                attention_.fetch_add(oneWaiter, std::memory_order_relaxed);  // relaxed: a hint
                 (void)notFull_[detail::indexOf(P)].waitUntil(isOver, deadline);
             }
         }
         if (sent.result == SendResult::ok) {
             counts_.sawUsed(roomOf(P));
         }
-    }
-
-    /// Drops messages beyond the room. Returns true if the ring's head has moved.
-    template <Priority P>
-    bool dropExcess() {
-        const auto drop = [&](QueuedMessage& queued) noexcept {
-            counts_.sawUsed(roomOf(P));
-            counts_.template count<P, detail::PublishOutcome::dropped>(queued.typeIndex(), 1);
-            queued.destroy();
-        };
-        const bool hasPassed = ring<P>().dropExcess(drop);
-        if (hasPassed) {
-            notifyEverybody();  // a slot is free, and the bus may be drained
-        }
-        return hasPassed;
     }
 
     // ---- Consuming
@@ -590,14 +579,19 @@ private:
 
     /// One call of the consumer.
     struct Batch {
-        explicit Batch(Bus& b) noexcept : bus(b) { bus.consumer_.begin(); }
+        Batch(Bus& b, bool isDiscardingBatch) noexcept : bus(b), isDiscarding(isDiscardingBatch) {
+            bus.consumer_.begin();
+        }
         ~Batch() {
             bus.endBatch(*this);
             bus.consumer_.end();
         }
 
+        [[nodiscard]] bool isStopped() const noexcept { return bus.isStopped() && !isDiscarding; }
+
         Bus& bus;
         const HandlerThread<Platform> handling;
+        const bool isDiscarding;
         bool hasServed = false;
         bool hasThrown = false;
         std::size_t untilChunk = 1;  // messages until the next endChunk()
@@ -611,23 +605,18 @@ private:
         Bus& bus;
         Batch& batch;
         QueuedMessage& queued;
-        bool isFailed = false;  // a visitor has thrown
-        bool isDiscarded = false;
+        ConsumeOutcome outcome = ConsumeOutcome::handled;
 
         [[gnu::always_inline]] ~Delivery() {
             SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
-            const auto count = [&](detail::ConsumeOutcome outcome) {
+            if (outcome == ConsumeOutcome::failed) {  // a visitor has thrown: also handled
                 bus.counts_.count(queued.typeIndex(), P, outcome);
-            };
-            if (isDiscarded) {
-                count(detail::ConsumeOutcome::discarded);
-            } else {
-                count(detail::ConsumeOutcome::handled);
-                if (isFailed) {
-                    count(detail::ConsumeOutcome::failed);
-                    batch.hasThrown = true;
-                }
-                if constexpr (Traits::timeStamp != TimeStamp::none) {
+                batch.hasThrown = true;
+                outcome = ConsumeOutcome::handled;
+            }
+            bus.counts_.count(queued.typeIndex(), P, outcome);
+            if constexpr (Traits::timeStamp != TimeStamp::none) {
+                if (outcome == ConsumeOutcome::handled) {
                     bus.time_.handled(queued.timeStamp, P, bus.counts_);
                 }
             }
@@ -644,14 +633,20 @@ private:
         }
     };
 
-    template <class IsOver>
-    std::size_t processHandlers(const IsOver& isOver, std::size_t max) {
-        return consume(std::min(max, slots), isOver,
-                       [this](auto& delivery) { this->callHandlers(delivery); });
+    /// Not inlined, so that the loop over the messages has more registers.
+    template <class IsOver, class Handle>
+    [[gnu::noinline]] std::size_t deliver(std::size_t max, const IsOver& isOver, Handle handle) {
+        return consume<false>(std::min(max, slots), isOver, handle);
+    }
+    std::size_t discardIfStopped(std::size_t delivered) {
+        if (__builtin_expect(isStopped(), 0)) {
+            (void)discard();
+        }
+        return delivered;
     }
 
     /// Passes up to `max` messages to handle(delivery), until isOver(). Returns their number.
-    template <class IsOver, class Handle>
+    template <bool IsDiscarding, class IsOver, class Handle>
     [[gnu::always_inline]] std::size_t consume(std::size_t max, const IsOver& isOver,
                                                const Handle& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
@@ -661,15 +656,16 @@ private:
         }
         // Not a member of Batch, whose functions units with and without NDEBUG share.
         const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
-        Batch batch(*this);
+        Batch batch(*this, IsDiscarding);
         if constexpr (!Traits::priorities) {
-            return isOver()
+            return isOver() || batch.isStopped()
                        ? 0
                        : serve<Priority::medium>(batch, max, handle, [&] { return !isOver(); });
         } else if constexpr (Traits::service == PriorityOrder::strict) {
             return serveStrictly(batch, max, isOver, handle);
         } else {
-            return weighted_.serve(max, isOver, [&](auto priority, const auto& pay) {
+            const auto isEnded = [&] { return isOver() || batch.isStopped(); };
+            return weighted_.serve(max, isEnded, [&](auto priority, const auto& pay) {
                 const auto payAndHandle = [&](auto& delivery) {
                     pay();  // first: the handler may throw
                     handle(delivery);
@@ -687,7 +683,7 @@ private:
         constexpr std::size_t patience = 16;
         std::size_t left = max;
         bool isEnded = isOver();
-        for (std::size_t served = 0; left != 0 && !isEnded; left -= served) {
+        for (std::size_t served = 0; left != 0 && !isEnded && !batch.isStopped(); left -= served) {
             served =
                 serve<Priority::high>(batch, left, handle, [&] { return !(isEnded = isOver()); });
             const auto isHighThere = ring<Priority::high>().arrival();
@@ -718,10 +714,7 @@ private:
                 handle(delivery);
             },
             max,
-            [&]() __attribute__((always_inline)) {
-                wakePublisher<P>();
-                return keepGoing();
-            });
+            [&]() __attribute__((always_inline)) { return passSlot<P>(batch) && keepGoing(); });
     }
 
     template <class Delivery>
@@ -732,7 +725,7 @@ private:
             // Without a reference to the delivery, which then stays in registers.
             const auto failed = [this]([[maybe_unused]] const auto& exception) {
                 counts_.count(List::template indexOf<T>, Delivery::priority,
-                              detail::ConsumeOutcome::failed);
+                              ConsumeOutcome::failed);
 #if defined(__cpp_exceptions)
                 if (observer_ != nullptr) {
                     observer_->handlerFailed(List::template indexOf<T>, exception);
@@ -741,7 +734,7 @@ private:
             };
             const auto none = [this] {
                 counts_.count(List::template indexOf<T>, Delivery::priority,
-                              detail::ConsumeOutcome::unhandled);
+                              ConsumeOutcome::unhandled);
             };
             handlersOf<T>().callAll(consumer_, failed, none, std::as_const(message),
                                     queued.header());
@@ -751,14 +744,14 @@ private:
     template <class Delivery, class Visitor>
     [[gnu::always_inline]] static void visit(Delivery& delivery, Visitor& visitor) {
         QueuedMessage& queued = delivery.queued;
-        delivery.isFailed = true;  // stays true if the visitor throws
+        delivery.outcome = ConsumeOutcome::failed;  // unless the visitor returns
         queued.visit([&](auto& message) {
             if (!detail::callVisitor(visitor, message, queued.header())) {
                 delivery.bus.counts_.count(queued.typeIndex(), Delivery::priority,
-                                           detail::ConsumeOutcome::unhandled);
+                                           ConsumeOutcome::unhandled);
             }
         });
-        delivery.isFailed = false;
+        delivery.outcome = ConsumeOutcome::handled;
     }
 
     /// Runs after the first message of a batch, then after each chunk. A single message reads no
@@ -789,30 +782,35 @@ private:
         notEmpty_.notifyAll();  // the bus may be drained
         drained_.notifyAll();
         if (!canBlock || batch.hasThrown) {
-            notifyPublishers();  // those that wakePublisher() has missed
+            notifyPublishers();  // those that passSlot() has missed
         }
     }
 
-    template <class IsOver, class Process>
-    void runWhileOpen(const IsOver& isOver, const Process& process) {
+    template <class Process>
+    void runWhileOpen(const Process& process) {
         const typename Traits::Pacing pacing;
-        while (!isDrained() && !isOver()) {
-            const std::size_t count = process();
-            if (count != 0) {
+        while (!isDrained()) {
+            if (const std::size_t count = process(); count != 0) {
                 pacing.polled(count);
             } else {
-                (void)waitUntil(Clock::time_point::max(), isOver);
+                (void)waitUntil(Clock::time_point::max());
             }
         }
     }
 
     /// Wakes a publisher for a free slot. Without Overflow::block it trusts a hint instead of a
-    /// fence; endBatch() wakes a publisher that the hint has missed.
+    /// fence; endBatch() wakes a publisher that the hint has missed. Returns false if the batch
+    /// ends because the bus is stopped.
     template <Priority P>
-    [[gnu::always_inline]] void wakePublisher() noexcept {
-        if (canBlock || __builtin_expect(waitingForRoom_.load(std::memory_order_relaxed) != 0, 0)) {
-            notifyOneOf(notFull_[detail::indexOf(P)]);
-        }
+    [[gnu::always_inline]] bool passSlot(const Batch& batch) noexcept {
+        return (!canBlock &&
+                __builtin_expect(attention_.load(std::memory_order_relaxed) == 0, 1)) ||
+               attend<P>(batch);
+    }
+    template <Priority P>
+    [[gnu::noinline]] bool attend(const Batch& batch) noexcept {
+        notifyOneOf(notFull_[detail::indexOf(P)]);
+        return !batch.isStopped();
     }
     void notifyPublishers() noexcept {
         for (Wait& each : notFull_) {
@@ -862,7 +860,7 @@ private:
     }
 
     using Counts = std::conditional_t<Traits::statistics, detail::BusCounts<Traits, List::count>,
-                                      detail::NoBusCounts>;
+                                      detail::NoBusCounts<List::count>>;
     static constexpr std::size_t line = Traits::cacheLineSize;
 
     std::tuple<HandlersOf<Ts>...> handlers_;
@@ -871,7 +869,11 @@ private:
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    typename Platform::template Atomic<unsigned> waitingForRoom_{0};
+    /// Whether stop() was called, and how many publishers wait for room: the consumer reads one
+    /// word for both after each message.
+    typename Platform::template Atomic<unsigned> attention_{0};
+    static constexpr unsigned stopped = 1;
+    static constexpr unsigned oneWaiter = 2;
     Wait notEmpty_;                            // the consumer waits here
     Wait drained_;                             // for drain()
     std::array<Wait, priorityCount> notFull_;  // publishers wait here

@@ -17,7 +17,7 @@ struct MessageCounts {
     std::uint64_t dropped = 0;    ///< accepted, and dropped to make room for a later one
     std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
     std::uint64_t unhandled = 0;  ///< accepted, but no handler or visitor took it
-    std::uint64_t discarded = 0;  ///< accepted, and destroyed by discard()
+    std::uint64_t discarded = 0;  ///< accepted, and destroyed by stop() or discard()
     std::uint64_t failed = 0;     ///< handler calls that threw
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + closed; }

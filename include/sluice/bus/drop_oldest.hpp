@@ -102,6 +102,20 @@ private:
 template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::dropOldest, T, Room, Traits> {
     using Type = DropOldestRing<T, Room, Traits>;
+
+    /// Drops messages beyond the room. Returns true if the ring's head has moved.
+    template <Priority P, class Bus>
+    static bool dropExcess(Bus& bus) {
+        const bool hasPassed = bus.template ring<P>().dropExcess([&](T& queued) noexcept {
+            bus.counts_.sawUsed(Room);
+            bus.counts_.template count<P, PublishOutcome::dropped>(queued.typeIndex(), 1);
+            queued.destroy();
+        });
+        if (hasPassed) {
+            bus.notifyEverybody();  // a slot is free, and the bus may be drained
+        }
+        return hasPassed;
+    }
 };
 
 }  // namespace sluice::detail

@@ -208,30 +208,105 @@ TYPED_TEST(BusClosingTest, HandlerMayCloseAndDrain) {
 struct DroppingLow : OverflowTraits<Overflow::dropOldest, Overflow::reject, Overflow::reject, 16> {
 };
 
-// Handlers and a thread that waits learn of the end; the rest is discarded.
-TEST(BusRunTest, EndsBetweenTwoMessagesWhenToldTo) {
-    for (const bool byHandlers : {true, false}) {
-        TestBus<16> bus;
-        std::atomic<bool> isOver{false};
+struct Stopped : DeepTraits<16> {};
+struct StoppedByShares : DeepTraits<16> {
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
+};
+struct StoppedWhileOthersWait : OverflowTraits<Overflow::block, Overflow::block, Overflow::block> {
+};
+struct StoppedRing : DeepTraits<16> {
+    static constexpr bool priorities = false;
+};
+template <class Traits>
+class BusStopTest : public testing::Test {
+protected:
+    using TheBus = Bus<TestMessages, Traits>;
+
+    /// Publishes 5 samples. The handler of the second one stops the bus.
+    void stopInTheSecondHandler(const std::function<void(TheBus&)>& consume) {
+        TheBus bus;
         int calls = 0;
-        const auto handler = [&](const Sample&) { isOver = ++calls == 2; };
-        const auto subscription = bus.subscribe<Sample>(handler);
+        const auto subscription = bus.template subscribe<Sample>([&](const Sample&) {
+            EXPECT_FALSE(bus.isStopped());
+            if (++calls == 2) {
+                bus.stop();
+                EXPECT_TRUE(bus.isStopped());
+                EXPECT_EQ(bus.publish(Sample{9}), SendResult::closed);
+            }
+        });
         for (int i = 0; i < 5; ++i) {
             ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
         }
-        const auto run = [&] {
-            const auto askedToEnd = [&] { return isOver.load(); };
-            byHandlers ? bus.run(askedToEnd) : bus.runWith(partial(handler), askedToEnd);
-        };
-        run();
+        consume(bus);
         EXPECT_EQ(calls, 2);
-        EXPECT_EQ(bus.discard(), 3U);
-        isOver = false;
+        EXPECT_TRUE(bus.isDrained());
+        const MessageCounts total = bus.statistics().total();
+        EXPECT_EQ(total.delivered, 2U);
+        EXPECT_EQ(total.discarded, 3U);
+        EXPECT_EQ(total.closed, 1U);
+        EXPECT_EQ(total.queued(), 0U);
+    }
+};
+using StopTraits =
+    testing::Types<Stopped, StoppedByShares, StoppedWhileOthersWait, StoppedRing, DroppingLow>;
+TYPED_TEST_SUITE(BusStopTest, StopTraits, );
+
+TYPED_TEST(BusStopTest, DiscardsTheRestWhenTheHandlerHasReturned) {
+    this->stopInTheSecondHandler([](auto& bus) { bus.run(); });
+    this->stopInTheSecondHandler([](auto& bus) { EXPECT_EQ(bus.process(), 2U); });
+    this->stopInTheSecondHandler([](auto& bus) {
+        EXPECT_EQ(bus.process(1), 1U);
+        EXPECT_EQ(bus.process(1), 1U);
+    });
+}
+
+TYPED_TEST(BusStopTest, EndsAVisitorAndAWait) {
+    Bus<TestMessages, TypeParam> bus;
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
+    }
+    int calls = 0;
+    bus.runWith(partial([&](const Sample&) { ++calls == 3 ? bus.stop() : void(); }));
+    EXPECT_EQ(calls, 3);
+    EXPECT_EQ(bus.statistics().total().discarded, 2U);
+
+    Bus<TestMessages, TypeParam> empty;
+    Crew crew;
+    crew.add([&] { empty.run(); });  // waits
+    crew.add([&] { empty.stop(); });
+    crew.start();
+    crew.join();
+    EXPECT_TRUE(empty.isDrained());
+}
+
+// Whatever the publishers and the consumer do when the bus is stopped, the counts are exact.
+TYPED_TEST(BusStopTest, CountsAreExactWhenAnotherThreadStops) {
+    for (int round = 0; round < 20; ++round) {
+        Bus<TestMessages, TypeParam> bus;
+        std::atomic<std::uint64_t> accepted{0};
+        std::uint64_t handled = 0;
+        const auto subscription = bus.template subscribe<Sample>([&](const Sample&) { ++handled; });
         Crew crew;
-        crew.add(run);  // waits
+        for (int i = 0; i < 2; ++i) {
+            crew.add([&] {
+                for (SendResult sent = SendResult::ok; sent != SendResult::closed;) {
+                    sent = bus.publish(Sample{1});
+                    accepted += sent == SendResult::ok ? 1 : 0;
+                }
+            });
+        }
+        crew.add([&] { bus.run(); });
+        crew.add([&] {
+            awaitThat([&] { return accepted > 20; });
+            bus.stop();
+        });
         crew.start();
-        isOver = true;
-        bus.waiting().notifyAll();
+        crew.join();
+        const MessageCounts total = bus.statistics().total();
+        EXPECT_EQ(total.published, accepted.load());
+        EXPECT_EQ(total.delivered, handled);
+        EXPECT_EQ(total.published, total.delivered + total.dropped + total.discarded);
+        EXPECT_EQ(bus.sizeApprox(), 0U);
     }
 }
 

@@ -68,7 +68,7 @@ TEST(BusPublishingTest, StepThatThrowsEndsTheRangeAndLosesNoMessage) {
     {
         const std::array<Counted, 3> range{Counted(1), Counted(2), Counted(3)};
         Bus<Messages<Counted>, DeepTraits<16>> bus;
-        int stepsLeft = 5;  // three count the range
+        int stepsLeft = 6;  // three count the range
         const Faltering first{range.data(), &stepsLeft};
         const Faltering last{range.data() + range.size(), &stepsLeft};
         EXPECT_THROW((void)bus.publishAll(first, last), std::runtime_error);

@@ -311,6 +311,27 @@ bool newPattern(const std::string& file) {
     return sluice::log::flush_wait();
 }
 
+bool ownClock(const std::shared_ptr<sluice::log::file_sink_mt>& sink) {
+    using Simulated = std::atomic<std::chrono::milliseconds>;
+    const auto simulated = std::make_shared<Simulated>(std::chrono::milliseconds(0));
+    sluice::log::backend_options options;
+    options.clock = [simulated] {
+        return std::chrono::system_clock::time_point(simulated->load());
+    };
+    const auto by = std::make_shared<sluice::log::backend>(options);
+
+    sluice::log::file_rotation rotation;
+    rotation.daily = true;
+    rotation.clock = options.clock;
+    sink->set_rotation(rotation);
+
+    const auto log = std::make_shared<sluice::log::async_logger>("robot", sink, by);
+    log->info("begins");  // 1970-01-01
+    simulated->store(std::chrono::hours(48));
+    log->info("goes on");  // 1970-01-03, in a new file
+    return by->shutdown();
+}
+
 bool radioSink() {
     std::vector<std::string> sent;
     const auto by = std::make_shared<sluice::log::backend>();
@@ -351,10 +372,23 @@ bool theEnd() {
 
 int main() {
     const bool all[] = {
-        firstLog(),       deferredCalls(), fields(),       limitedCalls(),
-        existingLogger(), policies(),      dropCallback(), flushing(),
-        ownBackend(),     manualBackend(), fileSink(),     newPattern(folder + "/new.log"),
-        radioSink(),      statistics(),    crashes(),      theEnd()};
+        firstLog(),
+        deferredCalls(),
+        fields(),
+        limitedCalls(),
+        existingLogger(),
+        policies(),
+        dropCallback(),
+        flushing(),
+        ownBackend(),
+        manualBackend(),
+        fileSink(),
+        newPattern(folder + "/new.log"),
+        ownClock(std::make_shared<sluice::log::file_sink_mt>(folder + "/robot.log")),
+        radioSink(),
+        statistics(),
+        crashes(),
+        theEnd()};
     std::filesystem::remove_all(folder);
     for (const bool good : all) {
         if (!good) {

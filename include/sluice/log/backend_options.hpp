@@ -87,6 +87,18 @@ struct backend_options {
     /// exceptions. Log calls in the function do not wait for room.
     std::function<void(const dropped_records&)> on_drop;
 
+    /// The clock of printed times, for simulations. Log calls call it on their own threads, after
+    /// the level check. It also replaces the times of log(time, ...) and of backtraces. It must
+    /// not log. Order and all intervals follow the system's steady clock; for daily rotation see
+    /// file_rotation::clock.
+    std::function<std::chrono::system_clock::time_point()> clock = std::chrono::system_clock::now;
+
+    bool has_own_clock() const noexcept {
+        using Now = decltype(&std::chrono::system_clock::now);
+        const Now* const known = clock.target<Now>();
+        return known == nullptr || *known != &std::chrono::system_clock::now;
+    }
+
     /// Called by the back end's thread when it starts and before it ends, for example to choose its
     /// processor or its priority. Exceptions are reported on stderr. Log calls in them do not wait
     /// for room.

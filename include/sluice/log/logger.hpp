@@ -147,7 +147,7 @@ private:
     void postBytes(detail::RecordHead& head, std::size_t size, Write&& write) {
         auto posted = SendResult::closed;
         if (frontend_ != nullptr) {
-            head.logger = &handle().state();
+            head.logger = &handle(&head).state();
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
         if (__builtin_expect(posted == SendResult::closed, 0)) {
@@ -164,17 +164,19 @@ private:
     }
 
     /// Returns the back end's copy of this logger. The first log call after a change of the sinks
-    /// replaces it.
-    const detail::LoggerHandle& handle() {
+    /// replaces it. Sets the time of `head` by the back end's own clock, if that has one.
+    const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
         // Acquire: a thread that reads the key sees its handle.
         if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
-            refresh(wanted);
+            refresh(wanted, head);
         }
         return handle_;
     }
 
-    [[gnu::cold]] void refresh(std::uint64_t wanted);
+    /// If the back end has a clock of its own, the key never matches, so that only such loggers
+    /// take longer.
+    [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
     /// A hash of the list of sinks; odd, because their addresses are even, so never 0.
     std::uint64_t sinksKey() const noexcept {
@@ -194,7 +196,8 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    std::atomic<std::uint64_t> handleKey_{0};  ///< sinksKey() when handle_ was made
+    /// sinksKey() when handle_ was made; less 1 if the back end has a clock of its own.
+    std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };
 
@@ -240,7 +243,7 @@ SLUICE_LOG_INLINE void async_logger::join(const std::weak_ptr<backend>& by) {
         frontend_ = detail::BackendAccess::frontend(by.lock());
     }
     errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
-    refresh(sinksKey());
+    refresh(sinksKey(), nullptr);
 }
 
 SLUICE_LOG_INLINE std::shared_ptr<spdlog::logger> async_logger::clone(std::string name) {
@@ -300,11 +303,20 @@ SLUICE_LOG_INLINE void async_logger::flush_() {
     }
 }
 
-SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted) {
-    const std::lock_guard<std::mutex> lock(refreshing_);
-    if (frontend_ != nullptr && handleKey_.load(std::memory_order_relaxed) != wanted) {
-        handle_ = detail::LoggerHandle(frontend_, name_, sinks_, policy_, errors_);
-        handleKey_.store(wanted, std::memory_order_release);
+SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted, detail::RecordHead* head) {
+    const auto* const clock = frontend_ == nullptr ? nullptr : frontend_->ownClock();
+    const std::uint64_t key = wanted - (clock != nullptr ? 1 : 0);
+    if (frontend_ != nullptr && handleKey_.load(std::memory_order_acquire) != key) {
+        const std::lock_guard<std::mutex> lock(refreshing_);
+        if (handleKey_.load(std::memory_order_relaxed) != key) {
+            handle_ = detail::LoggerHandle(frontend_, name_, sinks_, policy_, errors_);
+            handleKey_.store(key, std::memory_order_release);
+        }
+    }
+    if (clock != nullptr && head != nullptr) {
+        head->time = spdlog::log_clock::now();
+        head->flags &= static_cast<std::uint8_t>(~detail::RecordHead::hasNoTime);
+        detail::guarded(*errors_, {}, [&] { head->time = (*clock)(); });
     }
 }
 

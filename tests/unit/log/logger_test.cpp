@@ -4,6 +4,7 @@
 #include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
 #include <sluice/log/file_sink.hpp>
 #include <sluice/log/logger.hpp>
 
@@ -321,6 +322,79 @@ TEST_F(LogLogger, ATimeOfTheCallersIsPrintedAsItIs) {
     EXPECT_EQ(lines[3].time, nearly);
     EXPECT_GE(lines[4].time, lines[0].time);
     EXPECT_LT(lines[4].time, future);
+}
+
+// ---- A clock of the user's
+
+class LogClock : public LogLogger {
+protected:
+    using Time = spdlog::log_clock::time_point;
+    LogClock() {
+        options.clock = [this] { return now; };
+        options.manual = true;
+    }
+    void begin() {
+        writer = std::make_shared<backend>(options);
+        logger = make(sink, Overflow::reject);
+    }
+    std::vector<Time> times() {
+        writer->poll();
+        std::vector<Time> result;
+        for (const test::LoggedLine& line : sink->lines()) {
+            result.push_back(line.time);
+        }
+        return result;
+    }
+
+    Time now{std::chrono::hours(24)};
+    backend_options options;
+};
+
+TEST_F(LogClock, GivesTheTimesOfAllRecords) {
+    begin();
+    std::vector<Time> expected;
+    for (int i = 0; i < 2; ++i) {
+        now += 1h;
+        logger->info("formatted by the caller");
+        SLUICE_LOG_INFO(logger, "by the back end {}", i);
+        logger->log(Time(), spdlog::source_loc{}, spdlog::level::info, "with a time");
+        logger->clone("copy")->info("of a clone");
+        logger->sinks().assign({sink});
+        expected.insert(expected.end(), 4, now);
+    }
+    now += 1h;
+    EXPECT_EQ(times(), expected);
+}
+
+TEST_F(LogClock, GivesTheTimeOfADropNotice) {
+    options.queue_size = 1;
+    options.notice_interval = 0s;
+    begin();
+    logger->info("accepted");
+    logger->info("rejected");
+    writer->poll();
+    now += 1h;
+    EXPECT_EQ(times(), (std::vector<Time>{now - 1h, now}));
+}
+
+TEST_F(LogClock, WhenItThrowsTheSystemsClockIsReadAndTheErrorReported) {
+    const Time before = spdlog::log_clock::now();
+    options.clock = []() -> Time { throw std::runtime_error("no time"); };
+    begin();
+    SLUICE_LOG_INFO(logger, "x");
+    ASSERT_EQ(times().size(), 1u);
+    EXPECT_GE(times()[0], before);
+    EXPECT_EQ(errors.texts(), Texts{"no time"});
+}
+
+TEST_F(LogClock, NullIsRefused) {
+    options.clock = nullptr;
+    try {
+        begin();
+        ADD_FAILURE() << "null was accepted";
+    } catch (const spdlog::spdlog_ex& error) {
+        EXPECT_STREQ(error.what(), "sluice::log::backend: clock: null, limit a function");
+    }
 }
 
 // ---- re-entry

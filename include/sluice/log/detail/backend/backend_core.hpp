@@ -243,6 +243,10 @@ public:
         }
     }
 
+    const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept override {
+        return options_.has_own_clock() ? &options_.clock : nullptr;
+    }
+
     void retire(LoggerState& logger) noexcept override { writer_.retire(logger); }
     bool isAbandoned() const noexcept override { return writer_.isAbandoned(); }
 

@@ -465,7 +465,7 @@ public:
           loggers_(loggers),
           actions_(actions),
           sinks_(loggers, isAbandoned_),
-          onDrop_(options.on_drop),
+          options_(options),
           hasNotices_(options.notice_interval != no_limit),
           noticeInterval_(hasNotices_ ? std::min(options.notice_interval, longestInterval)
                                       : std::chrono::seconds(1)),
@@ -739,15 +739,20 @@ private:
             const std::uint64_t count = missing.unreported();
             missing.reported += count;
             sum += count;
-            if (count != 0 && onDrop_) {
+            if (count != 0 && options_.on_drop) {
                 guarded(*logger.errors, {}, [&] {
-                    onDrop_({logger.name, static_cast<spdlog::level::level_enum>(level), count});
+                    options_.on_drop(
+                        {logger.name, static_cast<spdlog::level::level_enum>(level), count});
                 });
             }
         }
         if (sum != 0 && hasNotices_) {
             isClean_ = false;
-            sinks_.reportDrops(logger, sum, times_.at(reached_));
+            spdlog::log_clock::time_point time = times_.at(reached_);
+            if (options_.has_own_clock()) {
+                guarded(*logger.errors, {}, [&] { time = options_.clock(); });
+            }
+            sinks_.reportDrops(logger, sum, time);
         }
     }
 
@@ -771,7 +776,7 @@ private:
     std::atomic<std::uint64_t> flushesWanted_{0};  ///< number of wantFlush() calls
     std::uint64_t flushesDone_ = 0;                ///< flushesWanted_ when no request was left
 
-    const std::function<void(const dropped_records&)>& onDrop_;
+    const backend_options& options_;
     const bool hasNotices_;  ///< whether lines are written
     const std::chrono::nanoseconds noticeInterval_;
     TimePoint noticeDue_{};  ///< the earliest time of the next check

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -221,6 +222,9 @@ public:
     /// Called after a record of the flush level: waits until it is flushed, with the option
     /// flush_on_waits.
     virtual void awaitFlush() noexcept = 0;
+
+    /// The clock of backend_options::clock, or null for the system's.
+    virtual const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept = 0;
 
     /// Called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;

@@ -38,11 +38,11 @@ protected:
 };
 
 TEST_F(BatchPacingTest, PausesFor600NanosecondsAndTwiceThatFrom24MessagesTo511) {
-    for (const std::size_t small : {1, 23}) {
+    for (const std::size_t small : {std::size_t{1}, std::size_t{23}}) {
         EXPECT_EQ(pausesAfter(small), 6) << small;
     }
     EXPECT_EQ(script.clockReadings, 2 * 7) << "one to start with and one per step";
-    for (const std::size_t dense : {24, 511}) {
+    for (const std::size_t dense : {std::size_t{24}, std::size_t{511}}) {
         EXPECT_EQ(pausesAfter(dense), 12) << dense;
     }
 }

@@ -206,6 +206,83 @@ private:
     ExecutorTask* newest_ = nullptr;
 };
 
+/// The task that a worker runs next, because its running handler has posted to it. Only the worker
+/// calls set() and take(). Edge E2: the writes of the worker -> `task_` released -> acquired by the
+/// thread that takes the task.
+template <class Platform, class Task>
+class NextTask {
+public:
+    [[nodiscard]] bool isSet() const noexcept {
+        return task_.load(std::memory_order_relaxed) != nullptr;  // relaxed: only this thread sets
+    }
+    void set(Task& task) noexcept { task_.store(&task, std::memory_order_release); }  // E2
+    /// Null if there is none.
+    Task* take() noexcept {
+        return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
+    }
+
+    /// Takes a task that the previous call has seen. Callers have the pool's lock.
+    Task* takeSeen() noexcept {
+        Task* task = task_.load(std::memory_order_relaxed);
+        if (task != nullptr && task == seen_ &&
+            task_.compare_exchange_strong(task, nullptr, std::memory_order_acquire,
+                                          std::memory_order_relaxed)) {  // E2
+            return std::exchange(seen_, nullptr);
+        }
+        seen_ = task;
+        return nullptr;
+    }
+    /// Whether the last takeSeen() has seen a task and left it.
+    [[nodiscard]] bool hasSeen() const noexcept { return seen_ != nullptr; }
+
+private:
+    typename Platform::template Atomic<Task*> task_{nullptr};
+    Task* seen_ = nullptr;  ///< guarded by the pool's lock
+};
+
+/// Whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets its next
+/// task and then reads isOn_; the checking thread writes isOn_ and then reads the next tasks, with
+/// fences in between: one of them finds the other's write.
+template <class Platform>
+class NextTaskWatch {
+public:
+    /// Called by a worker after set(). If true, begin() must follow.
+    [[nodiscard]] bool isMissing() const noexcept {
+        Platform::Fence::light();                       // E3
+        return !isOn_.load(std::memory_order_relaxed);  // relaxed: E3's fence orders it
+    }
+    /// Called with the pool's lock, like check().
+    void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
+    /// Appends each task that a worker has kept since the last check. Returns false at the end of
+    /// the watch.
+    template <class Workers, class Append>
+    bool check(Workers& workers, const Append& append) noexcept {
+        bool isAnySeen = takeSeen(workers, append);
+        if (!isAnySeen) {
+            isOn_.store(false, std::memory_order_relaxed);
+            Platform::Fence::heavy();  // E3
+            isAnySeen = takeSeen(workers, append);
+            isOn_.store(isAnySeen, std::memory_order_relaxed);
+        }
+        return isAnySeen;
+    }
+
+private:
+    template <class Workers, class Append>
+    static bool takeSeen(Workers& workers, const Append& append) noexcept {
+        bool isAnySeen = false;
+        for (auto& worker : workers) {
+            if (auto* const task = worker.next.takeSeen()) {
+                append(*task);
+            }
+            isAnySeen = isAnySeen || worker.next.hasSeen();
+        }
+        return isAnySeen;
+    }
+
+    typename Platform::template Atomic<bool> isOn_{false};
+};
+
 }  // namespace sluice::detail
 
 namespace sluice {
@@ -239,7 +316,9 @@ public:
         if (threads == 0) {
             setupError("number of threads of a pool", threads, 1);
         }
-        isWatching_.store(threads == 1, std::memory_order_relaxed);  // then no thread is idle
+        if (threads == 1) {
+            watch_.begin();  // for ever: no thread is idle
+        }
         struct EndUnlessStarted {
             ThreadPool& pool;
             bool isStarted = false;
@@ -286,13 +365,12 @@ public:
 
     void schedule(ExecutorTask& task) override {
         Worker* const worker = current_;
-        if (worker == nullptr || worker->pool != this || worker->hasNext()) {
+        if (worker == nullptr || worker->pool != this || worker->next.isSet()) {
             enqueue(task);
             return;
         }
-        worker->next.store(&task, std::memory_order_release);  // E2
-        Fence::light();                                        // E3
-        if (!isWatching_.load(std::memory_order_relaxed)) {
+        worker->next.set(task);
+        if (watch_.isMissing()) {
             watch();
         }
     }
@@ -300,12 +378,12 @@ public:
     void scheduleLast(ExecutorTask& task) override {
         Worker* const worker = current_;
         // Relaxed: a task that another thread adds now runs after the next batch.
-        if (worker == nullptr || worker->pool != this || worker->hasNext() ||
+        if (worker == nullptr || worker->pool != this || worker->next.isSet() ||
             hasTasks_.load(std::memory_order_relaxed)) {
             enqueue(task);
             return;
         }
-        worker->next.store(&task, std::memory_order_release);  // E2
+        worker->next.set(task);
         worker->inARow = mostInARow;
     }
 
@@ -336,7 +414,7 @@ public:
 
     void beforeWait() override {
         if (current_ != nullptr && current_->pool == this) {
-            if (ExecutorTask* const next = current_->takeNext()) {
+            if (ExecutorTask* const next = current_->next.take()) {
                 enqueue(*next);
             }
         }
@@ -377,14 +455,11 @@ public:
     }
 
 private:
-    // Edges. E1: the writes of the scheduling thread -> lock_ -> the thread that runs the task. E2:
-    // the same writes -> `next` released -> acquired by the thread that takes it. E3: a worker
-    // writes `next` and then reads isWatching_; the watching thread writes isWatching_ and then
-    // reads `next`, with fences in between: one of them finds the other's write. E4: the writes of
-    // the handlers -> lock_, when their workers fall asleep -> isIdle().
+    // Edges, besides those of NextTask and NextTaskWatch. E1: the writes of the scheduling thread
+    // -> lock_ -> the thread that runs the task. E4: the writes of the handlers -> lock_, when
+    // their workers fall asleep -> isIdle().
 
     using Guard = detail::IdleThreads::Guard;
-    using Fence = AsymmetricFence;
 
     /// The most tasks that a thread runs for its own handlers before one of the queue.
     static constexpr unsigned mostInARow = 32;
@@ -392,18 +467,9 @@ private:
     static constexpr std::chrono::milliseconds watchInterval{1};
 
     struct alignas(cacheLineSize) Worker {
-        /// Relaxed, both: only the worker's thread sets `next`.
-        [[nodiscard]] bool hasNext() const noexcept {
-            return next.load(std::memory_order_relaxed) != nullptr;
-        }
-        ExecutorTask* takeNext() noexcept {
-            return hasNext() ? next.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
-        }
-
         ThreadPool* pool = nullptr;
-        std::atomic<ExecutorTask*> next{nullptr};  ///< posted to by the running handler
+        detail::NextTask<StdPlatform, ExecutorTask> next;
         unsigned inARow = 0;
-        ExecutorTask* seen = nullptr;  ///< `next` at the last check; guarded by lock_
     };
 
     void end() noexcept {
@@ -493,7 +559,7 @@ private:
 
     ExecutorTask* nextOf(Worker& worker) {
         if (worker.inARow < mostInARow) {
-            if (ExecutorTask* const next = worker.takeNext()) {
+            if (ExecutorTask* const next = worker.next.take()) {
                 ++worker.inARow;
                 return next;
             }
@@ -501,11 +567,11 @@ private:
         worker.inARow = 0;
         (void)wakeDue(true);
         if (!hasTasks_.load(std::memory_order_relaxed)) {  // relaxed: see append()
-            return worker.takeNext();
+            return worker.next.take();
         }
         // No other thread is woken, because the queue has not grown.
         const Guard guard(lock_);  // E1
-        if (ExecutorTask* const next = worker.takeNext()) {
+        if (ExecutorTask* const next = worker.next.take()) {
             append(guard, *next);
         }
         ExecutorTask* const task = queue_.pop();
@@ -527,7 +593,9 @@ private:
             const bool hadTasks = !queue_.isEmpty();
             (void)alarms_.wakeNext(present, [&](ExecutorTask& task) { append(guard, task); });
             if (watchTime_ <= present) {
-                takeFromLongHandlers(guard, present);
+                const auto take = [&](ExecutorTask& task) { append(guard, task); };
+                watchTime_ =
+                    watch_.check(workers_, take) ? present + watchInterval : TimePoint::max();
             }
             (void)updateEarliest(guard);
             const bool isOwn = isWorker && !hadTasks && !queue_.hasSeveral();
@@ -551,7 +619,7 @@ private:
     [[gnu::noinline]] void watch() {
         {
             const Guard guard(lock_);
-            isWatching_.store(true, std::memory_order_relaxed);
+            watch_.begin();
             watchTime_ = now() + watchInterval;
             if (!updateEarliest(guard)) {
                 return;
@@ -561,33 +629,6 @@ private:
         idle_.replaceTimekeeper(lock_);
     }
 
-    /// Appends each task that a worker has kept as its next one since the last check.
-    void takeFromLongHandlers(const Guard& guard, TimePoint present) noexcept {
-        bool isAnySeen = check(guard);
-        if (!isAnySeen) {
-            isWatching_.store(false, std::memory_order_relaxed);
-            Fence::heavy();  // E3
-            isAnySeen = check(guard);
-            isWatching_.store(isAnySeen, std::memory_order_relaxed);
-        }
-        watchTime_ = isAnySeen ? present + watchInterval : TimePoint::max();
-    }
-    bool check(const Guard& guard) noexcept {
-        bool isAnySeen = false;
-        for (Worker& worker : workers_) {
-            ExecutorTask* next = worker.next.load(std::memory_order_relaxed);
-            if (next != nullptr && next == worker.seen &&
-                worker.next.compare_exchange_strong(next, nullptr, std::memory_order_acquire,
-                                                    std::memory_order_relaxed)) {  // E2
-                append(guard, *next);
-                next = nullptr;
-            }
-            worker.seen = next;
-            isAnySeen = isAnySeen || next != nullptr;
-        }
-        return isAnySeen;
-    }
-
     inline static thread_local Worker* current_ = nullptr;
 
     SpinLock lock_;
@@ -595,9 +636,9 @@ private:
     detail::Alarms alarms_;    ///< guarded by lock_
     /// The next check of long handlers; guarded by lock_.
     TimePoint watchTime_ = TimePoint::max();
-    std::atomic<bool> isWatching_{false};  ///< whether it is set; written with lock_
-    std::atomic<bool> hasTasks_{false};    ///< whether queue_ has a task; written with lock_
-    std::atomic<bool> isEnding_{false};    ///< written by end()
+    detail::NextTaskWatch<StdPlatform> watch_;
+    std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_
+    std::atomic<bool> isEnding_{false};  ///< written by end()
     detail::IdleThreads idle_;
     std::vector<Worker> workers_;
     std::vector<detail::OwnThread> threads_;

@@ -5,11 +5,9 @@
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/base/thread_slots.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 namespace [[gnu::visibility("default")]] sluice {
@@ -69,7 +67,8 @@ struct alignas(cacheLineSize) ReaderSlot {
     // The entry that the owner waits for in waitForOthers(), otherwise null; and its word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    Atomic<Word>* taken = nullptr;  // the slot's group has its `bit` here while it is taken
+    // The slot's group has its `bit` here while it is taken. Written by each owner.
+    Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
 
@@ -108,13 +107,6 @@ private:
     struct Group {
         static constexpr unsigned size = detail::readersInGroup<Platform>;
         static constexpr Word allTaken = (Word{2} << (size - 1)) - 1;
-
-        Group() noexcept {
-            for (unsigned i = 0; i < size; ++i) {
-                slots[i].taken = &taken;
-                slots[i].bit = Word{1} << i;
-            }
-        }
 
         Atomic<Word> taken{1};  // a bit for each slot that a thread has
         Group* next = nullptr;
@@ -421,39 +413,51 @@ private:
         }
         const Word word = other.awaitedWord.load(std::memory_order_relaxed);
         return anyOwnSlot([&](const Slot& slot) {
-            return std::any_of(
-                std::begin(slot.entries), std::end(slot.entries), [&](const Entry& own) {
-                    return &own == entry && own.load(std::memory_order_relaxed) == word;
-                });
+            bool isAwaited = false;
+            for (const Entry& own : slot.entries) {
+                isAwaited |= &own == entry && own.load(std::memory_order_relaxed) == word;
+            }
+            return isAwaited;
         });
     }
 
     /// Takes a slot for this thread.
-    Slot& take() {
-        Slot& slot = takeOrAdd();
+    [[gnu::cold, gnu::noinline]] Slot& take() {
+        Group* group = firstGroup();
+        Word bit = 0;
+        while (group != nullptr && (bit = takenIn(*group)) == 0) {
+            group = group->next;
+        }
+        if (group == nullptr) {
+            group = new Group;
+            bit = 1;
+            // Relaxed: checked by the exchange.
+            group->next = groups_.load(std::memory_order_relaxed);
+            while (!groups_.compare_exchange_weak(group->next, group,
+                                                  std::memory_order_release,  // E4
+                                                  std::memory_order_relaxed)) {
+            }
+        }
+        Slot& slot = group->slots[__builtin_ctzll(bit)];
+        slot.taken = &group->taken;
+        slot.bit = bit;
         // Relaxed: compared with the address of the reading thread only.
         slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
         return slot;
     }
 
-    Slot& takeOrAdd() {
-        for (Group* group = firstGroup(); group != nullptr; group = group->next) {
-            Word taken = group->taken.load(std::memory_order_relaxed);  // relaxed: checked below
-            while (taken != Group::allTaken) {
-                const Word bit = ~taken & (taken + 1);  // the lowest that is not set
-                if (group->taken.compare_exchange_weak(taken, taken + bit,
-                                                       std::memory_order_acquire,  // E3
-                                                       std::memory_order_relaxed)) {
-                    return group->slots[__builtin_ctzll(bit)];
-                }
+    /// Takes a slot of the group, and returns its bit; 0 if there is none.
+    static Word takenIn(Group& group) noexcept {
+        Word taken = group.taken.load(std::memory_order_relaxed);  // relaxed: checked below
+        while (taken != Group::allTaken) {
+            const Word bit = ~taken & (taken + 1);  // the lowest that is not set
+            if (group.taken.compare_exchange_weak(taken, taken + bit,
+                                                  std::memory_order_acquire,  // E3
+                                                  std::memory_order_relaxed)) {
+                return bit;
             }
         }
-        Group* const group = new Group;
-        group->next = groups_.load(std::memory_order_relaxed);  // relaxed: checked by the exchange
-        while (!groups_.compare_exchange_weak(group->next, group, std::memory_order_release,  // E4
-                                              std::memory_order_relaxed)) {
-        }
-        return group->slots[0];
+        return 0;
     }
 
     const std::size_t hash_;

@@ -135,28 +135,18 @@ private:
         }
 
     private:
+        /// Moves the live entries to a table that has room for as many again.
         void rebuild() {
-            std::size_t live = 0;
-            for (std::size_t i = 0; i < capacity_; ++i) {
-                live += isLive(entries_[i]) ? 1U : 0U;
-            }
             std::size_t capacity = 32;
-            while (capacity < 16 * (live + 1)) {
+            while (capacity < 16 * (count_ + 1)) {
                 capacity *= 2;
             }
-            replace(new Entry[capacity], capacity);
-            most_ = 2 * (live + 1);
-        }
-
-        /// Takes the ownership of `entries`, and moves the live entries there.
-        [[gnu::cold, gnu::noinline]] void replace(Entry* entries, std::size_t capacity) noexcept {
-            const Entry* const old = std::exchange(entries_, entries);
+            const Entry* const old = std::exchange(entries_, new Entry[capacity]);
             const std::size_t oldCapacity = std::exchange(capacity_, capacity);
             count_ = 0;
             view_.entries = entries_;
             view_.mask = capacity - 1;
             for (std::size_t i = 0; i < oldCapacity; ++i) {
-                // Checked again: the owner may have ended since rebuild() counted the entry.
                 if (isLive(old[i])) {
                     insert(old[i]);
                 } else {
@@ -164,6 +154,7 @@ private:
                 }
             }
             delete[] old;
+            most_ = 2 * (count_ + 1);
         }
 
         /// Takes the place of an abandoned registry, so that findFirst() finds the entry.

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace sluice {
 
@@ -18,6 +20,9 @@ enum class Overflow : unsigned char {
     block,       ///< the sender waits for room
     dropOldest,  ///< the oldest queued message makes room, and is counted as dropped
 };
+
+/// Used as `max` of a consume call and as limit of a queue.
+inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 /// Returns the name of the value, for logs and error messages.
 [[nodiscard]] constexpr const char* toString(SendResult result) noexcept {

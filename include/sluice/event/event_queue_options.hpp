@@ -1,7 +1,6 @@
 #pragma once
 
 #include <sluice/base/send_result.hpp>
-#include <sluice/queue/queue_traits.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -6,13 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace sluice {
-
-/// Used as `max` of a consume call and as limit of a queue.
-inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 namespace detail {
 

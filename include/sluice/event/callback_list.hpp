@@ -519,7 +519,7 @@ public:
             }
             unlink(*node);
         }
-        retire(node, node);
+        retire(*node);
         return true;
     }
 
@@ -551,9 +551,12 @@ public:
     }
 
     void clear() noexcept {
-        Node* last = nullptr;
-        if (Node* const all = unlinkAll(last)) {
-            retire(all, last);
+        {
+            const Guard guard(this->lock);
+            retireAll(guard);
+        }
+        if (!this->readers.isInside()) {
+            this->collect();
         }
     }
 
@@ -562,14 +565,13 @@ public:
         // By the code that ends the list: the shared object that added the first callback, and so
         // made the core, may have been unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
-        Node* last = nullptr;
-        Node* const all = unlinkAll(last);
-        addRetired(all, last);
-        if (this->readers.isInside()) {
+        {
             const Guard guard(this->lock);
-            this->add(guard, *this);
-            this->makeDue(guard);
-            return;
+            retireAll(guard);
+            if (this->readers.isInside()) {
+                this->add(guard, *this);
+                return;
+            }
         }
         Freeing::freeAll(this->takeAll());
         this->drop();
@@ -597,42 +599,33 @@ private:
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
     }
 
-    /// Returns the first node, and sets `last`.
-    Node* unlinkAll(Node*& last) noexcept {
-        const Guard guard(this->lock);
-        Node* const all = first_.load(std::memory_order_relaxed);  // relaxed, all: under the lock
-        for (Node* node = all; node != nullptr; node = node->next.load(std::memory_order_relaxed)) {
+    /// Unlinks all nodes, to be freed together when no call uses them.
+    [[gnu::noinline]] void retireAll(const Guard& guard) noexcept {
+        // Relaxed, all: under the lock. Unlinked nodes keep their `next`.
+        for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
+             node = node->next.load(std::memory_order_relaxed)) {
             node->serial.store(Node::removed, std::memory_order_relaxed);
+            this->add(guard, *node);
         }
         first_.store(nullptr, std::memory_order_release);
-        last = std::exchange(last_, nullptr);
-        return all;
+        last_ = nullptr;
+        this->makeDue(guard);
     }
 
-    /// Frees the nodes from `node` to `last`, which are unlinked, when no call can use them.
-    void retire(Node* node, Node* last) noexcept {
+    /// Frees an unlinked node when no call can use it.
+    [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
         // A removal at the same time may be freed after this one.
-        if (node == last && !this->hasAny() && !isInside && this->readers.isAlone()) {
-            Freeing::free(*node);
+        if (!this->hasAny() && !isInside && this->readers.isAlone()) {
+            Freeing::free(node);
             return;
         }
-        addRetired(node, last);
+        {
+            const Guard guard(this->lock);
+            this->add(guard, node);
+        }
         if (!isInside) {
             this->collect();
-        }
-    }
-
-    void addRetired(Node* node, Node* last) noexcept {
-        if (node != nullptr) {
-            const Guard guard(this->lock);
-            if (node != last) {
-                this->makeDue(guard);  // clear() frees all at once
-            }
-            for (; node != last; node = node->next.load(std::memory_order_relaxed)) {
-                this->add(guard, *node);  // relaxed: unlinked nodes keep their `next`
-            }
-            this->add(guard, *last);
         }
     }
 

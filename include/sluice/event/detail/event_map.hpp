@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
@@ -36,9 +35,8 @@ public:
     HashMap& operator=(const HashMap&) = delete;
     ~HashMap() {
         // Repeats, because destructors of values may add keys. Relaxed: no other thread.
-        while (const Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
-            table->forEach([](const Entry& entry) { delete &entry; });
-            destroyTables(table);
+        while (Table* const table = table_.exchange(nullptr, std::memory_order_relaxed)) {
+            destroy(table);
         }
     }
 
@@ -75,30 +73,29 @@ public:
     /// number of destroyed entries. If it throws std::bad_alloc, nothing has changed.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
-        Table* const old = table_.load(std::memory_order_relaxed);  // relaxed: no other thread
+        Table* const old = table_.load(std::memory_order_relaxed);  // relaxed, all: no other thread
         if (old == nullptr) {
             return 0;
         }
-        std::vector<std::unique_ptr<Entry>> ended;
-        ended.reserve(count_.load(std::memory_order_relaxed));
         std::size_t kept = 0;
         old->forEach([&](const Entry& entry) { kept += isUnused(entry.value) ? 0U : 1U; });
         std::size_t capacity = FirstCapacity;
         while (capacity / 2 < kept) {
             capacity *= 4;
         }
-        auto next = std::make_unique<Table>(nullptr, capacity);
-        old->forEach([&](Entry& entry) {
-            if (isUnused(std::as_const(entry).value)) {
-                ended.emplace_back(&entry);
-            } else {
-                next->insert(entry);
+        Table* const next = new Table(nullptr, capacity);
+        for (std::size_t i = 0; i <= old->mask; ++i) {
+            Entry* const entry = old->slots[i].load(std::memory_order_relaxed);
+            if (entry != nullptr && !isUnused(std::as_const(entry->value))) {
+                next->insert(*entry);
+                old->slots[i].store(nullptr, std::memory_order_relaxed);
             }
-        });
-        table_.store(next.release(), std::memory_order_relaxed);
+        }
+        const std::size_t before = count_.load(std::memory_order_relaxed);
+        table_.store(next, std::memory_order_relaxed);
         count_.store(kept, std::memory_order_relaxed);
-        destroyTables(old);
-        return ended.size();  // destructors of keys may use the map
+        destroy(old);  // destructors of keys may use the map
+        return before - kept;
     }
 
     /// Calls f(key, value) for each entry, in no particular order.
@@ -168,7 +165,9 @@ private:
         unsigned shift = 64;     // the low bits of a hash that choose no slot
     };
 
-    static void destroyTables(const Table* table) noexcept {
+    /// Destroys the entries of a table, and the tables that it has replaced.
+    static void destroy(Table* table) noexcept {
+        table->forEach([](const Entry& entry) { delete &entry; });
         while (table != nullptr) {
             delete std::exchange(table, table->older);
         }
@@ -186,20 +185,31 @@ private:
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
+    /// An entry that is not in the map yet, and a table for it if it needs one.
+    struct Addition {
+        Entry* entry;
+        Table* larger = nullptr;
+
+        ~Addition() {
+            delete entry;
+            delete larger;
+        }
+    };
+
     /// Adds a key that is not among the first `count` entries.
     [[gnu::cold, gnu::noinline]] Value& add(const Key& key, std::size_t count) {
-        auto entry = std::make_unique<Entry>(key, hashOf(key));
+        Addition added{new Entry(key, hashOf(key))};
         for (;;) {
             Table* const table = table_.load(std::memory_order_acquire);  // E2
-            std::unique_ptr<Table> larger;
+            delete std::exchange(added.larger, nullptr);
             if (table == nullptr || count >= (table->mask + 1) / 2) {
-                larger = std::make_unique<Table>(table, table == nullptr ? FirstCapacity
-                                                                         : 4 * (table->mask + 1));
+                added.larger =
+                    new Table(table, table == nullptr ? FirstCapacity : 4 * (table->mask + 1));
                 if (table != nullptr) {
-                    table->forEach([&larger](Entry& each) { larger->insert(each); });
+                    table->forEach([&added](Entry& each) { added.larger->insert(each); });
                 }
             }
-            if (Value* const value = insert(table, larger, entry, count)) {
+            if (Value* const value = insert(table, added, count)) {
                 return *value;
             }
             // Another thread has added a key, perhaps this one.
@@ -211,20 +221,18 @@ private:
     }
 
     /// Returns null if the map has no longer `count` entries.
-    Value* insert(Table* table, std::unique_ptr<Table>& larger, std::unique_ptr<Entry>& entry,
-                  std::size_t count) noexcept {
+    Value* insert(Table* table, Addition& added, std::size_t count) noexcept {
         const std::lock_guard<Lock> guard(lock_);
         if (count_.load(std::memory_order_relaxed) != count) {  // relaxed: under the lock
             return nullptr;
         }
-        if (larger != nullptr) {
-            larger->insert(*entry);
-            table_.store(larger.release(), std::memory_order_release);  // E2
-        } else {
-            table->insert(*entry);
+        if (added.larger != nullptr) {
+            table = std::exchange(added.larger, nullptr);
+            table_.store(table, std::memory_order_release);  // E2
         }
+        table->insert(*added.entry);
         count_.store(count + 1, std::memory_order_release);  // E3
-        return &entry.release()->value;
+        return &std::exchange(added.entry, nullptr)->value;
     }
 
     Atomic<Table*> table_{nullptr};

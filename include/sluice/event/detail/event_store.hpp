@@ -113,8 +113,11 @@ public:
     /// Adds the event that make() returns. If make() throws, nothing is added.
     template <Content How, class Make>
     SendResult add(Make make) {
-        const SendResult result = tryAdd<How>(make);
-        return result == SendResult::ok ? result : refused<How>(result, make);
+        SendResult result;
+        do {
+            result = tryAdd<How>(make);
+        } while (result != SendResult::ok && awaitRoom(result));
+        return result;
     }
 
     /// Calls use(event) for the first event, which stays. Consumers wait until use() returns.
@@ -279,20 +282,26 @@ private:
 
     /// Makes the event without the lock, after its room has been reserved.
     template <class Make>
-    SendResult build(Make& make);
-
-    /// Waits for room and tries again, if the options say so. Returns the last result.
-    template <Content How, class Make>
-    [[gnu::cold, gnu::noinline]] SendResult refused(SendResult result, Make& make) {
-        while (result == SendResult::full && canHaveRoom()) {
-            awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
-            result = tryAdd<How>(make);
-        }
-        if (result != SendResult::ok) {
-            const Guard guard(lock_);
-            ++rejected_;
+    SendResult build(Make& make) {
+        Reservation reservation{*this};
+        const SendResult result = reservation.begin();
+        if (result == SendResult::ok) {
+            reservation.node.fillBack(make);
+            reservation.append();
         }
         return result;
+    }
+
+    /// After a refusal, waits for room if the options say so. Otherwise returns false, and counts
+    /// the refusal.
+    [[gnu::cold, gnu::noinline]] bool awaitRoom(SendResult refusal) {
+        if (refusal == SendResult::full && canHaveRoom()) {
+            awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
+            return true;
+        }
+        const Guard guard(lock_);
+        ++rejected_;
+        return false;
     }
 
     /// Returns true if a producer may wait for room. With dropOldest it must not wait for events
@@ -445,15 +454,40 @@ private:
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Reservation {
     EventStore& store;
-    EventList& node;
-    bool isAppended = false;
+    EventList node{};
+    bool isAdmitted = false;
 
-    void append() {
+    /// Reserves room and a node for the event, unless the store refuses it.
+    [[gnu::noinline]] SendResult begin() {
+        EventList discarded;
+        {
+            const Guard guard(store.lock_);
+            SendResult result = store.admit(guard);
+            if (store.isToDiscard(result)) {
+                result = store.discardOldest(guard, discarded);
+            }
+            if (result != SendResult::ok) {
+                return result;
+            }
+            isAdmitted = true;
+            ++store.reserved_;
+            (void)store.spares_.take(node);
+        }
+        if (!discarded.isEmpty()) {
+            store.destroyAll(discarded);
+        }
+        if (node.isEmpty()) {
+            store.provideNode(node);
+        }
+        return SendResult::ok;
+    }
+
+    [[gnu::noinline]] void append() {
         bool isHeard = false;
         {
             const Guard guard(store.lock_);
             node.moveFrontTo(store.events_);
-            isAppended = true;
+            isAdmitted = false;
             --store.reserved_;
             store.resize(guard, 1);
             isHeard = store.isNotifying();
@@ -464,7 +498,7 @@ struct EventStore<Event, EventList, Threading>::Reservation {
     }
 
     ~Reservation() {
-        if (!isAppended) {
+        if (isAdmitted) {
             giveUp();
         }
     }
@@ -478,35 +512,6 @@ struct EventStore<Event, EventList, Threading>::Reservation {
         store.notifyEverybody();
     }
 };
-
-template <class Event, class EventList, class Threading>
-template <class Make>
-SendResult EventStore<Event, EventList, Threading>::build(Make& make) {
-    EventList discarded;
-    EventList node;
-    {
-        const Guard guard(lock_);
-        SendResult result = admit(guard);
-        if (isToDiscard(result)) {
-            result = discardOldest(guard, discarded);
-        }
-        if (result != SendResult::ok) {
-            return result;
-        }
-        ++reserved_;
-        (void)spares_.take(node);
-    }
-    Reservation reservation{*this, node};
-    if (!discarded.isEmpty()) {
-        destroyAll(discarded);
-    }
-    if (node.isEmpty()) {
-        provideNode(node);
-    }
-    node.fillBack(make);
-    reservation.append();
-    return SendResult::ok;
-}
 
 /// Holds the first event: no consumer takes it out during the lifetime of this object.
 template <class Event, class EventList, class Threading>

@@ -105,18 +105,18 @@ struct CountedPolicies : DefaultPolicies {
 TEST_F(CallbackListNeighboursTest, RemovalsDuringManyCallsShareFences) {
     CallbackList<void(), CountedPolicies> list;
     CountedFences::Clock::time = 1'000'000'000;
-    const auto removeDuringACall = [&] {
-        BlockedCall call(list);
+    const auto removeDuringACall = [this](auto& called) {
+        BlockedCall call(called);
         CountedFences::Fence::count = 0;
-        EXPECT_TRUE(list.remove(list.append([kept = captured] {})));
-        EXPECT_TRUE(list.remove(call.handle()));
+        EXPECT_TRUE(called.remove(called.append([kept = captured] {})));
+        EXPECT_TRUE(called.remove(call.handle()));
         call.end();
         return CountedFences::Fence::count.load();
     };
-    EXPECT_GT(removeDuringACall(), 0);
+    EXPECT_GT(removeDuringACall(list), 0);
     EXPECT_EQ(owned(), 0) << "the first ones go at the end of the call";
     for (int i = 1; i < 10; ++i) {
-        EXPECT_EQ(removeDuringACall(), 0);
+        EXPECT_EQ(removeDuringACall(list), 0);
         EXPECT_EQ(owned(), i);
     }
     CountedFences::Clock::time += 200'000;
@@ -131,6 +131,17 @@ TEST_F(CallbackListNeighboursTest, RemovalsDuringManyCallsShareFences) {
     });
     (*own)();
     EXPECT_EQ(owned(), 0) << "a list that ends in its own call";
+
+    struct OneEvent : EventDispatcher<int, void(), CountedPolicies> {
+        Handle append(Callback callback) { return appendListener(1, std::move(callback)); }
+        bool remove(const Handle& handle) { return removeListener(1, handle); }
+        void operator()() { dispatch(1); }
+    } event;
+    EXPECT_GT(removeDuringACall(event), 0);
+    EXPECT_EQ(removeDuringACall(event), 0);
+    EXPECT_EQ(owned(), 1);
+    EXPECT_EQ(event.trimEvents(), 1U);
+    EXPECT_EQ(owned(), 0);
 }
 
 TEST_F(CallbackListNeighboursTest, RemoveAndWaitWaitsForNoOtherList) {

@@ -68,13 +68,24 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorsFindAnEndingQueueEmpty) {
             queue.clearEvents();
             (void)queue.trim();
             EXPECT_TRUE(queue.emptyQueue());
+            if (queue.emptyQueue()) {
+                queue.drain();
+                queue.run();
+            }
         }
     };
-    auto queue = std::make_unique<Queue>();
-    for (int i = 0; i < 3; ++i) {
-        EXPECT_TRUE(queue->enqueue(1, std::shared_ptr<User>(new User{*queue})));
+    for (const bool isInListener : {false, true}) {
+        auto queue = std::make_unique<Queue>();
+        queue->appendListener(2, [&](const std::shared_ptr<User>&) { queue.reset(); });
+        EXPECT_TRUE(queue->enqueue(2, nullptr));
+        for (int i = 0; i < 3; ++i) {
+            EXPECT_TRUE(queue->enqueue(1, std::shared_ptr<User>(new User{*queue})));
+        }
+        if (isInListener) {
+            EXPECT_TRUE(queue->processOne());
+        }
+        queue.reset();
     }
-    queue.reset();
 }
 
 TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueThatCallsIt) {

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace sluice::detail {
 
@@ -86,7 +87,8 @@ public:
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         typename EventList::Spares memory;
         memory.swap(spares_);
-        for (Batch* batch = batches_; batch != nullptr; batch = batch->older_) {
+        for (Batch* batch = std::exchange(batches_, nullptr); batch != nullptr;
+             batch = batch->older_) {
             batch->store_ = nullptr;
             if (batch->older_ == nullptr) {
                 batch->orphans_.swap(memory);

@@ -115,12 +115,11 @@ public:
         }
     }
 
-    /// Frees the memory of events that have no listener any more, and returns their number. No
-    /// other thread may use the dispatcher at the same time; a listener may call it. If it throws
-    /// std::bad_alloc, nothing has changed.
+    /// Frees the memory of events that have no listener any more, destroys their removed listeners,
+    /// and returns the number of these events. No other thread may use the dispatcher at the same
+    /// time; a listener may call it. If it throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
-        return lists_.removeIf(
-            [](const List& list) { return list.empty() && list.removedSizeApprox() == 0; });
+        return lists_.removeIf([](const List& list) { return list.empty(); });
     }
 
     [[nodiscard]] bool hasAnyListener(const Event& event) const {

@@ -1,5 +1,6 @@
-// Four queues, each where it fits: sensors that are merged by time, workers that share the load, a
-// display that needs only the newest value, and a report that must never refuse a line.
+// Five queues, each where it fits: sensors that are merged by time, workers that share the load,
+// checkers that share the sensors, a display that needs only the newest value, and a report that
+// must never refuse a line.
 
 #include <sluice/queue.hpp>
 
@@ -17,6 +18,7 @@ namespace {
 struct Reading {
     std::uint64_t time = 0;
     int value = 0;
+    std::size_t sensor = 0;
 };
 
 constexpr std::size_t sensors = 3;
@@ -30,6 +32,8 @@ int main() {
     sluice::BlockingQueue<sluice::MpscLanes<Reading>> arriving(256);
     // Several threads take messages out.
     sluice::BlockingQueue<sluice::MpmcRing<Reading, 64>> work;
+    // Several threads take messages out, but handle those of one sensor in their order.
+    sluice::BlockingQueue<sluice::MpmcLanes<Reading>> checks(256);
     // Only the newest value counts. The dispatcher alone writes it.
     sluice::Latest<Reading, 1> newest;
     // Bursts must not be refused, and the reader takes everything in one batch.
@@ -38,10 +42,12 @@ int main() {
     std::atomic<std::uint64_t> clock{0};
     std::vector<std::thread> sources;
     for (std::size_t sensor = 0; sensor < sensors; ++sensor) {
-        sources.emplace_back([&clock, producer = arriving.producer()]() mutable {
+        sources.emplace_back([&clock, sensor, producer = arriving.producer(),
+                              checked = checks.producer()]() mutable {
             for (std::uint64_t i = 0; i < readingsEach; ++i) {
                 const std::uint64_t now = clock.fetch_add(1);
-                (void)producer.push(Reading{now, static_cast<int>(now % 100)});
+                (void)producer.push(Reading{now, static_cast<int>(now % 100), sensor});
+                (void)checked.push(Reading{now, static_cast<int>(now % 100), sensor});
             }
         });
     }
@@ -69,14 +75,30 @@ int main() {
             }
         });
     }
+    // Plain: no two threads handle readings of one sensor simultaneously.
+    std::array<std::uint64_t, sensors> next{};
+    std::array<std::uint64_t, sensors> late{};
+    std::array<std::thread, workers> checkers;
+    for (std::thread& checker : checkers) {
+        checker = std::thread([&] {
+            const auto check = [&](const Reading& reading) {
+                late[reading.sensor] += reading.time < next[reading.sensor] ? 1 : 0;
+                next[reading.sensor] = reading.time + 1;
+            };
+            while (checks.consume(check, 16) != 0) {
+            }
+        });
+    }
 
     for (std::thread& source : sources) {
         source.join();
     }
     arriving.close();
+    checks.close();
     dispatcher.join();
-    for (std::thread& worker : crew) {
-        worker.join();
+    for (std::size_t i = 0; i < workers; ++i) {
+        crew[i].join();
+        checkers[i].join();
     }
 
     const std::size_t reported = report.consume([](const std::string&) {});
@@ -84,7 +106,7 @@ int main() {
     std::printf("%llu readings handled, %zu reported, the newest is of %llu\n",
                 static_cast<unsigned long long>(handled.load()), reported,
                 static_cast<unsigned long long>(last == nullptr ? 0 : last->time));
-    const bool good = handled == sensors * readingsEach && last != nullptr &&
-                      reported == sensors * readingsEach / 100;
+    const bool good = late == decltype(late){} && handled == sensors * readingsEach &&
+                      last != nullptr && reported == sensors * readingsEach / 100;
     return good ? 0 : 1;
 }

@@ -197,6 +197,7 @@ PRINTERS = {
     "MpscRing": MpscRing,
     "MpmcRing": MpmcRing,
     "MpscLanes": MpscLanes,
+    "MpmcLanes": MpscLanes,
     "SegmentQueue": SpscRing,
     "BlockingQueue": BlockingQueue,
     "Bus": Bus,

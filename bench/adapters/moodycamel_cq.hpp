@@ -8,11 +8,13 @@ namespace sluice::bench {
 
 /// moodycamel::ConcurrentQueue: one token per producer and one for the consumer, bulk dequeue. The
 /// queue is unbounded by nature; try_enqueue() on blocks that were allocated up front makes it
-/// bounded.
+/// bounded. A producer keeps its blocks, so another one may find none left for ever: after many
+/// refusals it allocates one.
 template <class Message>
 class MoodycamelCq {
     using Queue = moodycamel::ConcurrentQueue<Message>;
     static constexpr std::size_t bulk = 256;
+    static constexpr unsigned manyRefusals = 1024;
 
 public:
     MoodycamelCq(std::size_t capacity, std::size_t producers) : queue_(capacity, producers, 0) {}
@@ -21,7 +23,11 @@ public:
         Queue& queue;
         moodycamel::ProducerToken token;
         explicit Producer(Queue& of) : queue(of), token(of) {}
-        bool tryPush(const Message& message) { return queue.try_enqueue(token, message); }
+        unsigned refusals = 0;
+        bool tryPush(const Message& message) {
+            return queue.try_enqueue(token, message) ||
+                   (++refusals % manyRefusals == 0 && queue.enqueue(token, message));
+        }
     };
 
     struct Consumer {

@@ -1,5 +1,6 @@
 #include "adapters/queue_subjects.hpp"
 
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 
 #include <algorithm>
@@ -11,12 +12,10 @@ namespace sluice::bench {
 namespace {
 
 /// The lanes of all producers together have the capacity asked for.
-template <class Message>
-class MpscLanesQueue {
-    using Queue = MpscLanes<Message>;
-
+template <class Queue, class Message>
+class LanesQueue {
 public:
-    MpscLanesQueue(std::size_t capacity, std::size_t producers)
+    LanesQueue(std::size_t capacity, std::size_t producers)
         : queue_(std::max<std::size_t>(1, capacity / producers)) {}
 
     struct Producer {
@@ -39,6 +38,11 @@ private:
     Queue queue_;
 };
 
+template <class Message>
+using MpscLanesQueue = LanesQueue<MpscLanes<Message>, Message>;
+template <class Message>
+using MpmcLanesQueue = LanesQueue<MpmcLanes<Message>, Message>;
+
 }  // namespace
 
 void addMpscLanes(QueueSubjects& subjects) {
@@ -47,6 +51,14 @@ void addMpscLanes(QueueSubjects& subjects) {
     info.use = "one lane per producer, the capacity divided among them; tryPush(), consume()";
     info.features = {"mpsc", "exact", "each producer", false, true};
     addOurs<MpscLanesQueue>(subjects, std::move(info));
+}
+
+void addMpmcLanes(QueueSubjects& subjects) {
+    Subject info;
+    info.id = "sluice/MpmcLanes";
+    info.use = "one lane per producer, the capacity divided among them; tryPush(), consume()";
+    info.features = {"mpmc", "exact", "each producer", false, true};
+    addOurs<MpmcLanesQueue>(subjects, std::move(info));
 }
 
 }  // namespace sluice::bench

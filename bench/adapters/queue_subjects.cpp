@@ -4,9 +4,9 @@ namespace sluice::bench {
 
 QueueSubjects queueSubjects() {
     QueueSubjects subjects;
-    for (const auto add : {addSpscRing, addMpscRing, addMpmcRing, addMpscLanes, addSegmentQueue,
-                           addBoostSpsc, addBoostQueue, addMoodycamelCq, addMoodycamelRwq,
-                           addTbbBounded, addAtomicQueue, addRigtorpSpsc}) {
+    for (const auto add : {addSpscRing, addMpscRing, addMpmcRing, addMpscLanes, addMpmcLanes,
+                           addSegmentQueue, addBoostSpsc, addBoostQueue, addMoodycamelCq,
+                           addMoodycamelRwq, addTbbBounded, addAtomicQueue, addRigtorpSpsc}) {
         add(subjects);
     }
     return subjects;

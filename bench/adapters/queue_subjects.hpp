@@ -11,6 +11,7 @@ void addSpscRing(QueueSubjects& subjects);
 void addMpscRing(QueueSubjects& subjects);
 void addMpmcRing(QueueSubjects& subjects);
 void addMpscLanes(QueueSubjects& subjects);
+void addMpmcLanes(QueueSubjects& subjects);
 void addSegmentQueue(QueueSubjects& subjects);
 
 void addBoostSpsc(QueueSubjects& subjects);

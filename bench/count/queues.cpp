@@ -3,6 +3,7 @@
 #include "rows.hpp"
 
 #include <sluice/queue/latest.hpp>
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -17,19 +18,18 @@ template <class Queue>
 using Adapter = bench::SluiceQueue<Queue, Message>;
 
 /// One producer with a lane of its own.
+template <class Queue>
 class Lanes {
-    using Queue = MpscLanes<Message>;
-
 public:
     Lanes(std::size_t capacity, std::size_t) : queue_(capacity) {}
 
     struct Producer {
-        Queue::Producer lane;
+        typename Queue::Producer lane;
         bool tryPush(const Message& message) { return lane.tryPush(message) == SendResult::ok; }
     };
 
     Producer producer() { return {queue_.producer()}; }
-    Adapter<Queue>::Consumer consumer() { return {queue_}; }
+    typename Adapter<Queue>::Consumer consumer() { return {queue_}; }
 
 private:
     Queue queue_;
@@ -53,7 +53,8 @@ void addQueues(Rows& rows) {
     addQueue<Adapter<SpscRing<Message, dynamicCapacity>>>(rows, ours, {"SpscRing"});
     addQueue<Adapter<MpscRing<Message, dynamicCapacity>>>(rows, ours, {"MpscRing"});
     addQueue<Adapter<MpmcRing<Message, dynamicCapacity>>>(rows, ours, {"MpmcRing"});
-    addQueue<Lanes>(rows, ours, {"MpscLanes"});
+    addQueue<Lanes<MpscLanes<Message>>>(rows, ours, {"MpscLanes"});
+    addQueue<Lanes<MpmcLanes<Message>>>(rows, ours, {"MpmcLanes"});
     addQueue<Adapter<SegmentQueue<Message>>>(rows, ours, {"SegmentQueue"});
     rows.push_back({"queue/Latest/set+update", ours, &countLatest});
 }

@@ -102,6 +102,7 @@ std::vector<Scenario> queueScenarios(bool quick, bool unpinned,
         across("mpsc-64B-2p-everywhere", 64, 2, Spread::everywhere),
         across("mpsc-64B-4p-everywhere", 64, 4, Spread::everywhere),
         shared("mpmc-64B-2x2", 2),
+        shared("mpmc-64B-4x4", 4),
     };
     for (const std::vector<Scenario>& more : {distances(unpinned, places), loads(quick), crowds}) {
         all.insert(all.end(), more.begin(), more.end());

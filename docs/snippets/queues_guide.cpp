@@ -104,6 +104,33 @@ bool severalConsumers() {
     return accepted && sum == 5050;
 }
 
+bool severalConsumersOfLanes() {
+    bool inOrder = true;
+    std::uint64_t next = 0;
+    sluice::BlockingQueue<sluice::MpmcLanes<Reading>> queue(256);  // room of each lane
+
+    std::vector<std::thread> workers;
+    for (int worker = 0; worker < 2; ++worker) {
+        workers.emplace_back([&] {
+            const auto handle = [&](const Reading& reading) {
+                inOrder = inOrder && reading.time == next++;  // plain: never two threads at a time
+            };
+            while (queue.consume(handle, 32) != 0) {  // at most 32 messages, then another lane
+            }
+        });
+    }
+    auto producer = queue.producer();
+    bool accepted = true;
+    for (std::uint64_t time = 0; time < 1000; ++time) {
+        accepted = accepted && producer.push(Reading{time, 20}) == sluice::SendResult::ok;
+    }
+    queue.close();
+    for (std::thread& worker : workers) {
+        worker.join();
+    }
+    return accepted && inOrder && next == 1000;
+}
+
 bool oneClaimForARange() {
     const std::vector<int> samples{1, 2, 3, 4, 5};
     sluice::MpscRing<int, 4> ring;
@@ -197,7 +224,7 @@ bool severalSources() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      oneClaimForARange() && onlyTheNewest() && inPlace() && waiting() &&
-                      severalSources();
+                      severalConsumersOfLanes() && oneClaimForARange() && onlyTheNewest() &&
+                      inPlace() && waiting() && severalSources();
     return good ? 0 : 1;
 }

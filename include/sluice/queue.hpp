@@ -4,6 +4,7 @@
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/latest.hpp>
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>

@@ -114,6 +114,7 @@ using sluice::MixinHeterFilter;
 using sluice::MixinList;
 using sluice::MpmcRing;
 using sluice::MpscLanes;
+using sluice::MpmcLanes;
 using sluice::MpscRing;
 using sluice::MultipleThreading;
 using sluice::NoPacing;

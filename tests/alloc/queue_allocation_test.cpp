@@ -28,10 +28,11 @@ namespace {
 template <class Shape>
 class QueueAllocationTest : public testing::Test {};
 
-using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, MpmcRingShape,
-                              DynamicMpmcRingShape, MpscLanesShape, SegmentQueueShape,
-                              BlockingShape<MpmcRingShape>, BlockingShape<MpscLanesShape>,
-                              BlockingShape<SegmentQueueShape>>;
+using Shapes =
+    testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, MpmcRingShape,
+                   DynamicMpmcRingShape, MpscLanesShape, MpmcLanesShape, SegmentQueueShape,
+                   BlockingShape<MpmcRingShape>, BlockingShape<MpscLanesShape>,
+                   BlockingShape<MpmcLanesShape>, BlockingShape<SegmentQueueShape>>;
 TYPED_TEST_SUITE(QueueAllocationTest, Shapes, ShapeNames);
 
 constexpr std::size_t room = 8;

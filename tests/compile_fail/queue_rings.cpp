@@ -1,4 +1,5 @@
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -74,5 +75,15 @@ bool popFragile(sluice::BlockingQueue<sluice::MpscLanes<OwnFragile>>& queue) {
 void addWithoutMember(sluice::WaitSet& set,
                       sluice::BlockingQueue<sluice::SpscRing<int, 8>>& queue) {
     set.add(queue, [&] { return queue.tryPop().has_value(); });
+}
+#elif CASE == 25
+// EXPECT: tryPop\(\) of MpmcLanes would lose a message whose move constructor throws
+bool popFragile(sluice::MpmcLanes<Fragile>& lanes) {
+    return lanes.tryPop().has_value();
+}
+#elif CASE == 26
+// EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
+bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpmcLanes<int>>& queue) {
+    return queue.push(3) == sluice::SendResult::ok;
 }
 #endif

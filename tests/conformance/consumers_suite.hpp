@@ -23,16 +23,17 @@ template <class Shape>
 class QueueConsumers : public testing::Test {};
 TYPED_TEST_SUITE_P(QueueConsumers);
 
-/// Takes messages out until the queue says that it is drained, in turns one and several.
+/// Takes messages out until the queue says that it is drained, in turns one and several. Calls
+/// enter(stamp, whether a handler of the queue called it).
 template <class Queue, class Enter>
 void takeUntilDrained(Queue& queue, std::atomic<std::uint64_t>& consumed, Enter enter) {
     const auto handle = [&](Stamp& stamp) {
-        enter(stamp);
+        enter(stamp, true);
         consumed.fetch_add(1, std::memory_order_relaxed);
     };
     while (!queue.isDrained()) {
         if (const auto popped = queue.tryPop()) {
-            enter(*popped);
+            enter(*popped, false);
             consumed.fetch_add(1, std::memory_order_relaxed);
         }
         consumePatiently(queue, handle, 3);
@@ -45,6 +46,9 @@ void shareWork(std::size_t producers, std::size_t consumers, std::uint64_t each)
     std::atomic<std::uint64_t> consumed{0};
     const Watchdog watchdog(stateOf(queue, consumed));
     SharedLedger ledger(consumers, producers);
+    // Plain: with a lane for each producer, its handlers run one after the other.
+    std::vector<std::uint64_t> next(producers, 0);
+    std::atomic<std::uint64_t> misplaced{0};
     std::atomic<std::size_t> producing{producers};
     {
         Crew crew;
@@ -60,12 +64,19 @@ void shareWork(std::size_t producers, std::size_t consumers, std::uint64_t each)
         }
         for (std::size_t self = 0; self < consumers; ++self) {
             crew.add([&, self] {
-                takeUntilDrained(queue, consumed,
-                                 [&](const Stamp& stamp) { ledger.enter(self, stamp); });
+                takeUntilDrained(queue, consumed, [&](const Stamp& stamp, bool inHandler) {
+                    ledger.enter(self, stamp);
+                    if (Shape::hasHandles && inHandler) {
+                        std::uint64_t& least = next.at(static_cast<std::size_t>(stamp.producer));
+                        misplaced.fetch_add(stamp.sequence < least, std::memory_order_relaxed);
+                        least = stamp.sequence + 1;
+                    }
+                });
             });
         }
     }
     ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
+    EXPECT_EQ(misplaced.load(), 0U);
     EXPECT_EQ(queue.sizeApprox(), 0U);
 }
 

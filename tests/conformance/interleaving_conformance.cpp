@@ -6,9 +6,9 @@
 namespace sluice::test {
 namespace {
 
-using Shapes =
-    testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, DynamicMpscRingShape,
-                   MpmcRingShape, DynamicMpmcRingShape, MpscLanesShape, SegmentQueueShape>;
+using Shapes = testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape,
+                              DynamicMpscRingShape, MpmcRingShape, DynamicMpmcRingShape,
+                              MpscLanesShape, MpmcLanesShape, SegmentQueueShape>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Queues, QueueInterleaving, Shapes, ShapeNames);
 

@@ -29,7 +29,7 @@ struct WaitingShape : BlockingShape<Inner> {
 using Shapes =
     testing::Types<WaitingShape<SpscRingShape, Park>, WaitingShape<MpscRingShape, Park>,
                    WaitingShape<MpmcRingShape, Park>, WaitingShape<MpscLanesShape, Park>,
-                   WaitingShape<SegmentQueueShape, Park>,
+                   WaitingShape<MpmcLanesShape, Park>, WaitingShape<SegmentQueueShape, Park>,
                    WaitingShape<MpscRingShape, BasicPark<StdPlatform, detail::CondVarParker>>,
                    WaitingShape<MpscRingShape, SpinThenYield>,
                    WaitingShape<MpscRingShape, BusySpin>,

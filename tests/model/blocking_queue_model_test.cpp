@@ -1,6 +1,7 @@
 #include "support/model/expectations.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -101,6 +102,21 @@ void eachSlotReachesAProducer() {
     parallel(push, push, pop, pop);
 }
 
+/// Each consumer takes one message of the only lane. The second message may arrive while the lane
+/// is held, and its wake-up reach a consumer that cannot take it.
+template <class Lanes>
+void aReleasedLaneReachesTheOtherConsumer() {
+    BlockingQueue<Lanes, SleepAtOnce, NoPacing> queue(2);
+    auto producer = queue.producer();
+    const auto push = [&] { check(producer.tryPush(7) == SendResult::ok, "there is room"); };
+    parallel([&] { push(), push(); }, [&] { expectNext(queue, 7); }, [&] { expectNext(queue, 7); });
+}
+using SharedLanes = MpmcLanes<int, ModelTraits>;
+struct ForgetfulLanes : SharedLanes {
+    using SharedLanes::SharedLanes;
+    static bool hasArrival() noexcept { return false; }
+};
+
 /// A producer that waits for room is told of the end.
 template <class Queue>
 void closeWhileFull() {
@@ -158,6 +174,14 @@ TEST(BlockingQueueModelTest, AThreadThatWaitedWakesTheNextOne) {
     dear.maxExecutions = cap(600000);
     EXPECT_TRUE(holds(eachMessageReachesAConsumer, dear));
     EXPECT_TRUE(holds(eachSlotReachesAProducer, dear));
+}
+
+TEST(BlockingQueueModelTest, AConsumerThatReleasesALaneWakesTheNextOne) {
+    Options dear;
+    dear.budget = budgetByEffort({2, 0}, {2, 1});
+    dear.maxExecutions = cap(600000);
+    EXPECT_TRUE(holds(aReleasedLaneReachesTheOtherConsumer<SharedLanes>, dear));
+    EXPECT_FALSE(holds(aReleasedLaneReachesTheOtherConsumer<ForgetfulLanes>, dear));
 }
 
 TEST(BlockingQueueModelTest, TheEndReachesEverybody) {

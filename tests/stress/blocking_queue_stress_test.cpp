@@ -4,10 +4,12 @@
 #include "support/jitter_platform.hpp"
 #include "support/queue_shapes.hpp"
 #include "support/scale.hpp"
+#include "support/shared_ledger.hpp"
 #include "support/stamp.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -116,6 +118,50 @@ void waitAndCloseEverywhere(std::size_t producers) {
     waitAndClose<Shape, 16, TestTraits<JitterPlatform>>(producers, scaled(60));
 }
 
+/// Consumers that leave after their share. What they leave behind has to reach the others, although
+/// its wake-up may have come while a lane was held.
+template <class Inner>
+void leaveAfterAShare(std::size_t producers, std::size_t consumers, std::size_t rounds) {
+    using Queue = TestQueue<BlockingShape<Inner>, Stamp, 4, TestTraits<JitterPlatform>>;
+    constexpr std::uint64_t share = 5;
+    const std::uint64_t each = share * consumers / producers;
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        progress.round.store(round, std::memory_order_relaxed);
+        const auto queue = std::make_unique<Queue>();
+        watch.watch(queue.get());
+        SharedLedger ledger(consumers, producers);
+        {
+            Crew crew;
+            for (std::size_t self = 0; self < producers; ++self) {
+                crew.add([&, self, producer = queue->producer()]() mutable {
+                    for (std::uint64_t i = 0; i < each; ++i) {
+                        ASSERT_EQ(producer.push(Stamp::of(self, i)), SendResult::ok);
+                    }
+                });
+            }
+            for (std::size_t self = 0; self < consumers; ++self) {
+                crew.add([&, self] {
+                    const auto enter = [&](Stamp& stamp) { ledger.enter(self, stamp); };
+                    for (std::size_t taken = 0; taken < share;) {
+                        taken +=
+                            queue->native().consume(enter, std::min<std::size_t>(2, share - taken));
+                    }
+                });
+            }
+        }
+        ledger.expectExactly(std::vector<std::uint64_t>(producers, each));
+        watch.watch(nullptr);
+    }
+}
+
+TEST(BlockingQueueStressTest, ConsumersThatLeaveWakeTheOthers) {
+    leaveAfterAShare<MpmcLanesShape>(1, 3, scaled(400));
+    leaveAfterAShare<MpmcLanesShape>(3, 3, scaled(400));
+    leaveAfterAShare<MpmcRingShape>(3, 3, scaled(200));
+}
+
 TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnSpscRing) {
     waitAndCloseEverywhere<SpscRingShape>(1);
 }
@@ -130,6 +176,10 @@ TEST(BlockingQueueStressTest, WaitsAndClosesAroundAnMpmcRing) {
 
 TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpscLanes) {
     waitAndCloseEverywhere<MpscLanesShape>(3);
+}
+
+TEST(BlockingQueueStressTest, WaitsAndClosesAroundMpmcLanes) {
+    waitAndCloseEverywhere<MpmcLanesShape>(3);
 }
 
 TEST(BlockingQueueStressTest, WaitsAndClosesAroundASegmentQueue) {

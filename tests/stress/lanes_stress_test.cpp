@@ -7,6 +7,7 @@
 #include "support/stamp.hpp"
 #include "support/watchdog.hpp"
 
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 
 #include <gtest/gtest.h>
@@ -96,6 +97,62 @@ TEST(MpscLanesStressTest, ProducersComeAndGo) {
 
 TEST(MpscLanesStressTest, ProducersComeAndGoWithJitter) {
     comeAndGo<JitterPlatform>(scaled(600));
+}
+
+/// The same with two consumers. Each message is handled once, after the one before it: the counters
+/// are plain, because a lane has one consumer at a time.
+template <class Platform>
+void comeAndGoBetweenTwoConsumers(std::size_t handlesEach) {
+    using Queue = MpmcLanes<Stamp, TestTraits<Platform>>;
+    constexpr std::size_t threads = 2;
+    constexpr std::size_t room = 4;
+    CountedMemory memory;
+    Queue queue(room, &memory);
+    Progress progress;
+    RoundWatch<Queue> watch(progress);
+    watch.watch(&queue);
+    std::vector<std::uint64_t> accepted(threads * handlesEach, 0);
+    std::vector<std::uint64_t> handled(threads * handlesEach, 0);
+    std::atomic<std::size_t> running{threads};
+    std::atomic<std::uint64_t> misplaced{0};
+    const auto consume = [&](Stamp& stamp) {
+        std::uint64_t& next = handled.at(static_cast<std::size_t>(stamp.producer));
+        misplaced.fetch_add(next != stamp.sequence, std::memory_order_relaxed);
+        ++next;
+    };
+    {
+        Crew crew;
+        for (std::size_t self = 0; self < threads; ++self) {
+            crew.add([&, self] {
+                for (std::size_t i = 0; i < handlesEach; ++i) {
+                    const std::size_t handle = self * handlesEach + i;
+                    auto producer = queue.producer();
+                    std::uint64_t& count = accepted[handle];
+                    while (count < i % (room + 2) &&
+                           producer.tryPush(Stamp::of(handle, count)) == SendResult::ok) {
+                        ++count;
+                    }
+                    progress.accepted.at(self).store(i, std::memory_order_relaxed);
+                }
+                running.fetch_sub(1, std::memory_order_release);
+            });
+            crew.add([&, self] {
+                while (running.load(std::memory_order_acquire) != 0 || queue.laneCount() != 0) {
+                    if (queue.consume(consume, self == 0 ? 2 : unlimited) == 0) {
+                        std::this_thread::yield();
+                    }
+                }
+            });
+        }
+    }
+    EXPECT_EQ(misplaced.load(), 0U);
+    EXPECT_EQ(handled, accepted);
+    EXPECT_EQ(memory.bytesInUse(), 0U) << "every lane was given back while the queue lives";
+}
+
+TEST(MpmcLanesStressTest, ProducersComeAndGoBetweenTwoConsumers) {
+    comeAndGoBetweenTwoConsumers<StdPlatform>(scaled(4000));
+    comeAndGoBetweenTwoConsumers<JitterPlatform>(scaled(600));
 }
 
 /// The queue dies at any moment while its producers push on through their handles.

@@ -2,6 +2,7 @@
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/queue/blocking_queue.hpp>
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
@@ -108,6 +109,12 @@ struct MpscLanesShape : DynamicSpscRingShape {
     static constexpr bool manyProducers = true;
     static constexpr bool hasFront = false;
     static constexpr bool hasHandles = true;
+};
+
+struct MpmcLanesShape : MpscLanesShape {
+    template <class T, std::size_t, class Traits>
+    using Queue = MpmcLanes<T, Traits>;
+    static constexpr const char* name = "MpmcLanes";
 };
 
 struct SegmentQueueShape : DynamicSpscRingShape {

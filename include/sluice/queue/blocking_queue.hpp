@@ -29,6 +29,10 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
+/// True if a consumer may hide messages from the others, because it holds a producer's lane.
+template <class Queue>
+inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
+
 /// In place of a RoleCheck, for a role that any number of threads may hold.
 struct AnyNumber {
     struct Scope {
@@ -105,12 +109,12 @@ private:
 ///
 /// Errors: an exception of a constructor or handler propagates, after the other side was notified
 /// of all that was done. If moving a message throws, pop(), popFor() and tryPop() leave it in the
-/// queue; with MpscLanes and MpmcRing, they do not compile for such a message.
+/// queue; with lanes and MpmcRing, they do not compile for such a message.
 ///
 /// Performance: a push or poll that need not wait notifies the other side, which costs a load and a
 /// light fence while no thread sleeps. A message wakes one consumer, and a slot wakes one producer
-/// when it is freed, before the next handler runs; with MpscLanes it wakes all producers, since
-/// each has a lane of its own.
+/// when it is freed, before the next handler runs; with lanes it wakes all producers, since each
+/// has a lane of its own.
 ///
 /// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
 /// producer that finds the queue full. All threads share one Pacing, so its functions are const.
@@ -322,12 +326,18 @@ private:
     // ---- Consumer
 
     /// Notifies a producer and drain(), even if the call throws. When a closed queue is drained,
-    /// notifies other consumers too.
+    /// notifies other consumers too. Otherwise notifies one of a message in the lane that was held.
     struct PollEnd {
         BlockingQueue& queue;
+        std::size_t count = 1;  // stays so if a handler throws
         ~PollEnd() {
             queue.notifyNotFull();
             queue.drained_.notifyAll();
+            if constexpr (detail::hasHeldLanes<Queue>) {
+                if (count != 0 && queue.queue_.hasArrival()) {
+                    notifyOneOf(queue.notEmpty_);
+                }
+            }
             if constexpr (detail::hasManyConsumers<Queue>) {
                 if (queue.isDrained()) {
                     queue.notEmpty_.notifyAll();
@@ -350,8 +360,9 @@ private:
     /// Calls take(), which returns the number of messages that it removed.
     template <class Take>
     std::size_t poll(const Take& take) {
-        const PollEnd end{*this};
-        return take();
+        PollEnd end{*this};
+        end.count = take();
+        return end.count;
     }
 
     /// Polls until there was a message, or the queue is drained, or the limit has passed.
@@ -364,8 +375,10 @@ private:
                 return count != 0 || queue_.isDrained();
             };
             wait(notEmpty_, retry, limit);
-            if (detail::hasManyConsumers<Queue> && sizeApprox() != 0) {
-                notifyOneOf(notEmpty_);
+            if constexpr (detail::hasManyConsumers<Queue> && !detail::hasHeldLanes<Queue>) {
+                if (sizeApprox() != 0) {
+                    notifyOneOf(notEmpty_);
+                }
             }
         }
         return count;

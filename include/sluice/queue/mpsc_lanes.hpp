@@ -18,6 +18,9 @@
 
 namespace sluice {
 
+template <class T, class Traits>
+class MpmcLanes;
+
 /// A multi-producer, single-consumer queue with a bounded lane for each producer. It keeps the
 /// order of each producer, and can merge messages by a key, such as a time stamp.
 ///
@@ -210,6 +213,8 @@ private:
     //
     // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn.
 
+    friend class MpmcLanes<T, Traits>;
+
     /// Removes the oldest message when its handler returns or throws.
     struct PopFront {
         Ring& ring;
@@ -244,17 +249,22 @@ private:
         return lane;
     }
 
-    /// Removes the current lane from the list. Out of line: a poll needs the registers.
+    /// Removes the current lane. Out of line: a poll needs the registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
-            link_->store(lane.following(guard), std::memory_order_relaxed);  // read under the lock,
-            if (end_ == &lane.next) {                                        // or by this thread
-                end_ = link_;
-            }
-            laneCount_.store(laneCount() - 1, std::memory_order_relaxed);
+            unlink(lane, guard);
         }
         Lane::unref(lane, Lane::queueGone);
+    }
+
+    /// Removes the current lane from the list.
+    void unlink(Lane& lane, const Guard& guard) noexcept {
+        link_->store(lane.following(guard), std::memory_order_relaxed);  // read under the lock, or
+        if (end_ == &lane.next) {                                        // by this thread
+            end_ = link_;
+        }
+        laneCount_.store(laneCount() - 1, std::memory_order_relaxed);
     }
 
     std::size_t removeAbandonedAndCount() {
@@ -397,6 +407,7 @@ struct MpscLanes<T, Traits>::Lane {
 
     Link next{nullptr};
     Atomic<unsigned char> owners{0};  // the sides that have gone; each adds its own
+    Atomic<bool> isHeld{false};       // by one of the consumers of an MpmcLanes
     std::pmr::memory_resource* memory;
     Ring ring;
 };

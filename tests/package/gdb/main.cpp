@@ -53,6 +53,9 @@ int main() {
     (void)first.tryPush(1);
     (void)second.tryPush(2);
     (void)second.tryPush(3);
+    sluice::MpmcLanes<int> shared(4);
+    auto third = shared.producer();
+    (void)third.tryPush(4);
 
     const auto subscription = bus.subscribe<Reading>([](const Reading&) {});
     const sluice::Subscription noSubscription;

@@ -15,6 +15,7 @@ set(expectations
     "segments|= SegmentQueue of 2 messages\n"
     "blocking|= BlockingQueue = {queue = SpscRing of 2 messages}\n"
     "lanes|= MpscLanes of 3 messages\n"
+    "shared|= MpmcLanes of 1 messages\n"
     "bus|= Bus = {${rings}}\n"
     "bare|= Bus = {medium = MpscRing of 1 messages}\n"
     "subscription|= Subscription in slot 0 of the bus at 0x"

@@ -1,5 +1,6 @@
 #include "unit/queue/queue_doubles.hpp"
 
+#include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-// Registration, handles, memory, shutdown, misuse and the order of delivery.
+// MpscLanes and MpmcLanes: registration, handles, memory, shutdown, misuse and the order of
+// delivery.
 
 namespace sluice {
 namespace {
@@ -30,6 +32,13 @@ static_assert(std::is_nothrow_default_constructible_v<Producer>);
 static_assert(std::is_nothrow_move_constructible_v<Producer>);
 static_assert(std::is_nothrow_move_assignable_v<Producer>);
 static_assert(!std::is_copy_constructible_v<Producer> && !std::is_copy_assignable_v<Producer>);
+
+/// What both kinds of lanes promise.
+template <class AnyLanes>
+class LanesTest : public testing::Test {};
+using Kinds = testing::Types<MpscLanes<Tracked>, MpmcLanes<Tracked>>;
+TYPED_TEST_SUITE(LanesTest, Kinds);
+using SharedLanes = MpmcLanes<Tracked>;
 
 template <class AnyLanes>
 std::vector<int> popAll(AnyLanes& lanes) {
@@ -53,26 +62,26 @@ std::string refusalOf(std::size_t laneCapacity) {
     return "accepted";
 }
 
-TEST(MpscLanesTest, RefusesACapacityOutOfRange) {
-    EXPECT_EQ(refusalOf<Lanes>(0), "capacity of a ring is too small: 0, limit 1");
+TYPED_TEST(LanesTest, RefusesACapacityOutOfRange) {
+    EXPECT_EQ(refusalOf<TypeParam>(0), "capacity of a ring is too small: 0, limit 1");
     EXPECT_EQ((refusalOf<MpscLanes<int, ByteTraits>>(65)),
               "capacity of a ring is too large: 65, limit 64");
     EXPECT_EQ((refusalOf<MpscLanes<int, ByteTraits>>(64)), "accepted");
 }
 #else
-TEST(MpscLanesDeathTest, RefusesACapacityOutOfRange) {
-    EXPECT_DEATH(Lanes(0), "capacity of a ring is too small: 0, limit 1");
+TYPED_TEST(LanesTest, RefusesACapacityOutOfRange) {
+    EXPECT_DEATH(TypeParam(0), "capacity of a ring is too small: 0, limit 1");
     EXPECT_DEATH((MpscLanes<int, ByteTraits>(65)), "capacity of a ring is too large: 65, limit 64");
 }
 #endif
 
-TEST(MpscLanesTest, EachProducerHasItsOwnRoom) {
-    Lanes lanes(3);
+TYPED_TEST(LanesTest, EachProducerHasItsOwnRoom) {
+    TypeParam lanes(3);
     EXPECT_EQ(lanes.laneCapacity(), 3U);
     EXPECT_EQ(lanes.laneCount(), 0U);
     EXPECT_EQ(lanes.capacity(), 0U);
-    Producer first = lanes.producer();
-    Producer second = lanes.producer();
+    auto first = lanes.producer();
+    auto second = lanes.producer();
     EXPECT_EQ(lanes.laneCount(), 2U);
     EXPECT_EQ(lanes.capacity(), 6U);
     for (int i = 0; i < 3; ++i) {
@@ -85,11 +94,11 @@ TEST(MpscLanesTest, EachProducerHasItsOwnRoom) {
 
 // ---- memory
 
-TEST(MpscLanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
+TYPED_TEST(LanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
     CountingResource memory;
-    Lanes lanes(4, &memory);
+    TypeParam lanes(4, &memory);
     {
-        Producer producer = lanes.producer();
+        auto producer = lanes.producer();
         ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
         ASSERT_EQ(producer.tryEmplace(2), SendResult::ok);
     }
@@ -102,13 +111,13 @@ TEST(MpscLanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
 }
 
 // First, middle and last lanes are taken out of the list and new ones hung on, in every order.
-TEST(MpscLanesTest, LanesComeAndGoInAnyOrder) {
+TYPED_TEST(LanesTest, LanesComeAndGoInAnyOrder) {
     constexpr int lanesAtOnce = 3;
     CountingResource memory;
-    Lanes lanes(4, &memory);
+    TypeParam lanes(4, &memory);
     std::vector<int> order{0, 1, 2};
     do {
-        std::vector<Producer> producers;
+        std::vector<typename TypeParam::Producer> producers;
         for (int i = 0; i < lanesAtOnce; ++i) {
             producers.push_back(lanes.producer());
         }
@@ -117,9 +126,9 @@ TEST(MpscLanesTest, LanesComeAndGoInAnyOrder) {
             producers[static_cast<std::size_t>(leaving)].close();
             EXPECT_FALSE(lanes.tryPop());
             EXPECT_EQ(lanes.laneCount(), --left);
-            Producer latecomer = lanes.producer();
+            auto latecomer = lanes.producer();
             ASSERT_EQ(latecomer.tryEmplace(leaving), SendResult::ok);
-            for (Producer& producer : producers) {
+            for (auto& producer : producers) {
                 EXPECT_TRUE(!producer.isOpen() || producer.tryEmplace(9) == SendResult::ok);
             }
             EXPECT_EQ(popAll(lanes).size(), left + 1);
@@ -131,9 +140,9 @@ TEST(MpscLanesTest, LanesComeAndGoInAnyOrder) {
 }
 
 #if defined(__cpp_exceptions)
-TEST(MpscLanesTest, RegistrationWithoutMemoryChangesNothing) {
+TYPED_TEST(LanesTest, RegistrationWithoutMemoryChangesNothing) {
     CountingResource memory;
-    Lanes lanes(4, &memory);
+    TypeParam lanes(4, &memory);
     for (int granted = 0; granted < 2; ++granted) {
         memory.allocationsLeft = granted;
         EXPECT_THROW((void)lanes.producer(), std::bad_alloc);
@@ -141,7 +150,7 @@ TEST(MpscLanesTest, RegistrationWithoutMemoryChangesNothing) {
         EXPECT_EQ(memory.bytesInUse, 0U);
     }
     memory.allocationsLeft = CountingResource::endless;
-    Producer producer = lanes.producer();
+    auto producer = lanes.producer();
     EXPECT_EQ(producer.tryEmplace(1), SendResult::ok);
 }
 #endif
@@ -149,10 +158,10 @@ TEST(MpscLanesTest, RegistrationWithoutMemoryChangesNothing) {
 // ---- shutdown
 
 #if defined(__cpp_exceptions)
-TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
-    Lanes lanes(4);
-    Producer first = lanes.producer();
-    Producer second = lanes.producer();
+TYPED_TEST(LanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
+    TypeParam lanes(4);
+    auto first = lanes.producer();
+    auto second = lanes.producer();
     ASSERT_EQ(first.tryEmplace(1), SendResult::ok);
     ASSERT_EQ(first.tryEmplace(2), SendResult::ok);
     ASSERT_EQ(second.tryEmplace(10), SendResult::ok);
@@ -169,14 +178,14 @@ TEST(MpscLanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
 
 // ---- handles
 
-TEST(MpscLanesTest, HandleMoves) {
-    Lanes lanes(4);
-    Producer first = lanes.producer();
-    Producer second = std::move(first);
+TYPED_TEST(LanesTest, HandleMoves) {
+    TypeParam lanes(4);
+    auto first = lanes.producer();
+    auto second = std::move(first);
     EXPECT_FALSE(first.isOpen());
     EXPECT_TRUE(second.isOpen());
     ASSERT_EQ(second.tryEmplace(1), SendResult::ok);
-    Producer third;
+    typename TypeParam::Producer third;
     EXPECT_FALSE(third.isOpen());
     third.swap(second);
     EXPECT_FALSE(second.isOpen());
@@ -185,25 +194,25 @@ TEST(MpscLanesTest, HandleMoves) {
     EXPECT_EQ(lanes.laneCount(), 1U);
 }
 
-TEST(MpscLanesTest, AssignmentLetsGoOfTheLaneBefore) {
-    Lanes lanes(4);
-    Producer handle = lanes.producer();
+TYPED_TEST(LanesTest, AssignmentLetsGoOfTheLaneBefore) {
+    TypeParam lanes(4);
+    auto handle = lanes.producer();
     ASSERT_EQ(handle.tryEmplace(1), SendResult::ok);
     handle = lanes.producer();
     EXPECT_EQ(lanes.laneCount(), 2U);
     EXPECT_EQ(popAll(lanes), (std::vector<int>{1}));
     EXPECT_EQ(lanes.laneCount(), 1U);
-    Producer& same = handle;
+    auto& same = handle;
     handle = std::move(same);
     EXPECT_TRUE(handle.isOpen());
 }
 
-TEST(MpscLanesTest, HandleMayOutliveTheQueue) {
+TYPED_TEST(LanesTest, HandleMayOutliveTheQueue) {
     CountingResource memory;
     {
-        Producer producer;
+        typename TypeParam::Producer producer;
         {
-            Lanes lanes(4, &memory);
+            TypeParam lanes(4, &memory);
             producer = lanes.producer();
             ASSERT_EQ(producer.tryEmplace(1), SendResult::ok);
         }
@@ -433,6 +442,85 @@ TEST_F(MpscLanesOrderTest, ThrowingKeyConsumesNothing) {
     EXPECT_EQ(byTime(), (Seen{{1, 'a'}, {2, 'b'}}));
 }
 #endif
+
+// ---- many consumers
+
+TEST(MpmcLanesTest, ConsumeTakesOneLaneInTurnAndAtMostWhatIsAsked) {
+    SharedLanes lanes(8);
+    auto first = lanes.producer();
+    auto second = lanes.producer();
+    for (const int number : {1, 2, 3}) {
+        ASSERT_EQ(first.tryEmplace(number), SendResult::ok);
+        ASSERT_EQ(second.tryEmplace(10 * number), SendResult::ok);
+    }
+    std::vector<int> seen;
+    const auto take = [&seen](Tracked& message) { seen.push_back(message.value); };
+    EXPECT_EQ(lanes.consume(take, 2), 2U);
+    EXPECT_EQ(lanes.consume(take), 3U);
+    EXPECT_EQ(lanes.consume(take), 1U);
+    EXPECT_EQ(lanes.consume(take), 0U);
+    EXPECT_EQ(seen, (std::vector<int>{1, 2, 10, 20, 30, 3}));
+}
+
+TEST(MpmcLanesTest, HandlerHoldsItsLaneAndNoOther) {
+    SharedLanes lanes(4);
+    auto first = lanes.producer();
+    auto second = lanes.producer();
+    ASSERT_EQ(first.tryEmplace(1), SendResult::ok);
+    const auto handler = [&](Tracked&) {
+        ASSERT_EQ(first.tryEmplace(2), SendResult::ok);
+        EXPECT_FALSE(lanes.hasArrival());
+        EXPECT_FALSE(lanes.tryPop()) << "a lane that a handler holds";
+        ASSERT_EQ(second.tryEmplace(3), SendResult::ok);
+        EXPECT_TRUE(lanes.hasArrival());
+        EXPECT_EQ(popAll(lanes), (std::vector<int>{3}));
+        first.close();
+        EXPECT_FALSE(lanes.tryPop());
+        EXPECT_EQ(lanes.laneCount(), 2U) << "a held lane stays";
+        lanes.close();
+        EXPECT_FALSE(lanes.isDrained());
+    };
+    EXPECT_EQ(lanes.consume(handler), 1U);
+    EXPECT_TRUE(lanes.hasArrival());
+    EXPECT_FALSE(lanes.isDrained());
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{2}));
+    EXPECT_TRUE(lanes.isDrained());
+    EXPECT_EQ(lanes.laneCount(), 1U);
+}
+
+#if defined(__cpp_exceptions)
+TEST(MpmcLanesTest, ThrowingHandlerReleasesItsLaneAndLeavesTheRest) {
+    SharedLanes lanes(4);
+    auto producer = lanes.producer();
+    for (const int number : {1, 2, 3}) {
+        ASSERT_EQ(producer.tryEmplace(number), SendResult::ok);
+    }
+    const auto throwing = [](Tracked& message) {
+        if (message.value == 2) {
+            throw std::runtime_error("handler");
+        }
+    };
+    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{3}));
+}
+#endif
+
+TEST(MpmcLanesTest, OnePollFreesAllLanesThatAreDoneWith) {
+    CountingResource memory;
+    SharedLanes lanes(4, &memory);
+    auto staying = lanes.producer();
+    const int each = memory.allocations;
+    for (int i = 0; i < 3; ++i) {
+        (void)lanes.producer();
+    }
+    ASSERT_EQ(lanes.laneCount(), 4U);
+    EXPECT_FALSE(lanes.tryPop());
+    EXPECT_EQ(lanes.laneCount(), 1U);
+    EXPECT_EQ(memory.deallocations, 3 * each);
+    ASSERT_EQ(staying.tryEmplace(1), SendResult::ok);
+    ASSERT_EQ(lanes.producer().tryEmplace(2), SendResult::ok);
+    EXPECT_EQ(popAll(lanes), (std::vector<int>{2, 1})) << "the turn is behind the lane that stayed";
+}
 
 }  // namespace
 }  // namespace sluice

@@ -71,9 +71,9 @@ void closeWhileSharing(std::size_t producers, std::size_t consumers, std::uint64
 }
 
 /// Many short rounds, closed anywhere within the first laps, and one long one.
-template <std::size_t Capacity, class Traits>
+template <class Shape, std::size_t Capacity, class Traits>
 void share(std::size_t producers, std::size_t consumers, std::uint64_t messages) {
-    using Queue = TestQueue<MpmcRingShape, Stamp, Capacity, Traits>;
+    using Queue = TestQueue<Shape, Stamp, Capacity, Traits>;
     Progress progress;
     RoundWatch<Queue> watch(progress);
     Dice dice(static_cast<std::uint32_t>(producers + 7 * consumers));
@@ -87,27 +87,33 @@ void share(std::size_t producers, std::size_t consumers, std::uint64_t messages)
     }
 }
 
+template <class Shape>
 void shareAtAllCapacities(std::size_t producers, std::size_t consumers) {
     using Plain = TestTraits<>;
     using Jitter = TestTraits<JitterPlatform>;
-    share<1, Plain>(producers, consumers, scaled(10000));
-    share<5, Plain>(producers, consumers, scaled(20000));
-    share<1024, Plain>(producers, consumers, scaled(100000));
-    share<1, Jitter>(producers, consumers, scaled(5000));
-    share<3, Jitter>(producers, consumers, scaled(10000));
-    share<64, Jitter>(producers, consumers, scaled(20000));
+    share<Shape, 1, Plain>(producers, consumers, scaled(10000));
+    share<Shape, 5, Plain>(producers, consumers, scaled(20000));
+    share<Shape, 1024, Plain>(producers, consumers, scaled(100000));
+    share<Shape, 1, Jitter>(producers, consumers, scaled(5000));
+    share<Shape, 3, Jitter>(producers, consumers, scaled(10000));
+    share<Shape, 64, Jitter>(producers, consumers, scaled(20000));
 }
 
-TEST(MpmcRingStressTest, OneProducerAndThreeConsumers) {
-    shareAtAllCapacities(1, 3);
+template <class Shape>
+class ManyConsumersStressTest : public testing::Test {};
+using Shapes = testing::Types<MpmcRingShape, MpmcLanesShape, BlockingShape<MpmcLanesShape>>;
+TYPED_TEST_SUITE(ManyConsumersStressTest, Shapes, ShapeNames);
+
+TYPED_TEST(ManyConsumersStressTest, OneProducerAndThreeConsumers) {
+    shareAtAllCapacities<TypeParam>(1, 3);
 }
 
-TEST(MpmcRingStressTest, TwoProducersAndTwoConsumers) {
-    shareAtAllCapacities(2, 2);
+TYPED_TEST(ManyConsumersStressTest, TwoProducersAndTwoConsumers) {
+    shareAtAllCapacities<TypeParam>(2, 2);
 }
 
-TEST(MpmcRingStressTest, FourProducersAndThreeConsumers) {
-    shareAtAllCapacities(4, 3);
+TYPED_TEST(ManyConsumersStressTest, FourProducersAndThreeConsumers) {
+    shareAtAllCapacities<TypeParam>(4, 3);
 }
 
 }  // namespace

@@ -38,4 +38,13 @@ constexpr auto describe(sluice::wire::Type<Nested>) {
 bool use(sluice::wire::Buffer& buffer) {
     return sluice::wire::encode(Nested{}, buffer);
 }
+#elif CASE == 4
+// EXPECT ONLY: address of bit-field
+struct Flags {
+    unsigned low : 3;
+    unsigned high : 5;
+};
+bool use(sluice::wire::Buffer& buffer) {
+    return sluice::wire::encode(Flags{5, 9}, buffer);
+}
 #endif

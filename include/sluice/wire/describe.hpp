@@ -20,6 +20,9 @@ struct AnyMember {
 template <std::size_t>
 using AnyMemberAt = AnyMember;
 
+// g++ warns of the choice between AnyMember's conversion and a constructor of std::optional.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
 /// Whether T can be initialised with this many members.
 template <class T, class Indices, class = void>
 inline constexpr bool takesMembers = false;
@@ -27,6 +30,7 @@ template <class T, std::size_t... I>
 inline constexpr bool
     takesMembers<T, std::index_sequence<I...>, std::void_t<decltype(T{AnyMemberAt<I>()...})>> =
         true;
+#pragma GCC diagnostic pop
 
 /// The number of members of an aggregate. 17 if it has more than 16.
 template <class T, std::size_t N = 17>
@@ -38,8 +42,8 @@ template <class T, std::size_t N = 17>
     }
 }
 
-/// Returns references to the members of an aggregate. If memberCount() is wrong, it does not
-/// compile.
+/// Returns the addresses of the members of an aggregate. It does not compile for bit-fields, nor if
+/// memberCount() is wrong.
 template <class T>
 [[nodiscard]] constexpr auto membersOf(T& object) noexcept {
     constexpr std::size_t count = memberCount<std::remove_const_t<T>>();
@@ -48,52 +52,54 @@ template <class T>
         "wire: without describe(), an aggregate must have 1 to 16 members: write describe()");
     if constexpr (count == 1) {
         auto& [m0] = object;
-        return std::tie(m0);
+        return std::tuple(&m0);
     } else if constexpr (count == 2) {
         auto& [m0, m1] = object;
-        return std::tie(m0, m1);
+        return std::tuple(&m0, &m1);
     } else if constexpr (count == 3) {
         auto& [m0, m1, m2] = object;
-        return std::tie(m0, m1, m2);
+        return std::tuple(&m0, &m1, &m2);
     } else if constexpr (count == 4) {
         auto& [m0, m1, m2, m3] = object;
-        return std::tie(m0, m1, m2, m3);
+        return std::tuple(&m0, &m1, &m2, &m3);
     } else if constexpr (count == 5) {
         auto& [m0, m1, m2, m3, m4] = object;
-        return std::tie(m0, m1, m2, m3, m4);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4);
     } else if constexpr (count == 6) {
         auto& [m0, m1, m2, m3, m4, m5] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5);
     } else if constexpr (count == 7) {
         auto& [m0, m1, m2, m3, m4, m5, m6] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6);
     } else if constexpr (count == 8) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7);
     } else if constexpr (count == 9) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8);
     } else if constexpr (count == 10) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9);
     } else if constexpr (count == 11) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10);
     } else if constexpr (count == 12) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11);
     } else if constexpr (count == 13) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12);
     } else if constexpr (count == 14) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13);
     } else if constexpr (count == 15) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13,
+                          &m14);
     } else if constexpr (count == 16) {
         auto& [m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15] = object;
-        return std::tie(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15);
+        return std::tuple(&m0, &m1, &m2, &m3, &m4, &m5, &m6, &m7, &m8, &m9, &m10, &m11, &m12, &m13,
+                          &m14, &m15);
     }
 }
 
@@ -197,7 +203,7 @@ void forEachField(T& object, Visitor&& visit) {
             std::is_aggregate_v<Plain>,
             "wire: this type is no known type and no aggregate: write describe(wire::Type<T>)");
         std::size_t index = 0;
-        std::apply([&](auto&... each) { (visit(numberName(index++), each), ...); },
+        std::apply([&](auto*... each) { (visit(numberName(index++), *each), ...); },
                    membersOf(object));
     }
 }

@@ -62,7 +62,7 @@ private:
         } else {
             hasUnnamedFields_ = true;
             using Members = decltype(membersOf(std::declval<T&>()));
-            (addField<std::remove_reference_t<std::tuple_element_t<I, Members>>, T, Outer...>(
+            (addField<std::remove_pointer_t<std::tuple_element_t<I, Members>>, T, Outer...>(
                  numberName(I)),
              ...);
         }

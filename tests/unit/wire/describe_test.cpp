@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Nested {
     Pair pair;
     std::array<int, 3> numbers;
     std::vector<int> more;
+    std::optional<std::string> note;
 };
 
 struct Sixteen {
@@ -39,7 +41,7 @@ using Names = std::vector<std::string>;
 
 TEST(WireDescribe, NumbersTheMembersOfAnAggregate) {
     EXPECT_EQ(namesOf(Pair{}), (Names{"0", "1"}));
-    EXPECT_EQ(namesOf(Nested{}), (Names{"0", "1", "2"}));
+    EXPECT_EQ(namesOf(Nested{}), (Names{"0", "1", "2", "3"}));
     EXPECT_EQ(namesOf(Sixteen{}), (Names{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10",
                                          "11", "12", "13", "14", "15"}));
 }

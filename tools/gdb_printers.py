@@ -6,7 +6,12 @@ inside gdb:
 
 The second line lets gdb print objects of more than 64 KiB: a bus, for example.
 The numbers are those of a stopped program: a message that a thread is pushing or handling counts.
+
+The command sluice-log prints the log lines that are not yet written, also of a core file.
 """
+
+import datetime
+import struct
 
 import gdb
 import gdb.printing
@@ -189,6 +194,185 @@ class DataToken:
         return f"DataToken on {int(self.value['size_'])} bytes at {self.value['data_']}"
 
 
+# ---- The unwritten lines of the log
+
+LEVELS = ("trace", "debug", "info", "warning", "error", "critical", "off")
+LARGE = 1  # the payload of the record is in a block
+HAS_SOURCE, HAS_NO_TIME, HAS_FIELDS = 1, 4, 16  # RecordHead::Flags
+
+
+def internal(name):
+    return gdb.lookup_type(f"sluice::log::detail::{name}")
+
+
+def at(address, type_):
+    return gdb.Value(address).cast(type_.pointer()).dereference()
+
+
+def memory(address, size):
+    return gdb.selected_inferior().read_memory(address, size).tobytes() if size else b""
+
+
+def decode(text):
+    return text.decode("utf-8", "replace")
+
+
+def std_string(value):
+    """Of libstdc++: a pointer and a size. Programs of clang have no debug information for it."""
+    text, size = struct.unpack("@PN", memory(int(value.address), struct.calcsize("@PN")))
+    return decode(memory(text, size))
+
+
+def elements(vector):
+    first, end = vector["_M_impl"]["_M_start"], vector["_M_impl"]["_M_finish"]
+    return [(first + index).dereference() for index in range(int(end - first))]
+
+
+class Record:
+    """A record that begins at an address of a lane, or of a copy of one."""
+
+    def __init__(self, address):
+        frame, head = at(address, internal("RecordFrame")), internal("RecordHead")
+        footprint = int(frame["footprintAndFlag"])
+        self.stamp, self.footprint = int(frame["stamp"]), footprint & ~LARGE
+        self.head = at(address + frame.type.sizeof, head)
+        place = address + frame.type.sizeof + (head.sizeof + 7) // 8 * 8
+        size = int(frame["payloadSize"])
+        if footprint & LARGE:
+            block = at(place, internal("LargePayload").pointer()).dereference()
+            place, size = int(block.address) + block.type.sizeof, int(block["size"])
+        self.payload = memory(place, size)
+
+    def time(self, clock):
+        """Nanoseconds since 1970. `clock` converts the stamps of records that have no time."""
+        if int(self.head["flags"]) & HAS_NO_TIME:
+            now, ticks = clock["now_"], float(clock["ticksLength_"])
+            passed = (self.stamp - int(now["stamp"])) * ticks
+            return int(now["wall"]["__d"]["__r"]) + int(passed)
+        return int(self.head["time"]["__d"]["__r"])
+
+    def text(self):
+        flags, rest, fields = int(self.head["flags"]), self.payload, ""
+        if flags & HAS_FIELDS:
+            sizes = struct.unpack_from("@NN", rest)
+            begin = struct.calcsize("@NN")
+            fields = "".join(fields_of(rest[begin : begin + sum(sizes)]))
+            rest = rest[begin + sum(sizes) :]
+        if int(self.head["site"]):
+            form = self.head["site"]["format"]
+            text = decode(memory(int(form["data_"]), int(form["size_"])))
+            return f"{text} (not formatted){fields}"
+        if flags & HAS_SOURCE:
+            rest = rest[gdb.lookup_type("spdlog::source_loc").sizeof :]
+        return decode(rest) + fields
+
+    def line(self, clock):
+        passed = datetime.timedelta(microseconds=self.time(clock) // 1000)
+        time = datetime.datetime(1970, 1, 1) + passed
+        name, level = std_string(self.head["logger"]["name"]), LEVELS[int(self.head["level"])]
+        return f"[{time:%Y-%m-%d %H:%M:%S.%f}] [{name}] [{level}] {self.text()}"
+
+
+def fields_of(encoded):
+    """The fields of a record as text sinks print them, except for quotes."""
+    numbers = {1: "?", 2: "q", 3: "Q", 4: "f", 5: "d"}  # the place in key_value::value_type
+    place = 0
+
+    def take(form):
+        nonlocal place
+        (value,) = struct.unpack_from("@" + form, encoded, place)
+        place += struct.calcsize("@" + form)
+        return value
+
+    while place < len(encoded):
+        kind = take("B")
+        key = decode(take(f"{take('N')}s"))
+        if kind == 6:
+            value = decode(take(f"{take('N')}s"))
+        else:
+            value = take(numbers[kind]) if kind in numbers else "null"
+        yield f" {key}={value}"
+
+
+class Backend:
+    def __init__(self, core):
+        self.name = std_string(core["options_"]["thread_name"])
+        self.clock = core["writer_"]["times_"]
+        self.loggers = elements(core["loggers_"]["loggers_"])
+        queue = core["queue_"]
+        self.registry = queue["registry_"].dereference()
+        self.readers = elements(queue["order_"]["_M_payload"]["_M_payload"]["_M_value"]["lanes_"])
+
+    def records(self):
+        """The records in the lanes and in copies of lanes, the oldest first."""
+        found = [record for reader in self.readers for record in self.copies(reader)]
+        slot = self.registry["first_"]
+        while int(slot):
+            found += self.records_of(slot.dereference())
+            slot = slot["next"]
+        return sorted(found, key=lambda record: record.stamp)
+
+    def copies(self, reader):
+        place = int(reader["staged_"]["_M_impl"]["_M_start"]) + int(reader["stagedAt_"])
+        for _ in range(int(reader["stagedCount_"])):
+            yield (record := Record(place))
+            place += record.footprint
+
+    def records_of(self, lane):
+        # A std::unique_ptr is the pointer.
+        ring = int(at(int(lane["ring_"].address), gdb.lookup_type("char").pointer()))
+        mask = int(lane["mask_"])
+        position, count = number(lane["releasedBytes_"]), number(lane["releasedCount_"])
+        for _ in range((number(lane["word_"]) >> 1) - count):
+            yield (record := Record(ring + (position & mask)))
+            position += record.footprint
+
+    def texts_of_files(self):
+        """The file and the text of each file_sink that has unwritten text."""
+        entries = [entry for logger in self.loggers for entry in elements(logger["sinks"])]
+        for sink in {int(entry["batch"]): entry["batch"] for entry in entries}.values():
+            if "sluice::log::file_sink<" not in str(sink.dynamic_type):
+                continue
+            sink = sink.cast(sink.dynamic_type).dereference()
+            buffer = sink["buffer_"].cast(sink["buffer_"].type.strip_typedefs().fields()[0].type)
+            char = gdb.lookup_type("char").pointer()
+            members = (buffer[each] for each in buffer.type.fields())
+            data = next(int(each) for each in members if each.type.strip_typedefs() == char)
+            begun, size = int(sink["begun_"]), int(buffer["size_"])
+            if size > begun:
+                name = std_string(sink["file_"]["name_"])
+                yield name, decode(memory(data + begun, size - begun))
+
+
+def backends():
+    try:
+        member = pointer(gdb.parse_and_eval("sluice::log::detail::registryFromTheStart")["first_"])
+    except gdb.error:
+        return
+    while int(member):
+        yield Backend(member.cast(member.dynamic_type).dereference())
+        member = pointer(member["next_"])
+
+
+class UnwrittenLog(gdb.Command):
+    """Print the log lines that are not written: text kept by file sinks, then queued records."""
+
+    def __init__(self):
+        super().__init__("sluice-log", gdb.COMMAND_DATA)
+
+    def invoke(self, argument, from_tty):
+        found = list(backends())
+        if not found:
+            print("no back end of the log")
+        for backend in found:
+            for name, text in backend.texts_of_files():
+                print(f"{backend.name}: not written to {name}:\n{text}", end="")
+            records = backend.records()
+            print(f"{backend.name}: {len(records)} queued records")
+            for record in records:
+                print(record.line(backend.clock))
+
+
 PRINTERS = {
     "FixedString": FixedString,
     "FixedVector": FixedVector,
@@ -214,3 +398,4 @@ def register():
 
 
 register()
+UnwrittenLog()

@@ -1,6 +1,6 @@
-// Five queues, each where it fits: sensors that are merged by time, workers that share the load,
-// checkers that share the sensors, a display that needs only the newest value, and a report that
-// must never refuse a line.
+// Six queues, each where it fits: sensors that are merged by time, workers that share the load,
+// checkers that share the sensors, a display that needs only the newest value, the last readings
+// for a diagnosis, and a report that must never refuse a line.
 
 #include <sluice/queue.hpp>
 
@@ -21,6 +21,10 @@ struct Reading {
     std::size_t sensor = 0;
 };
 
+struct OneProducer : sluice::OverwriteRingTraits {
+    static constexpr bool manyProducers = false;
+};
+
 constexpr std::size_t sensors = 3;
 constexpr std::size_t workers = 2;
 constexpr std::uint64_t readingsEach = 1000;
@@ -36,6 +40,8 @@ int main() {
     sluice::BlockingQueue<sluice::MpmcLanes<Reading>> checks(256);
     // Only the newest value counts. The dispatcher alone writes it.
     sluice::Latest<Reading, 1> newest;
+    // The last readings, for a diagnosis after a failure. The dispatcher alone pushes.
+    sluice::OverwriteRing<Reading, 8, OneProducer> recent;
     // Bursts must not be refused, and the reader takes everything in one batch.
     sluice::SegmentQueue<std::string> report;
 
@@ -55,6 +61,7 @@ int main() {
         const auto timeOf = [](const Reading& reading) { return reading.time; };
         const auto dispatch = [&](const Reading& reading) {
             (void)newest.set(reading);
+            (void)recent.tryPush(reading);
             (void)work.push(reading);
         };
         while (arriving.consumeOrdered(timeOf, dispatch) != 0) {
@@ -103,10 +110,15 @@ int main() {
 
     const std::size_t reported = report.consume([](const std::string&) {});
     const Reading* const last = newest.update();
-    std::printf("%llu readings handled, %zu reported, the newest is of %llu\n",
+    std::uint64_t oldest = 0;
+    const std::size_t kept =
+        recent.consume([&](const Reading& reading) { oldest = reading.time; }, 1);
+    std::printf("%llu readings handled, %zu reported, the newest is of %llu, kept since %llu\n",
                 static_cast<unsigned long long>(handled.load()), reported,
-                static_cast<unsigned long long>(last == nullptr ? 0 : last->time));
+                static_cast<unsigned long long>(last == nullptr ? 0 : last->time),
+                static_cast<unsigned long long>(oldest));
     const bool good = late == decltype(late){} && handled == sensors * readingsEach &&
-                      last != nullptr && reported == sensors * readingsEach / 100;
+                      last != nullptr && reported == sensors * readingsEach / 100 && kept == 1 &&
+                      recent.dropped() == sensors * readingsEach - 8;
     return good ? 0 : 1;
 }

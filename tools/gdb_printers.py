@@ -127,6 +127,18 @@ class MpmcRing(MpscRing):
     removed = "passed_"
 
 
+class OverwriteRing(Queue):
+    """The mark of the tail means closed, or, with one producer, that a push is in progress."""
+
+    def size(self):
+        tail = self.value["tail_"]
+        done = sum(number(self.value[name]) for name in ("taken_", "dropped_", "skipped_"))
+        return distance(done, number(tail) & ~MARK, tail.type.sizeof)
+
+    def is_closed(self):
+        return number(self.value["closed_"]) or number(self.value["tail_"]) & MARK
+
+
 class MpscLanes(Queue):
     """All lanes together."""
 
@@ -380,6 +392,7 @@ PRINTERS = {
     "SpscRing": SpscRing,
     "MpscRing": MpscRing,
     "MpmcRing": MpmcRing,
+    "OverwriteRing": OverwriteRing,
     "MpscLanes": MpscLanes,
     "MpmcLanes": MpscLanes,
     "SegmentQueue": SpscRing,

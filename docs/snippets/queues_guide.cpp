@@ -138,6 +138,17 @@ bool oneClaimForARange() {
     return pushed == 4 && ring.sizeApprox() == 4;
 }
 
+bool theLastThree() {
+    sluice::OverwriteRing<Reading, 3> recent;
+    for (std::uint64_t time = 0; time < 5; ++time) {
+        (void)recent.tryPush(Reading{time, 20});  // any thread; the result is `ok` or `closed`
+    }
+    std::uint64_t oldest = 0;
+    recent.consume([&](const Reading& reading) { oldest = reading.time; }, 1);  // 2
+    const auto lost = recent.dropped();                                         // 2
+    return oldest == 2 && lost == 2;
+}
+
 bool onlyTheNewest() {
     sluice::Latest<Reading, 2> latest;  // at most two threads write at the same moment
 
@@ -224,7 +235,7 @@ bool severalSources() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      severalConsumersOfLanes() && oneClaimForARange() && onlyTheNewest() &&
-                      inPlace() && waiting() && severalSources();
+                      severalConsumersOfLanes() && oneClaimForARange() && theLastThree() &&
+                      onlyTheNewest() && inPlace() && waiting() && severalSources();
     return good ? 0 : 1;
 }

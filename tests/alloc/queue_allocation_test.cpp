@@ -9,6 +9,7 @@
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/overwrite_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
@@ -30,9 +31,10 @@ class QueueAllocationTest : public testing::Test {};
 
 using Shapes =
     testing::Types<SpscRingShape, DynamicSpscRingShape, MpscRingShape, MpmcRingShape,
-                   DynamicMpmcRingShape, MpscLanesShape, MpmcLanesShape, SegmentQueueShape,
-                   BlockingShape<MpmcRingShape>, BlockingShape<MpscLanesShape>,
-                   BlockingShape<MpmcLanesShape>, BlockingShape<SegmentQueueShape>>;
+                   DynamicMpmcRingShape, OverwriteRingShape<false>, OverwriteRingShape<true>,
+                   MpscLanesShape, MpmcLanesShape, SegmentQueueShape, BlockingShape<MpmcRingShape>,
+                   BlockingShape<MpscLanesShape>, BlockingShape<MpmcLanesShape>,
+                   BlockingShape<SegmentQueueShape>>;
 TYPED_TEST_SUITE(QueueAllocationTest, Shapes, ShapeNames);
 
 constexpr std::size_t room = 8;
@@ -152,6 +154,18 @@ TEST(QueueSetUpAllocationTest, SetUpIsWhatAllocates) {
     const std::size_t before = count.allocations();
     const SegmentQueue<Stamp> segments;
     EXPECT_EQ(count.allocations(), before + 1) << "the first segment";
+}
+
+TEST(QueueSetUpAllocationTest, OverwriteRingAllocatesNothing) {
+    const AllocationCount count;
+    OverwriteRing<Stamp, 2> ring;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        (void)ring.tryPush(Stamp::of(0, i));
+    }
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(ring.dropped(), 98U);
+    const OverwriteRing<Stamp, dynamicCapacity> dynamic(room);
+    EXPECT_EQ(count.allocations(), 1U);
 }
 
 TEST(QueueSetUpAllocationTest, LatestAllocatesNothing) {

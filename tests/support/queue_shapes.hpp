@@ -6,6 +6,7 @@
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/overwrite_ring.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -62,6 +63,10 @@ struct SpscRingShape {
     static constexpr bool isBlocking = false;
     /// The consumer can look at the oldest message before it takes it out.
     static constexpr bool hasFront = true;
+    /// Handlers see the message in its slot.
+    static constexpr bool handledInPlace = true;
+    /// The largest capacity with positions of 8 bits.
+    static constexpr std::size_t largestInAByte = 64;
 };
 
 struct DynamicSpscRingShape : SpscRingShape {
@@ -100,6 +105,38 @@ struct DynamicMpmcRingShape : DynamicMpscRingShape {
     using Queue = MpmcRing<T, dynamicCapacity, Traits>;
     static constexpr const char* name = "DynamicMpmcRing";
     static constexpr bool hasFront = false;
+};
+
+/// An OverwriteRing that is full at its capacity, so that one producer drops nothing.
+template <class Ring>
+class RefusingRing : public Ring {
+public:
+    using Ring::Ring;
+    template <class U>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        return Ring::isClosed() || Ring::sizeApprox() < Ring::capacity()
+                   ? Ring::tryEmplace(std::forward<Args>(args)...)
+                   : SendResult::full;
+    }
+};
+
+template <bool Many, class Base>
+struct ProducersTraits : Base {
+    static constexpr bool manyProducers = Many;
+};
+
+template <bool Many>
+struct OverwriteRingShape : SpscRingShape {
+    template <class T, std::size_t Capacity, class Traits>
+    using Queue = RefusingRing<OverwriteRing<T, Capacity, ProducersTraits<Many, Traits>>>;
+    static constexpr const char* name = Many ? "OverwriteRing" : "OverwriteRingOfOneProducer";
+    static constexpr bool hasFront = false;
+    static constexpr bool handledInPlace = false;
+    static constexpr std::size_t largestInAByte = 31;
 };
 
 struct MpscLanesShape : DynamicSpscRingShape {

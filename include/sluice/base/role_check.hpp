@@ -57,6 +57,17 @@ private:
     typename Platform::template Atomic<bool> taken_{false};
 };
 
+namespace detail {
+
+/// In place of a RoleCheck, for a role that any number of threads may hold.
+struct AnyNumber {
+    struct Scope {
+        Scope(AnyNumber&, const char*) noexcept {}
+    };
+};
+
+}  // namespace detail
+
 inline constexpr const char* oneConsumer = "a second consumer (or a handler consuming from its own "
                                            "queue): let one thread at a time consume, "
                                            "or give each consumer a queue of its own";

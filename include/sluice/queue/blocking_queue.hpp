@@ -33,13 +33,6 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// In place of a RoleCheck, for a role that any number of threads may hold.
-struct AnyNumber {
-    struct Scope {
-        Scope(AnyNumber&, const char*) noexcept {}
-    };
-};
-
 /// The limit of a call that waits until the other side acts.
 struct Forever {};
 

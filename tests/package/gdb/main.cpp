@@ -37,11 +37,14 @@ int main() {
     sluice::SpscRing<int, 4> spscClosed;
     sluice::MpscRing<int, 4> mpsc;
     sluice::MpmcRing<int, 4> mpmc;
+    sluice::OverwriteRing<int, 2> overwrite;
     sluice::SegmentQueue<int> segments;
     sluice::BlockingQueue<sluice::SpscRing<int, 4>> blocking;
     pushThreeAndPopOne(spsc);
     pushThreeAndPopOne(mpsc);
     pushThreeAndPopOne(mpmc);
+    pushThreeAndPopOne(overwrite);
+    overwrite.close();
     pushThreeAndPopOne(segments);
     pushThreeAndPopOne(blocking);
     (void)spscClosed.tryPush(1);

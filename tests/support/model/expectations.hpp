@@ -107,6 +107,7 @@ public:
     ~Message() { --ledger_->alive; }
 
     int number(Site site = Site::here()) const { return number_.get(site); }
+    Ledger& ledger() const { return *ledger_; }
 
 private:
     Plain<int> number_;

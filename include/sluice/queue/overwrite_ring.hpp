@@ -1,0 +1,423 @@
+#pragma once
+
+#include <sluice/base/ring_storage.hpp>
+#include <sluice/base/role_check.hpp>
+#include <sluice/base/send_result.hpp>
+#include <sluice/queue/detail/sequence_slot.hpp>
+#include <sluice/queue/queue_traits.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory_resource>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+/// The settings of an OverwriteRing.
+struct OverwriteRingTraits : QueueTraits {
+    /// False: one thread at a time pushes. A push then takes no read-modify-write unless it drops
+    /// a message.
+    static constexpr bool manyProducers = true;
+};
+
+/// A bounded queue of the newest messages: a push into a full ring drops the oldest one. Other
+/// names are overwriting ring buffer, safe overflow and "keep last".
+///
+///     sluice::OverwriteRing<Frame, 8> frames;
+///     (void)frames.tryPush(frame);                        // any thread; refused only if closed
+///     frames.consume([](Frame& frame) { show(frame); });  // each consumer: the last 8 at most
+///     report(frames.dropped());
+///
+/// Use it if old messages lose their value. Use Latest if only the newest one counts, MpmcRing if
+/// none may be lost, BlockingQueue around it to wait for messages.
+///
+/// Order: if one push returned before another began, its message is taken or dropped first.
+///
+/// Thread safety: any thread may call any member; with one producer, one thread at a time pushes.
+/// No push waits. A thread preempted while it moves a message occupies a slot, and the ring then
+/// keeps one message less. A producer preempted mid-push blocks delivery of later messages, until
+/// capacity() later pushes have dropped its message.
+///
+/// Errors: if a constructor of T throws, its slot counts as used until passed, so an older message
+/// may be dropped one push early. The push that drops a message runs its destructor.
+///
+/// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
+/// three more, and a message consumed three. Memory as in MpscRing, for one slot more.
+template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
+class OverwriteRing {
+    using Platform = typename Traits::Platform;
+    template <class U>
+    using Atomic = typename Platform::template Atomic<U>;
+    using Index = typename Traits::Index;
+    using Positions = RingPositions<Index>;
+    using Slot = detail::SequenceSlot<T, Platform, Index>;
+    using Storage =
+        detail::RingStorage<Slot, Capacity == dynamicCapacity ? dynamicCapacity : Capacity + 1,
+                            Index, 4>;
+    static constexpr bool many = Traits::manyProducers;
+    using RoleCheck = std::conditional_t<many, detail::AnyNumber, sluice::RoleCheck<Platform>>;
+
+    static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
+    static_assert(Capacity == dynamicCapacity || Capacity < Positions::maxCapacity / 2,
+                  "the capacity of an OverwriteRing must be below an eighth of its Index type's "
+                  "range");
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "OverwriteRing moves each message out before its handler runs: declare the move "
+                  "constructor and the destructor noexcept");
+
+public:
+    using value_type = T;
+    static constexpr bool manyConsumers = true;
+
+    template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
+    OverwriteRing() noexcept {
+        initialise();
+    }
+
+    /// Fails as setupError() describes if the capacity is 0 or too large.
+    template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
+    explicit OverwriteRing(std::size_t capacity,
+                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : slots_(Storage::checkedCapacity(capacity) + 1, memory) {
+        initialise();
+    }
+
+    OverwriteRing(const OverwriteRing&) = delete;
+    OverwriteRing& operator=(const OverwriteRing&) = delete;
+
+    ~OverwriteRing() {
+        close();  // so that the destructor of a message cannot push another one
+        consume([](T&) noexcept {});
+    }
+
+    // ---- Producers
+
+    /// The result is `ok` or `closed`. A refused push leaves `value` untouched.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
+
+    /// Constructs a T in its slot. Retries while threads preempted in a move or a construction
+    /// occupy all slots, of which there are at least four, and more than capacity().
+    template <class... Args>
+    SendResult tryEmplace(Args&&... args) {
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
+        for (Index position{}; claim(position);) {
+            Push push{*this, position, decide(position, true)};
+            if (push.isInside) {
+                slots_.at(position).cell.construct(std::forward<Args>(args)...);
+                push.isBuilt = true;
+                return SendResult::ok;
+            }
+        }
+        return SendResult::closed;
+    }
+
+    // ---- Consumers
+
+    /// Removes and returns the oldest message, if any.
+    [[nodiscard]] std::optional<T> tryPop() noexcept {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) noexcept {
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
+
+    /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Moves each
+    /// message out first, so a slow handler occupies no slot, and destroys it when the handler
+    /// returns or throws. Returns the number of messages.
+    template <class Handler>
+    std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
+        const std::size_t limit = std::min(max, capacity());
+        std::size_t count = 0;
+        for (std::optional<T> message; count < limit && take(message);) {
+            ++count;
+            const Handling handling{*this, message};
+            handler(*message);
+        }
+        return count;
+    }
+
+    // ---- Any thread
+
+    /// Refuses later pushes; idempotent. A concurrent push is either refused or accepted.
+    void close() noexcept {
+        if constexpr (many) {
+            tail_.fetch_or(Positions::mark, std::memory_order_release);  // E3 close
+        } else {
+            closed_.store(true, std::memory_order_release);  // E3 close
+        }
+    }
+
+    [[nodiscard]] bool isClosed() const noexcept {
+        return many ? Positions::isMarked(tail_.load(std::memory_order_acquire))
+                    : closed_.load(std::memory_order_acquire);
+    }
+
+    /// Returns true if closed and empty, with no message in a push or handler; then it stays true.
+    /// With one producer, it takes a heavy fence from close() until it has been true.
+    [[nodiscard]] bool isDrained() const noexcept {
+        if (drained_.load(std::memory_order_acquire)) {  // E5 end
+            return true;
+        }
+        if (!isClosed()) {
+            return false;
+        }
+        if constexpr (!many) {
+            Platform::Fence::heavy();  // E3 close
+        }
+        const bool drained = tail_.load(std::memory_order_acquire) == (done() | closedMark);
+        if (drained && !many) {
+            // Kept, because a later push announces itself before it is refused.
+            drained_.store(true, std::memory_order_release);  // E5 end
+        }
+        return drained;
+    }
+
+    /// The number of messages that were accepted and then dropped, modulo half the range of Index.
+    /// Without a push in progress, pushed = popped + dropped + queued.
+    [[nodiscard]] Index dropped() const noexcept {
+        return static_cast<Index>(dropped_.load(std::memory_order_acquire) / Positions::one);
+    }
+
+    /// The approximate number of messages, at most capacity(), with those in a push or handler.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // The counts are read first, so pushes in between only enlarge the difference.
+        const Index done = this->done();
+        // Relaxed: E4 has made the claims of all counted positions visible.
+        const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
+        return std::min(Positions::distance(done, tail), capacity());
+    }
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity() - 1; }
+
+private:
+    // Each push owns one position. The sequence of a slot is one of its positions, p, plus a state:
+    //
+    //   empty    no message
+    //   busy     a thread is inside: it takes the message out, or builds one that is dropped
+    //   filling  the owner of p is inside and builds its message
+    //   filled   the message of p
+    //
+    // The slot's positions below p, and p too if it is empty or busy, are decided: taken, dropped
+    // or skipped.
+    //
+    // Invariants, on unbounded positions:
+    //   p never decreases, and a decided position stays decided. A thread inside is alone; others
+    //   only raise p. The owner of a position enters its slot, or skips the position if a thread is
+    //   inside or later pushes have decided it. Then it decides the position `capacity` earlier.
+    //   Each position is counted once: in taken_, dropped_ or skipped_.
+    //   head_ is a hint, at most tail_: the sequences say which messages are left.
+    //   With one producer, no other thread changes an empty slot, so `filling` is not needed.
+    //
+    // Happens-before edges:
+    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
+    //   E2 reuse    message destroyed -> sequence release .. sequence acquire -> slot written
+    //   E3 close    with one producer as in SpscRing, where a mark of the tail announces the push;
+    //               otherwise the closed mark is a bit of the tail
+    //   E4 done     message handled or dropped -> count release .. count acquire -> a thread that
+    //               counts it as removed
+    //   E5 end      first true isDrained() -> drained release .. drained acquire -> later ones
+    //   E6 order    a consumer's claim release .. acquire by the next one, which thus sees all
+    //               messages that the first one saw
+    //
+    // tests/model/overwrite_ring_model_test.cpp weakens each order in turn.
+
+    static constexpr std::size_t line = Traits::cacheLineSize;
+    static constexpr const char* oneProducer =
+        "a second producer of an OverwriteRing for one: set manyProducers in its traits";
+    static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
+    static constexpr Index closedMark = many ? Positions::mark : Index{0};
+    static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
+
+    enum State : unsigned char { empty, busy, filling, filled };
+    static constexpr Index with(Index p, State state) noexcept {
+        return static_cast<Index>(p + state);
+    }
+    static constexpr bool isDecided(Index sequence, Index p) noexcept {
+        const auto ahead = static_cast<Index>(sequence - p);
+        return ahead <= std::numeric_limits<Index>::max() / 2 && ahead != filling &&
+               ahead != filled;
+    }
+
+    /// A position that a producer owns. The destructor publishes its message, or skips it.
+    struct Push {
+        OverwriteRing& ring;
+        Index position;
+        bool isInside;
+        bool isBuilt = false;
+        ~Push() { ring.end(*this); }
+    };
+
+    /// Destroys and counts a message that was taken, even if the handler throws.
+    struct Handling {
+        OverwriteRing& ring;
+        std::optional<T>& message;
+        ~Handling() {
+            message.reset();
+            ring.count(ring.taken_);
+        }
+    };
+
+    void initialise() noexcept {
+        const Index lap = Positions::advance(0, slots_.count());
+        detail::initialiseSequences(slots_, static_cast<Index>(firstPosition - lap));
+    }
+
+    /// Takes the next position. Returns false if the ring is closed.
+    bool claim(Index& position) noexcept {
+        position = tail_.load(std::memory_order_relaxed);  // own variable, or checked below
+        if constexpr (many) {
+            while (!Positions::isMarked(position)) {
+                // Relaxed: the sequences pass the messages on.
+                if (tail_.compare_exchange_weak(position, Positions::next(position),
+                                                std::memory_order_relaxed,
+                                                std::memory_order_relaxed)) {
+                    return true;
+                }
+            }
+            return false;
+        } else {
+            // Relaxed, both: the fences of E3 order the mark before the load.
+            tail_.store(position | Positions::mark, std::memory_order_relaxed);
+            Platform::Fence::light();  // E3 close
+            const bool isOpen = !closed_.load(std::memory_order_relaxed);
+            if (!isOpen) {
+                tail_.store(position, std::memory_order_release);  // E3 close
+            }
+            return isOpen;
+        }
+    }
+
+    /// Decides position `p`: drops its message, if any. The owner of `p` enters the slot instead,
+    /// and drops the message of an earlier position. Returns true if the slot was not occupied.
+    bool decide(Index p, bool isOwner) noexcept {
+        Slot& slot = slots_.at(p);
+        for (;;) {
+            Index seen = slot.sequence.load(std::memory_order_acquire);  // E1, E2
+            if (isDecided(seen, p)) {
+                return false;
+            }
+            const auto state = static_cast<State>(static_cast<Index>(seen - p) % 4);
+            const bool isFree = state == empty || state == filled;
+            if (!many && isOwner && isFree) {
+                return true;
+            }
+            const State next = isOwner && isFree ? filling : state == empty ? empty : busy;
+            // Relaxed, both: the load has acquired, and is repeated after a failure.
+            if (slot.sequence.compare_exchange_weak(seen, with(p, next), std::memory_order_relaxed,
+                                                    std::memory_order_relaxed)) {
+                if (state == filled) {
+                    drop(slot);
+                    if (!isOwner) {
+                        leave(slot);
+                    }
+                }
+                return isFree;
+            }
+        }
+    }
+
+    void end(const Push& push) noexcept {
+        const Index p = push.position;
+        Slot& slot = slots_.at(p);
+        const Index result = with(p, push.isBuilt ? filled : empty);
+        if constexpr (!many) {
+            if (push.isInside) {
+                slot.sequence.store(result, std::memory_order_release);  // E1 publish
+            }
+            tail_.store(Positions::next(p), std::memory_order_release);  // E3 close
+        } else if (Index seen = with(p, filling);
+                   push.isInside && !slot.sequence.compare_exchange_strong(
+                                        seen, result, std::memory_order_release,  // E1 publish
+                                        std::memory_order_relaxed)) {
+            // Relaxed: another thread has dropped `p`, and has written nothing else.
+            if (push.isBuilt) {
+                drop(slot);
+            }
+            leave(slot);
+        }
+        if (!push.isBuilt) {
+            count(skipped_);
+        }
+        (void)decide(static_cast<Index>(p - Positions::advance(0, capacity())), false);
+    }
+
+    void drop(Slot& slot) noexcept {
+        slot.cell.destroy();
+        count(dropped_);
+    }
+    void count(Atomic<Index>& counter) noexcept {
+        counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
+    }
+    /// Makes a busy slot empty. Its position may have been raised meanwhile.
+    void leave(Slot& slot) noexcept {
+        slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
+    }
+
+    /// Moves the oldest message into the empty `value`. Returns false if there is none, or if its
+    /// push is in progress.
+    bool take(std::optional<T>& value) noexcept {
+        Index p = head_.load(std::memory_order_acquire);  // E6 order
+        for (;;) {
+            // Relaxed: see claim().
+            const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
+            if (Positions::distance(p, tail) > capacity()) {
+                p = static_cast<Index>(tail - Positions::advance(0, capacity()));
+            }
+            if (p == tail) {
+                return false;
+            }
+            Slot& slot = slots_.at(p);
+            Index seen = slot.sequence.load(std::memory_order_acquire);  // E6 order
+            if (isDecided(seen, p)) {
+                p = Positions::next(p);
+            } else if (seen != with(p, filled)) {
+                return false;
+            } else if (slot.sequence.compare_exchange_strong(seen, with(p, busy),
+                                                             std::memory_order_release,  // E6
+                                                             std::memory_order_relaxed)) {
+                // Relaxed: after a failure, the sequence is loaded again.
+                head_.store(Positions::next(p), std::memory_order_release);  // E6 order
+                value.emplace(std::move(slot.cell.get()));
+                slot.cell.destroyAndOwnLines();
+                leave(slot);
+                return true;
+            }
+        }
+    }
+
+    /// The position up to which the counts reach.
+    [[nodiscard]] Index done() const noexcept {
+        return static_cast<Index>(taken_.load(std::memory_order_acquire) +
+                                  dropped_.load(std::memory_order_acquire) +
+                                  skipped_.load(std::memory_order_acquire));  // E4 done
+    }
+
+    // Read by all threads, written once; with one producer only.
+    Atomic<bool> closed_{false};
+    mutable Atomic<bool> drained_{false};
+
+    // Written by producers.
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
+    Atomic<Index> dropped_{0};
+    Atomic<Index> skipped_{0};
+    RoleCheck producerRole_;
+
+    // Written by consumers.
+    alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};
+    Atomic<Index> taken_{firstPosition};
+
+    alignas(line) alignas(Storage) Storage slots_;
+};
+
+}  // namespace sluice

@@ -214,6 +214,20 @@ bool timeStamps() {
     return stamped.process() == 1 && age.count() >= 0;
 }
 
+struct ShortLived : sluice::FullBusTraits {
+    static constexpr bool expiry = true;
+};
+
+bool messagesThatExpire() {
+    static sluice::Bus<Machine, ShortLived> fresh;
+    const auto expires = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    const sluice::ExpiringOptions<> options{{sluice::Priority::low}, expires};
+    (void)fresh.publish(Temperature{1, 20}, options);
+    (void)fresh.publish(Temperature{2, 20});  // never expires
+    std::this_thread::sleep_until(expires);
+    return fresh.process() == 2 && fresh.statistics().total().expired == 1;
+}
+
 bool consumerThread() {
     static sluice::Bus<Machine> own;
     int seen = 0;
@@ -313,10 +327,11 @@ bool metrics() {
 }  // namespace
 
 int main() {
-    const bool all[] = {publishing(), results(),        pressure(),  visitor(),
-                        component(),  partOfTheTypes(), traits(),    onlyTheNewest(),
-                        timeStamps(), consumerThread(), eventLoop(), severalConsumers(),
-                        workers(),    metrics(),        whyRefused()};
+    const bool all[] = {
+        publishing(),     results(),   pressure(),         visitor(),    component(),
+        partOfTheTypes(), traits(),    onlyTheNewest(),    timeStamps(), messagesThatExpire(),
+        consumerThread(), eventLoop(), severalConsumers(), workers(),    metrics(),
+        whyRefused()};
     for (const bool good : all) {
         if (!good) {
             return 1;

@@ -82,6 +82,7 @@ using sluice::ExecutorAlarm;
 using sluice::ExecutorOptions;
 using sluice::ExecutorTask;
 using sluice::Expected;
+using sluice::ExpiringOptions;
 using sluice::FailureTraits;
 using sluice::FixedBlockPool;
 using sluice::FixedFunction;

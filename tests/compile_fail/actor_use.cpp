@@ -100,7 +100,7 @@ bool use(Owned& object, sluice::Executor& executor) {
     return object.start(executor);
 }
 #elif CASE == 12
-// EXPECT ONLY: a PooledObject has no ids, rooms, overflow policies
+// EXPECT ONLY: a PooledObject has no ids, expiry, rooms, overflow policies
 struct Drops : sluice::PooledTraits {
     static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
         sluice::Overflow::reject, sluice::Overflow::dropOldest, sluice::Overflow::reject};

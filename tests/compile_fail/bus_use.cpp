@@ -1,6 +1,7 @@
 #include <sluice/bus/bus.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -100,4 +101,17 @@ struct Dropping : sluice::FullBusTraits {
         sluice::Overflow::dropOldest, sluice::Overflow::reject, sluice::Overflow::reject};
 };
 sluice::Bus<Types, Dropping> bus;
+#elif CASE == 25
+// EXPECT ONLY: messages of this bus do not expire: set expiry of its traits
+sluice::SendResult publish(FullBus& bus) {
+    return bus.publish(Sample{1}, sluice::ExpiringOptions<>{{}, {}});
+}
+#elif CASE == 26
+// EXPECT ONLY: `expires` is a time of another clock than Platform::Clock of the traits
+struct Mortal : sluice::FullBusTraits {
+    static constexpr bool expiry = true;
+};
+sluice::SendResult publish(sluice::Bus<Types, Mortal>& bus) {
+    return bus.publish(Sample{1}, sluice::ExpiringOptions<std::chrono::system_clock>{{}, {}});
+}
 #endif

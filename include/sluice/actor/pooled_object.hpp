@@ -75,8 +75,9 @@ constexpr bool arePooledTraits() noexcept {
                               "are those of an ActiveObject");
     if constexpr (areDerived) {
         constexpr bool areHonoured =
-            Traits::priorities && !Traits::ids && !hasPolicy<Traits>(Overflow::block) &&
-            !hasPolicy<Traits>(Overflow::dropOldest) && Traits::service == Base::service &&
+            Traits::priorities && !Traits::ids && !Traits::expiry &&
+            !hasPolicy<Traits>(Overflow::block) && !hasPolicy<Traits>(Overflow::dropOldest) &&
+            Traits::service == Base::service &&
             Traits::rooms[0] + Traits::rooms[1] + Traits::rooms[2] == 0 &&
             Traits::producers == Base::producers && Traits::maxHandlers == Base::maxHandlers &&
             Traits::handlerSize == Base::handlerSize && Traits::weights[0] == Base::weights[0] &&
@@ -86,10 +87,11 @@ constexpr bool arePooledTraits() noexcept {
             std::is_same_v<typename Traits::Observer, typename Base::Observer> &&
             std::is_same_v<typename Traits::Wait, typename Base::Wait> &&
             std::is_same_v<typename Traits::Pacing, typename Base::Pacing>;
-        static_assert(areHonoured,
-                      "a PooledObject has no ids, rooms, overflow policies, order of service, "
-                      "mayWait, Observer, handler tables, Wait or Pacing, and its executor limits "
-                      "the size of messages: its traits must not set them");
+        static_assert(
+            areHonoured,
+            "a PooledObject has no ids, expiry, rooms, overflow policies, order of service, "
+            "mayWait, Observer, handler tables, Wait or Pacing, and its executor limits "
+            "the size of messages: its traits must not set them");
     }
     return areDerived;
 }

@@ -145,7 +145,7 @@ public:
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
-        const PublishOptions& all = detail::optionsOf<Traits>(options);
+        const auto& all = detail::optionsOf<Traits>(options);
         using T = typename std::iterator_traits<Iterator>::value_type;
         static_assert(std::is_base_of_v<std::forward_iterator_tag,
                                         typename std::iterator_traits<Iterator>::iterator_category>,
@@ -400,9 +400,9 @@ private:
 
     // ---- Publishing
 
-    template <class T, class Waiting, class... Args>
-    [[gnu::always_inline]] SendResult publishOne(const PublishOptions& options,
-                                                 const Waiting& waiting, Args&&... args) {
+    template <class T, class Options, class Waiting, class... Args>
+    [[gnu::always_inline]] SendResult publishOne(const Options& options, const Waiting& waiting,
+                                                 Args&&... args) {
         const auto build = [&](QueuedMessage& queued) {
             queued.template build<T>(std::forward<Args>(args)...);
         };
@@ -410,17 +410,18 @@ private:
     }
 
     /// Publishes up to `count` messages, which build(queued) constructs.
-    template <class Count, class Waiting, class Build>
-    Sent send(std::size_t type, const PublishOptions& options, Count count, const Waiting& waiting,
+    template <class Options, class Count, class Waiting, class Build>
+    Sent send(std::size_t type, const Options& options, Count count, const Waiting& waiting,
               const Build& build) {
-        SLUICE_ASSERT(detail::indexOf(options.priority) < priorityCount,
+        [[maybe_unused]] const Priority priority = detail::priorityOf(options);
+        SLUICE_ASSERT(detail::indexOf(priority) < priorityCount,
                       "there is no such priority: publish with low, medium or high");
         const detail::OptionFields<Traits> fields(options);
         if constexpr (Traits::priorities) {
-            if (options.priority == Priority::high) {
+            if (priority == Priority::high) {
                 return sendTo<Priority::high>(type, fields, count, waiting, build);
             }
-            if (options.priority == Priority::low) {
+            if (priority == Priority::low) {
                 return sendTo<Priority::low>(type, fields, count, waiting, build);
             }
         }
@@ -465,14 +466,7 @@ private:
         }
         const CallCheck::Scope call(publishers_);
         EndOfSend<P> end{*this};
-        auto claim = [&]() __attribute__((always_inline)) {
-            if constexpr (Traits::producers == Producers::many && !std::is_same_v<Count, One>) {
-                return ring.tryReserve(count);
-            } else {
-                return ring.tryReserve();
-            }
-        }
-        ();
+        auto claim = ring.tryReserve(count);
         if (__builtin_expect(!claim, 0)) {
             const bool isClosed = claim.result() == SendResult::closed;
             // An attempt keeps an SpscRing undrained while it runs.
@@ -711,7 +705,11 @@ private:
         return ring<P>().consumeWhile(
             [&](QueuedMessage & queued) __attribute__((always_inline)) {
                 Delivery<P> delivery{*this, batch, queued};
-                handle(delivery);
+                if (queued.hasExpired() && !batch.isDiscarding) {
+                    delivery.outcome = ConsumeOutcome::expired;
+                } else {
+                    handle(delivery);
+                }
             },
             max,
             [&]() __attribute__((always_inline)) { return passSlot<P>(batch) && keepGoing(); });
@@ -835,8 +833,8 @@ private:
     template <class T, class Handler, class OnFull>
     Subscription subscribeOr(Handler&& handler, const OnFull& onFull) {
         using H = std::decay_t<Handler>;
-        constexpr bool isListed = detail::checkListed<List, T>();
-        if constexpr (!isListed || !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
+        if constexpr (!detail::checkListed<List, T>() ||
+                      !detail::checkHandler<H, T, Header, Traits::handlerSize>()) {
             return {};  // avoids follow-up errors
         } else if (detail::isEmptyCallable<H>(handler)) {
             SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");

@@ -18,12 +18,13 @@ struct MessageCounts {
     std::uint64_t delivered = 0;  ///< accepted, and passed to its handlers or the visitor
     std::uint64_t unhandled = 0;  ///< accepted, but no handler or visitor took it
     std::uint64_t discarded = 0;  ///< accepted, and destroyed by stop() or discard()
+    std::uint64_t expired = 0;    ///< accepted, and destroyed because their time was over
     std::uint64_t failed = 0;     ///< handler calls that threw
 
     [[nodiscard]] std::uint64_t rejected() const noexcept { return full + closed; }
     [[nodiscard]] std::uint64_t attempted() const noexcept { return published + rejected(); }
     [[nodiscard]] std::uint64_t queued() const noexcept {
-        return published - dropped - delivered - unhandled - discarded;
+        return published - dropped - delivered - unhandled - discarded - expired;
     }
 
     MessageCounts& operator+=(const MessageCounts& other) noexcept {
@@ -34,6 +35,7 @@ struct MessageCounts {
         delivered += other.delivered;
         unhandled += other.unhandled;
         discarded += other.discarded;
+        expired += other.expired;
         failed += other.failed;
         return *this;
     }
@@ -55,7 +57,7 @@ struct QueueTimes {
 /// The outcomes of all messages. For each priority and in total:
 ///
 ///     attempted = published + rejected
-///     published = delivered + unhandled + dropped + discarded + queued
+///     published = delivered + unhandled + dropped + discarded + expired + queued
 ///
 /// For a single type, `published` excludes queued messages. A message under construction counts as
 /// published, except with Producers::one; if its constructor throws, it counts as no attempt. Under

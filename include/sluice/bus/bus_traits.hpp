@@ -86,6 +86,9 @@ struct FullBusTraits : QueueTraits {
     static constexpr bool origins = false;
     static constexpr bool traces = false;
 
+    /// Whether messages may expire: see ExpiringOptions.
+    static constexpr bool expiry = false;
+
     /// The largest message that the list of types may contain, in bytes.
     static constexpr std::size_t maxMessageSize = 4096;
 

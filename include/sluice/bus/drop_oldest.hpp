@@ -32,7 +32,7 @@ class DropOldestRing : public MpmcRing<T, 2 * Room, Traits> {
 public:
     // ---- Publishers
 
-    [[nodiscard]] auto tryReserve() { return Ring::tryReserve(); }
+    [[nodiscard]] auto tryReserve(One one = {}) { return Ring::tryReserve(one); }
     [[nodiscard]] auto tryReserve(std::size_t most) {
         return Ring::tryReserve(std::min(most, Room));
     }

@@ -5,6 +5,7 @@
 #include <sluice/bus/priority.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -76,6 +77,14 @@ struct PublishOptions {
     std::uint64_t trace = 0;   ///< follows a message across processes
 };
 
+/// Options of a message that the consumer destroys and counts as `expired` unless its handlers
+/// begin before `expires`, a time of the bus' clock. For traits with `expiry`.
+template <class Clock = std::chrono::steady_clock>
+struct ExpiringOptions {
+    PublishOptions options;
+    typename Clock::time_point expires;
+};
+
 namespace detail {
 
 template <class T>
@@ -96,10 +105,34 @@ constexpr std::size_t listedIndex() noexcept {
     return checkListed<List, T>() ? List::template indexOf<T> : 0;
 }
 
-/// PublishOptions, by reference if they are given, otherwise made from a Priority.
+template <class Options>
+inline constexpr bool isExpiring = false;
+template <class Clock>
+inline constexpr bool isExpiring<ExpiringOptions<Clock>> = true;
+
+constexpr Priority priorityOf(const PublishOptions& options) noexcept {
+    return options.priority;
+}
+template <class Clock>
+constexpr Priority priorityOf(const ExpiringOptions<Clock>& expiring) noexcept {
+    return expiring.options.priority;
+}
+
+/// The options of a publication, by reference if they are given, otherwise made from a Priority.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
-    if constexpr (std::is_base_of_v<PublishOptions, Options>) {
+    if constexpr (isExpiring<Options>) {
+        using OfTheBus = ExpiringOptions<typename Traits::Platform::Clock>;
+        static_assert(Traits::expiry,
+                      "messages of this bus do not expire: set expiry of its traits");
+        static_assert(!Traits::expiry || std::is_same_v<Options, OfTheBus>,
+                      "`expires` is a time of another clock than Platform::Clock of the traits");
+        if constexpr (Traits::expiry && std::is_same_v<Options, OfTheBus>) {
+            return static_cast<const Options&>(options);
+        } else {
+            return PublishOptions{};
+        }
+    } else if constexpr (std::is_base_of_v<PublishOptions, Options>) {
         return static_cast<const PublishOptions&>(options);
     } else if constexpr (std::is_same_v<Options, Priority>) {
         static_assert(Traits::priorities, "this bus has no priorities: see its traits");
@@ -138,6 +171,20 @@ struct TimeField<Traits, true> {
     union {
         /// The time of the publication, as exact as Traits::timeStamp.
         typename Traits::Platform::Clock::time_point timeStamp;
+    };
+};
+
+template <class Traits, bool On>
+struct ExpiryField {
+    static constexpr bool hasExpiry = false;
+};
+template <class Traits>
+struct ExpiryField<Traits, true> {
+    static constexpr bool hasExpiry = true;
+    ExpiryField() noexcept {}  // as in TimeField
+    union {
+        /// Handlers do not see the message after this time; time_point::max(): it does not expire.
+        typename Traits::Platform::Clock::time_point expires;
     };
 };
 
@@ -184,7 +231,8 @@ struct PriorityField<true> {
 /// The options that a header keeps, without the priority. Passed in registers, because a
 /// publication's atomic operation waits for the thread's earlier stores.
 template <class Traits>
-struct OptionFields : TraceField<Traits::traces>,
+struct OptionFields : ExpiryField<Traits, Traits::expiry>,
+                      TraceField<Traits::traces>,
                       SenderField<Traits::senders>,
                       OriginField<Traits::origins> {
     OptionFields() noexcept = default;
@@ -198,13 +246,22 @@ struct OptionFields : TraceField<Traits::traces>,
         if constexpr (Traits::origins) {
             this->origin = options.origin;
         }
+        if constexpr (Traits::expiry) {
+            this->expires = Traits::Platform::Clock::time_point::max();
+        }
+    }
+    explicit OptionFields(
+        const ExpiringOptions<typename Traits::Platform::Clock>& expiring) noexcept
+        : OptionFields(expiring.options) {
+        this->expires = expiring.expires;
     }
 };
 
 }  // namespace detail
 
-/// The data beside each message: `id`, `timeStamp`, `trace`, `sender`, `origin` and `priority`, as
-/// the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those that exist.
+/// The data beside each message: `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
+/// `priority`, as the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those
+/// that exist.
 template <class Traits>
 struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
@@ -248,6 +305,14 @@ public:
     [[nodiscard]] std::size_t typeIndex() const noexcept { return typeIndex_; }
 
     const MessageHeader<Traits>& header() const noexcept { return *this; }
+
+    [[nodiscard]] bool hasExpired() const noexcept {
+        if constexpr (Traits::expiry) {
+            using Clock = typename Traits::Platform::Clock;
+            return this->expires != Clock::time_point::max() && Clock::now() >= this->expires;
+        }
+        return false;
+    }
 
     template <class T, class... Args>
     void build(Args&&... args) {

@@ -11,7 +11,12 @@ namespace sluice::detail {
 
 template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::singlePublisher, T, Room, Traits> {
-    using Type = SpscRing<T, Room, Traits>;
+    struct Type : SpscRing<T, Room, Traits> {
+        /// A single slot, however many messages the publisher has.
+        [[nodiscard]] auto tryReserve(std::size_t) {
+            return SpscRing<T, Room, Traits>::tryReserve();
+        }
+    };
 };
 
 }  // namespace sluice::detail

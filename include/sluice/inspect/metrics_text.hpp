@@ -16,8 +16,8 @@
 /// Families:
 ///
 /// - by bus, type and priority: messages published, rejected (by reason), dropped, delivered,
-///   unhandled and discarded, and failed calls of handlers, as counters; messages in the bus as a
-///   gauge
+///   unhandled, discarded and expired, and failed calls of handlers, as counters; messages in the
+///   bus as a gauge
 /// - by bus and priority: the time in the bus as a summary, and the longest time as a gauge
 /// - by bus: the most messages that were in the bus simultaneously, as a gauge
 ///

@@ -243,5 +243,95 @@ TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {
     EXPECT_EQ(bus.statistics().times[1].count, 100U);
 }
 
+// ---- Messages that expire
+
+template <class Base = DeepTraits<16>>
+struct Mortal : Base {
+    using Platform = HandPlatform;
+    using Wait = HandWait;
+    using Pacing = NoPacing;
+    static constexpr bool expiry = true;
+};
+struct ByShares : DeepTraits<16> {
+    static constexpr PriorityOrder service = PriorityOrder::weighted;
+};
+struct ByOne : DeepTraits<16> {
+    [[maybe_unused]] static constexpr Producers producers = Producers::one;
+};
+using Dropping = OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject, 32>;
+struct NoPriorities : DeepTraits<16> {
+    static constexpr bool priorities = false;
+};
+static_assert(!MessageHeader<FullBusTraits>::hasExpiry && MessageHeader<Mortal<>>::hasExpiry);
+
+template <class Traits>
+class BusExpiryTest : public testing::Test {
+protected:
+    using TheBus = Bus<TestMessages, Mortal<Traits>>;
+    using Options = ExpiringOptions<HandClock>;
+
+    static HandClock::time_point at(HandClock::rep time) {
+        return HandClock::time_point(HandClock::duration(time));
+    }
+    /// Two that expire at 100 and 200, and one that does not.
+    void publishThree() {
+        HandClock::time = 50;
+        ASSERT_EQ(bus.publish(Sample{1}, Options{{}, at(100)}), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{2}, Options{{Priority::medium, 7}, at(200)}), SendResult::ok);
+        ASSERT_EQ(bus.publish(Sample{3}), SendResult::ok);
+    }
+
+    TheBus bus;
+};
+using ExpiryTraits = testing::Types<DeepTraits<16>, ByShares, ByOne, Dropping, NoPriorities>;
+TYPED_TEST_SUITE(BusExpiryTest, ExpiryTraits, );
+
+TYPED_TEST(BusExpiryTest, NoHandlerSeesAMessageAfterItsTime) {
+    for (const bool byVisitor : {false, true}) {
+        this->publishThree();
+        const MessageCounts before = this->bus.statistics().total();
+        HandClock::time = 100;
+        std::vector<int> seen;
+        const auto handler = [&](const Sample& sample, const auto& header) {
+            EXPECT_EQ(header.expires,
+                      sample.value == 2 ? this->at(200) : HandClock::time_point::max());
+            EXPECT_EQ(header.sender, sample.value == 2 ? 7U : 0U);
+            seen.push_back(sample.value);
+        };
+        const auto subscription = this->bus.template subscribe<Sample>(handler);
+        EXPECT_EQ(byVisitor ? this->bus.processWith(partial(handler)) : this->bus.process(), 3U);
+        EXPECT_EQ(seen, (std::vector<int>{2, 3}));
+        const MessageCounts total = this->bus.statistics().total();
+        EXPECT_EQ(total.expired - before.expired, 1U);
+        EXPECT_EQ(total.delivered - before.delivered, 2U);
+        EXPECT_EQ(total.published, total.delivered + total.expired);
+        EXPECT_EQ(this->bus.statistics().ofType(0).expired, total.expired);
+        EXPECT_EQ(total.queued(), 0U);
+        EXPECT_EQ(this->bus.statistics().times[1].count, total.delivered);
+    }
+}
+
+TYPED_TEST(BusExpiryTest, HandlerThatTakesLongMakesTheNextMessageExpire) {
+    this->publishThree();
+    std::vector<int> seen;
+    EXPECT_EQ(this->bus.processWith(partial([&](const Sample& sample) {
+        seen.push_back(sample.value);
+        HandClock::time = 200;
+    })),
+              3U);
+    EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+    EXPECT_EQ(this->bus.statistics().total().expired, 1U);
+}
+
+TYPED_TEST(BusExpiryTest, QueuedAndDiscardedMessagesHaveNotExpired) {
+    this->publishThree();
+    HandClock::time = 1000;
+    EXPECT_EQ(this->bus.statistics().total().queued(), 3U);
+    EXPECT_EQ(this->bus.discard(), 3U);
+    const MessageCounts total = this->bus.statistics().total();
+    EXPECT_EQ(total.expired, 0U);
+    EXPECT_EQ(total.discarded, 3U);
+}
+
 }  // namespace
 }  // namespace sluice

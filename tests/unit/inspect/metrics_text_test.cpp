@@ -42,9 +42,10 @@ TEST(BusMetricsTextTest, IsThisText) {
         counts.full = 10 * next;
         counts.closed = 0;
         counts.dropped = 2 * next;
-        counts.delivered = 90 * next;
+        counts.delivered = 89 * next;
         counts.unhandled = 4 * next;
         counts.discarded = 3 * next;
+        counts.expired = next;
         counts.failed = 4;
         ++next;
     }
@@ -74,9 +75,9 @@ sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="medium"} 4
 sluice_bus_dropped_total{bus="vehicle",type="Sample",priority="high"} 6
 # HELP sluice_bus_delivered_total Accepted messages that went to their handlers.
 # TYPE sluice_bus_delivered_total counter
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="low"} 90
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="medium"} 180
-sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="high"} 270
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="low"} 89
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="medium"} 178
+sluice_bus_delivered_total{bus="vehicle",type="Sample",priority="high"} 267
 # HELP sluice_bus_unhandled_total Accepted messages that no handler took.
 # TYPE sluice_bus_unhandled_total counter
 sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="low"} 4
@@ -87,6 +88,11 @@ sluice_bus_unhandled_total{bus="vehicle",type="Sample",priority="high"} 12
 sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="low"} 3
 sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="medium"} 6
 sluice_bus_discarded_total{bus="vehicle",type="Sample",priority="high"} 9
+# HELP sluice_bus_expired_total Accepted messages whose time was over.
+# TYPE sluice_bus_expired_total counter
+sluice_bus_expired_total{bus="vehicle",type="Sample",priority="low"} 1
+sluice_bus_expired_total{bus="vehicle",type="Sample",priority="medium"} 2
+sluice_bus_expired_total{bus="vehicle",type="Sample",priority="high"} 3
 # HELP sluice_bus_handler_failures_total Calls of handlers that threw.
 # TYPE sluice_bus_handler_failures_total counter
 sluice_bus_handler_failures_total{bus="vehicle",type="Sample",priority="low"} 4

@@ -99,7 +99,7 @@ BusStatistics<1> unequalNumbers(std::uint64_t next) {
         for (std::uint64_t MessageCounts::*member :
              {&MessageCounts::full, &MessageCounts::closed, &MessageCounts::dropped,
               &MessageCounts::delivered, &MessageCounts::unhandled, &MessageCounts::discarded,
-              &MessageCounts::failed}) {
+              &MessageCounts::expired, &MessageCounts::failed}) {
             counts.*member = next++;
         }
         counts.published = 100 * next++;

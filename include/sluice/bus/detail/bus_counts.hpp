@@ -21,7 +21,7 @@ enum class PublishOutcome : std::size_t { full, closed, dropped };
 
 /// How the consumer ended a message: the index of a counter. Unhandled messages also count as
 /// handled, so that the common case is one count.
-enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled };
+enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled, expired };
 
 /// The counts of a bus. Ring positions count accepted messages, the consumer counts those that
 /// leave, and publishers count refusals and drops.
@@ -97,13 +97,16 @@ public:
                 counts.delivered = handled - counts.unhandled;
                 counts.failed = consumed_[1][i][type].get();
                 counts.discarded = consumed_[2][i][type].get();
+                if constexpr (Traits::expiry) {
+                    counts.expired = consumed_[4][i][type].get();
+                }
                 for (const Stripe& each : stripes_) {
                     const Outcomes& outcomes = each.outcomes[type][i];
                     counts.full += outcomes[0].load(std::memory_order_relaxed);  // orders nothing
                     counts.closed += outcomes[1].load(std::memory_order_relaxed);
                     counts.dropped += outcomes[2].load(std::memory_order_acquire);  // E1 counted
                 }
-                counts.published = handled + counts.discarded + counts.dropped;
+                counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
             // Messages that arrived and left since `left` was read are not queued: the room bounds
@@ -157,7 +160,8 @@ private:
 
     // Written by the consumer. The type is the last index, so that a count takes no multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
-    alignas(Traits::cacheLineSize) alignas(Count) std::array<OfPriority, 4> consumed_;
+    alignas(Traits::cacheLineSize) alignas(
+        Count) std::array<OfPriority, Traits::expiry ? 5 : 4> consumed_;
     std::array<Times, priorityCount> times_;
 };
 

@@ -62,6 +62,8 @@ public:
                 &MessageCounts::unhandled);
         counter("sluice_bus_discarded_total", "Accepted messages that were thrown away.",
                 &MessageCounts::discarded);
+        counter("sluice_bus_expired_total", "Accepted messages whose time was over.",
+                &MessageCounts::expired);
         counter("sluice_bus_handler_failures_total", "Calls of handlers that threw.",
                 &MessageCounts::failed);
         queued();

@@ -114,7 +114,7 @@ public:
 
     /// Reserves the next slot, to build a message in several steps. Later messages are not
     /// delivered until the reservation is committed or destroyed.
-    [[nodiscard]] Reservation tryReserve() { return Reservation(*this, claim(One())); }
+    [[nodiscard]] Reservation tryReserve(One one = {}) { return Reservation(*this, claim(one)); }
 
     /// Reserves up to `max` slots with one compare-exchange.
     [[nodiscard]] Reservation tryReserve(std::size_t max) {

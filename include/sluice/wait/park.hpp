@@ -227,8 +227,10 @@ protected:
                 if (now >= deadline) {
                     return cancelWait(epoch);
                 }
-                left = deadline - now < longestSleep ? std::chrono::nanoseconds(deadline - now)
-                                                     : longestSleep;
+                using std::chrono::nanoseconds;
+                left = deadline - now < longestSleep
+                           ? std::chrono::duration_cast<nanoseconds>(deadline - now)
+                           : longestSleep;
             }
             parker_.park(
                 state_, [&](State seen) noexcept { return !isNotified(epoch, seen); }, left);

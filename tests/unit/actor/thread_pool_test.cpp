@@ -247,8 +247,8 @@ TEST(ThreadPoolTest, IsNotIdleWhileAHandlerRuns) {
     EXPECT_FALSE(pool.waitUntilIdle(deadline));
     EXPECT_GE(std::chrono::steady_clock::now(), deadline);
     EXPECT_FALSE(pool.waitUntilIdle({}));
-    Crew crew;
     std::atomic<int> left{4};
+    Crew crew;
     for (int i = 0; i < 4; ++i) {
         crew.add([&] {
             if (--left == 0) {

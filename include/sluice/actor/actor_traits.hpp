@@ -16,8 +16,8 @@ enum class OnFailure : unsigned char {
     restart,  ///< it calls `restart()` of the class; beyond the limit it stops
 };
 
-/// The traits about failures.
-struct FailureTraits {
+/// The traits of all objects with handlers.
+struct ObjectTraits {
     static constexpr OnFailure onFailure = OnFailure::goOn;
 
     // With OnFailure::restart: a failure stops the object if there have been restartLimit restarts
@@ -27,13 +27,6 @@ struct FailureTraits {
     /// The wait before a restart; it doubles with each earlier restart in the period.
     static constexpr std::chrono::nanoseconds restartBackOff = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
-};
-
-/// The traits of an active object: those of a bus, such as BareBusTraits, and those about failures.
-template <class MailboxTraits>
-struct BasicActorTraits : MailboxTraits, FailureTraits {
-    /// The room of the mailbox, which lies in the object; see FullBusTraits::depth.
-    static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// The largest number of simultaneous timers, stored in the object. A cancelled timer counts
     /// until the object's thread has seen the cancellation, or its running handler has returned.
@@ -51,6 +44,13 @@ struct BasicActorTraits : MailboxTraits, FailureTraits {
 
     /// Whether handlerTimes() measures, which costs two clock reads for each message.
     static constexpr bool handlerTimes = false;
+};
+
+/// The traits of an active object: those of a bus, such as BareBusTraits, and those of all objects.
+template <class MailboxTraits>
+struct BasicActorTraits : MailboxTraits, ObjectTraits {
+    /// The room of the mailbox, which lies in the object; see FullBusTraits::depth.
+    static constexpr std::size_t depth = MailboxTraits::priorities ? 128 : 256;
 
     /// A post waits for room only on threads that do not run handlers.
     static bool mayWait() noexcept { return !HandlerThread<StdPlatform>::isHere(); }

@@ -449,7 +449,7 @@ private:
 namespace sluice {
 
 /// The traits of an object on an executor. The other traits of a bus do not compile.
-struct PooledTraits : BareBusTraits, FailureTraits {
+struct PooledTraits : BareBusTraits, ObjectTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
@@ -458,13 +458,6 @@ struct PooledTraits : BareBusTraits, FailureTraits {
     static constexpr std::uint32_t depth = 256;
     /// The largest number of messages handled before other objects run.
     static constexpr std::size_t batch = 32;
-    // See ActorTraits.
-    static constexpr std::size_t maxTimers = 0;
-    template <class Message>
-    static constexpr std::uint32_t maxInFlight = 0;
-    static constexpr std::size_t maxCoroutines = 0;
-    static constexpr bool awaitedPosts = false;
-    static constexpr bool handlerTimes = false;
 };
 
 /// An object that handles its messages one at a time on threads that it shares with other objects,

@@ -221,19 +221,20 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
     }
 
-    /// Takes a task that the previous call has seen. Callers have the pool's lock.
-    Task* takeSeen() noexcept {
+    /// Appends a task that the previous call has seen; otherwise returns whether there is a task.
+    /// Callers have the pool's lock.
+    template <class Append>
+    bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);
-        if (task != nullptr && task == seen_ &&
-            task_.compare_exchange_strong(task, nullptr, std::memory_order_acquire,
-                                          std::memory_order_relaxed)) {  // E2
-            return std::exchange(seen_, nullptr);
+        if (task == nullptr || task != seen_ ||
+            !task_.compare_exchange_strong(task, nullptr, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {  // E2
+            seen_ = task;
+            return task != nullptr;
         }
-        seen_ = task;
-        return nullptr;
+        append(*std::exchange(seen_, nullptr));
+        return false;
     }
-    /// Whether the last takeSeen() has seen a task and left it.
-    [[nodiscard]] bool hasSeen() const noexcept { return seen_ != nullptr; }
 
 private:
     typename Platform::template Atomic<Task*> task_{nullptr};
@@ -257,29 +258,24 @@ public:
     /// the watch.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
-        bool isAnySeen = takeSeen(workers, append);
-        if (!isAnySeen) {
+        const auto checkAll = [&] {
+            bool isAnySet = false;
+            for (auto& worker : workers) {
+                isAnySet = worker.next.check(append) || isAnySet;
+            }
+            return isAnySet;
+        };
+        bool isAnySet = checkAll();
+        if (!isAnySet) {
             isOn_.store(false, std::memory_order_relaxed);
             Platform::Fence::heavy();  // E3
-            isAnySeen = takeSeen(workers, append);
-            isOn_.store(isAnySeen, std::memory_order_relaxed);
+            isAnySet = checkAll();
+            isOn_.store(isAnySet, std::memory_order_relaxed);
         }
-        return isAnySeen;
+        return isAnySet;
     }
 
 private:
-    template <class Workers, class Append>
-    static bool takeSeen(Workers& workers, const Append& append) noexcept {
-        bool isAnySeen = false;
-        for (auto& worker : workers) {
-            if (auto* const task = worker.next.takeSeen()) {
-                append(*task);
-            }
-            isAnySeen = isAnySeen || worker.next.hasSeen();
-        }
-        return isAnySeen;
-    }
-
     typename Platform::template Atomic<bool> isOn_{false};
 };
 

@@ -87,10 +87,9 @@ struct backend_options {
     /// exceptions. Log calls in the function do not wait for room.
     std::function<void(const dropped_records&)> on_drop;
 
-    /// The clock of printed times, for simulations. Log calls call it on their own threads, after
-    /// the level check. It also replaces the times of log(time, ...) and of backtraces. It must
-    /// not log. Order and all intervals follow the system's steady clock; for daily rotation see
-    /// file_rotation::clock.
+    /// The clock of printed times, for simulations, also of log(time, ...) and of backtraces. Log
+    /// calls call it on their own threads, after the level check; it must not log. Intervals follow
+    /// the steady clock. For daily rotation see file_rotation::clock.
     std::function<std::chrono::system_clock::time_point()> clock = std::chrono::system_clock::now;
 
     bool has_own_clock() const noexcept {

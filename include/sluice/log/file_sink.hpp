@@ -92,11 +92,9 @@ inline void check(const file_rotation& rotation) {
     require(age >= 0, "max_age", age, "0 or more");
     require(bytes == 0 || bytes >= rotation.max_bytes, "max_total_bytes", bytes,
             "max_bytes or more");
-    const bool rotates = rotation.max_bytes != 0 || rotation.daily;
-    const char* const needed = "0 without max_bytes and daily";
-    require(rotates || rotation.max_files == 0, "max_files", rotation.max_files, needed);
-    require(rotates || age == 0, "max_age", age, needed);
-    require(rotates || bytes == 0, "max_total_bytes", bytes, needed);
+    require(rotation.max_bytes != 0 || rotation.daily ||
+                (rotation.max_files == 0 && age == 0 && bytes == 0),
+            "max_bytes", rotation.max_bytes, "1 or more for limits of rotated files");
     if (!rotation.clock) {
         throw spdlog::spdlog_ex("sluice::log::file_rotation: clock: null, limit a function");
     }
@@ -118,8 +116,7 @@ public:
     const spdlog::filename_t& name() const { return name_; }
 
     std::size_t size() const noexcept { return size_; }
-    /// The last write before the file was opened; for an empty file, the opening.
-    Time lastWritten() const noexcept { return lastWritten_; }
+    Time lastWritten() const noexcept { return spdlog::log_clock::from_time_t(status().st_mtime); }
 
     /// Closes the file, and opens the file that has the name now. Tries once, while spdlog sleeps
     /// between five attempts.
@@ -140,10 +137,7 @@ public:
             handlers_.after_open(name_, file_);
             std::fflush(file_);  // the handler may have written a header
         }
-        const struct ::stat own = status();
-        size_ = static_cast<std::size_t>(own.st_size);
-        lastWritten_ =
-            size_ == 0 ? spdlog::log_clock::now() : spdlog::log_clock::from_time_t(own.st_mtime);
+        size_ = static_cast<std::size_t>(status().st_size);
     }
 
     /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws. A closed
@@ -242,16 +236,12 @@ private:
         return found;
     }
 
-    /// Whether it is the part of a name that nextName() adds.
+    /// Whether it is the part of a name that nextName() adds, as in ".20261123-180000-0000".
     static bool isTime(std::string_view text) {
-        constexpr std::string_view form = ".00000000-000000-0000";
-        for (std::size_t i = 0; i < text.size(); ++i) {
-            const char wanted = i < form.size() ? form[i] : '0';
-            if (wanted == '0' ? text[i] < '0' || text[i] > '9' : text[i] != wanted) {
-                return false;
-            }
-        }
-        return text.size() >= form.size();
+        const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+        return text.size() >= 21 && text[0] == '.' && text[9] == '-' && text[16] == '-' &&
+               std::count_if(text.begin() + 1, text.end(), isDigit) + 3 ==
+                   static_cast<std::ptrdiff_t>(text.size());
     }
 
     /// All members are 0 for a closed file.
@@ -300,7 +290,6 @@ private:
     const spdlog::file_event_handlers handlers_;
     std::FILE* file_ = nullptr;  ///< null: closed
     std::size_t size_ = 0;
-    Time lastWritten_{};
     std::string second_;   ///< the time in the last name of a rotated file
     unsigned number_ = 0;  ///< the next number of this second
 };
@@ -414,9 +403,7 @@ public:
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
-        if (file_.isMoved()) {
-            begun_ = 0;  // a line that the old file has in part begins again
-        }
+        begun_ = file_.isMoved() ? 0 : begun_;  // in another file a line begins again
         file_.open(false);
         write(guard);
     }

@@ -405,7 +405,7 @@ TEST_F(LogFileRetention, ASettingThatMakesNoSenseIsRefused) {
                   it.daily = false;
                   it.max_files = 3;
               }),
-              "max_files: 3, limit 0 without max_bytes and daily");
+              "max_bytes: 0, limit 1 or more for limits of rotated files");
     EXPECT_EQ(refusal([](Wrong it) { it.clock = nullptr; }), "clock: null, limit a function");
     EXPECT_EQ(files().size(), 3u);
 }

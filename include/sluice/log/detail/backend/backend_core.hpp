@@ -621,13 +621,12 @@ private:
                                                         std::move(formatter));
         FormatterChange& kept = *change;
         std::unique_ptr<OrderedAction> action = std::move(change);
-        const bool isTaken = actions_.push(action, [this]() noexcept { return queue_.now(); });
-        if (isTaken) {
+        if (actions_.push(action, [this]() noexcept { return queue_.now(); })) {
             queue_.wake();  // without a worker, the next log call runs the action
-        } else {
-            formatter = std::move(kept.formatter);
+            return true;
         }
-        return isTaken;
+        formatter = std::move(kept.formatter);
+        return false;
     }
 
     // ---- Crash

@@ -523,7 +523,7 @@ public:
         const bool isWanted = logger.flushWanted.load(std::memory_order_relaxed) != 0;
         sinks_.flush(logger, [&](const SinkEntry& entry) {
             return isWanted || logger.flushTaken != 0 ||
-                   (entry.sink.use_count() > 1 && loggers_.usersOf(entry.sink) == 1);
+                   (entry.sink.use_count() > 1 && !loggers_.findUser(*entry.sink, &logger).first);
         });
     }
 

@@ -38,13 +38,25 @@ public:
     /// Called instead of run() if the back end ends first.
     virtual void abandon() noexcept {}
 
-    /// Whether the back end of a forked child runs it, too.
-    virtual bool isForChild() const noexcept { return false; }
-
 private:
     friend class ActionList;
     Stamp stamp_ = 0;
     std::unique_ptr<OrderedAction> next_;
+};
+
+/// Gives a sink a new formatter after all earlier records.
+struct FormatterChange final : OrderedAction {
+    FormatterChange(spdlog::sink_ptr to, std::shared_ptr<ErrorChannel> reports,
+                    std::unique_ptr<spdlog::formatter> wanted)
+        : sink(std::move(to)), errors(std::move(reports)), formatter(std::move(wanted)) {}
+
+    void run() noexcept override {
+        guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
+    }
+
+    const spdlog::sink_ptr sink;
+    const std::shared_ptr<ErrorChannel> errors;
+    std::unique_ptr<spdlog::formatter> formatter;
 };
 
 /// The queue of actions: flushes, new formatters and ends of loggers. They take no room in lanes,
@@ -114,13 +126,13 @@ public:
     void unlock() noexcept { mutex_.unlock(); }
 
     /// Leaks the actions in a forked child, because the parent's other threads may have been using
-    /// the objects that they hold. Keeps those for the child.
+    /// the objects that they hold. New formatters stay: the child's sinks need them, too.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
             OrderedAction* const action = next;
             next = action->next_.release();
-            if (action->isForChild()) {
+            if (dynamic_cast<FormatterChange*>(action) != nullptr) {
                 (last_ != nullptr ? last_->next_ : first_).reset(action);
                 last_ = action;
             }
@@ -160,22 +172,6 @@ private:
     std::unique_ptr<OrderedAction> first_;
     OrderedAction* last_ = nullptr;
     bool isClosed_ = false;
-};
-
-/// Gives a sink a new formatter after all earlier records.
-struct FormatterChange final : OrderedAction {
-    FormatterChange(spdlog::sink_ptr to, std::shared_ptr<ErrorChannel> reports,
-                    std::unique_ptr<spdlog::formatter> wanted)
-        : sink(std::move(to)), errors(std::move(reports)), formatter(std::move(wanted)) {}
-
-    void run() noexcept override {
-        guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
-    }
-    bool isForChild() const noexcept override { return true; }
-
-    const spdlog::sink_ptr sink;
-    const std::shared_ptr<ErrorChannel> errors;
-    std::unique_ptr<spdlog::formatter> formatter;
 };
 
 /// Whether the record's policy allows its eviction, which is then counted.

@@ -232,27 +232,19 @@ public:
         return found == loggers_.end() ? nullptr : *found;
     }
 
-    /// Finds a logger that has this sink. Returns the sink and the logger's errors, or nulls.
+    /// Finds a logger with this sink, except one. Returns the sink and the logger's errors, or
+    /// nulls.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
-    findUser(const spdlog::sinks::sink& sink) {
+    findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         for (const LoggerState* const logger : loggers_) {
             for (const SinkEntry& entry : logger->sinks) {
-                if (entry.sink.get() == &sink) {
+                if (entry.sink.get() == &sink && logger != except) {
                     return {entry.sink, logger->errors};
                 }
             }
         }
         return {};
-    }
-
-    /// The number of loggers that have this sink.
-    std::ptrdiff_t usersOf(const spdlog::sink_ptr& sink) noexcept {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        return std::count_if(loggers_.begin(), loggers_.end(), [&sink](auto* logger) {
-            return std::any_of(logger->sinks.begin(), logger->sinks.end(),
-                               [&sink](const SinkEntry& entry) { return entry.sink == sink; });
-        });
     }
 
     /// Flushes each sink once. Returns false if a sink threw or after bad_alloc. If several loggers

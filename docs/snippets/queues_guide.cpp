@@ -2,6 +2,7 @@
 #include <sluice/queue.hpp>
 #include <sluice/wait.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -138,6 +139,31 @@ bool oneClaimForARange() {
     return pushed == 4 && ring.sizeApprox() == 4;
 }
 
+std::size_t fill(short* samples, std::size_t count) {
+    std::fill_n(samples, count, short{7});
+    return count;
+}
+std::size_t play(const short* samples, std::size_t count) {
+    return static_cast<std::size_t>(std::count(samples, samples + count, 7));
+}
+
+bool blocksOfSamples() {
+    sluice::SpscRing<short, 1024> audio;
+
+    std::size_t written = 0;  // the producer
+    for (const sluice::Span<short>& span : audio.writable(256)) {
+        written += fill(span.data, span.size);
+    }
+    audio.commit(written);
+
+    std::size_t played = 0;  // the consumer
+    for (const sluice::Span<short>& span : audio.readable()) {
+        played += play(span.data, span.size);
+    }
+    audio.release(played);
+    return written == 256 && played == 256 && audio.sizeApprox() == 0;
+}
+
 bool theLastThree() {
     sluice::OverwriteRing<Reading, 3> recent;
     for (std::uint64_t time = 0; time < 5; ++time) {
@@ -235,7 +261,8 @@ bool severalSources() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      severalConsumersOfLanes() && oneClaimForARange() && theLastThree() &&
-                      onlyTheNewest() && inPlace() && waiting() && severalSources();
+                      severalConsumersOfLanes() && oneClaimForARange() && blocksOfSamples() &&
+                      theLastThree() && onlyTheNewest() && inPlace() && waiting() &&
+                      severalSources();
     return good ? 0 : 1;
 }

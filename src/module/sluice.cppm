@@ -169,6 +169,7 @@ using sluice::SingleThreading;
 using sluice::SingleWriterCounter;
 using sluice::SingleWriterNumber;
 using sluice::SlotStack;
+using sluice::Span;
 using sluice::SpinLock;
 using sluice::SpinThenYield;
 using sluice::SpscRing;

@@ -57,8 +57,14 @@ sluice::MpscRing<int, 4, SignedTraits> ring;
 // EXPECT: the capacity of an OverwriteRing must be below an eighth of its Index type's range
 sluice::OverwriteRing<int, 32, ByteOverwriteTraits> ring;
 #elif CASE == 8
-// EXPECT: OverwriteRing moves each message out before its handler runs: declare the move constructor
+// EXPECT: OverwriteRing moves each message out before its handler runs: declare the move
+// constructor
 sluice::OverwriteRing<Fragile, 8> ring;
+#elif CASE == 9
+// EXPECT: writable\(\) gives raw memory: for messages with constructors, use tryPushAll\(\) or
+std::size_t fillInPlace(sluice::SpscRing<Fragile, 8>& ring) {
+    return ring.writable()[0].size;
+}
 #elif CASE == 20
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {

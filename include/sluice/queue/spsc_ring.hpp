@@ -8,7 +8,9 @@
 #include <sluice/queue/queue_traits.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -19,6 +21,16 @@ namespace sluice {
 
 template <class T, class Traits>
 class MpscLanes;
+
+/// Consecutive messages in the memory of a ring.
+template <class T>
+struct Span {
+    T* data = nullptr;
+    std::size_t size = 0;
+
+    [[nodiscard]] T* begin() const noexcept { return data; }
+    [[nodiscard]] T* end() const noexcept { return data + size; }
+};
 
 /// A bounded single-producer, single-consumer queue.
 ///
@@ -55,6 +67,8 @@ class SpscRing {
 public:
     using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
+    /// The second span begins at the wrap-around; it is empty unless the messages cross it.
+    using Spans = std::array<Span<T>, 2>;
 
     SpscRing() = default;
 
@@ -111,6 +125,46 @@ public:
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return reserve();
+    }
+
+    /// Pushes as many elements of [begin, end) as fit, and returns their number; 0 if closed. Needs
+    /// forward iterators. If a constructor throws, the elements before stay pushed.
+    template <class Iterator>
+    std::size_t tryPushAll(Iterator begin, Iterator end) {
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
+        struct PublishGuard {
+            SpscRing& ring;
+            Index tail;
+            ~PublishGuard() { ring.publishUpTo(tail); }
+        } built{*this, announced_.load(std::memory_order_relaxed)};  // own variable
+        const std::size_t count =
+            announce(built.tail, static_cast<std::size_t>(std::distance(begin, end)));
+        for (std::size_t i = 0; i < count; ++i, ++begin, built.tail = Positions::next(built.tail)) {
+            slots_.at(built.tail).construct(*begin);
+        }
+        return count;
+    }
+
+    /// Up to `max` free slots, to be filled in place; none if the ring is full or closed. Until the
+    /// commit(), the producer must push nothing else, and isDrained() stays false.
+    [[nodiscard]] Spans writable(std::size_t max = unlimited) noexcept {
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "writable() gives raw memory: for messages with constructors, use "
+                      "tryPushAll() or tryReserve()");
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
+        const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
+        return spans(tail, announce(tail, max));
+    }
+
+    /// Pushes the first `count` messages of the last writable(), and gives up the others.
+    void commit(std::size_t count) noexcept {
+        const typename RoleCheck::Scope producer(producerRole_, oneProducer);
+        // Relaxed, both: own variables.
+        const Index tail = tail_.load(std::memory_order_relaxed);
+        const std::size_t most =
+            Positions::distance(tail, announced_.load(std::memory_order_relaxed));
+        SLUICE_ASSERT(count <= most, "commit of more messages than writable() returned");
+        publishUpTo(Positions::advance(tail, std::min(count, most)));
     }
 
     // ---- Consumer
@@ -179,6 +233,27 @@ public:
         if (hasFront) {
             releaseFront();
         }
+    }
+
+    /// Up to `max` queued messages, oldest first, to be read or moved from in place.
+    [[nodiscard]] Spans readable(std::size_t max = unlimited) noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const Index head = head_.load(std::memory_order_relaxed);  // own variable
+        cachedTail_ = tail_.load(std::memory_order_acquire);       // E1 publish
+        return spans(head, std::min(Positions::distance(head, cachedTail_), max));
+    }
+
+    /// Destroys the first `count` messages of the last readable(), and frees their slots.
+    void release(std::size_t count) noexcept {
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        Index head = head_.load(std::memory_order_relaxed);  // own variable
+        const std::size_t most = Positions::distance(head, cachedTail_);
+        SLUICE_ASSERT(count <= most, "release of more messages than readable() returned");
+        for (std::size_t left = std::min(count, most); left != 0; --left) {
+            slots_.at(head).destroy();
+            head = Positions::next(head);
+        }
+        head_.store(head, std::memory_order_release);  // E2 reuse
     }
 
     /// Returns true if consume() would find a message.
@@ -324,6 +399,36 @@ private:
             return SendResult::closed;
         }
         return SendResult::ok;
+    }
+
+    /// Announces up to `max` pushes into free slots. Returns their number; 0 if closed.
+    std::size_t announce(Index tail, std::size_t max) noexcept {
+        SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
+                      "a push while a reservation is open: commit or drop the reservation first");
+        limit_ = Positions::advance(head_.load(std::memory_order_acquire), capacity());  // E2 reuse
+        const std::size_t count = std::min(Positions::distance(tail, limit_), max);
+        // Relaxed, both: as in tryEmplace().
+        announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);
+        Platform::Fence::light();  // E3 close
+        if (closed_.load(std::memory_order_relaxed)) {
+            announced_.store(tail, std::memory_order_release);  // E5 give up
+            return 0;
+        }
+        return count;
+    }
+
+    void publishUpTo(Index tail) noexcept {
+        tail_.store(tail, std::memory_order_release);       // E1 publish
+        announced_.store(tail, std::memory_order_release);  // E5 give up
+    }
+
+    Spans spans(Index position, std::size_t count) noexcept {
+        static_assert(sizeof(Slot) == sizeof(T), "the slots of this Platform are no plain array");
+        const auto begin = reinterpret_cast<T*>(&slots_.at(0));
+        const auto first = reinterpret_cast<T*>(&slots_.at(position));
+        const auto toEnd = slots_.count() - static_cast<std::size_t>(first - begin);
+        const std::size_t wrapped = count - std::min(count, toEnd);
+        return {Span<T>{first, count - wrapped}, Span<T>{begin, wrapped}};
     }
 
     /// Also prefetches a later slot, if that is known to be free.

@@ -1,3 +1,4 @@
+#include "support/scale.hpp"
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/queue/mpsc_lanes.hpp>
@@ -7,7 +8,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 // What SpscRing does differently from the other rings: the announcement of a push, reservations
 // without a trace, and one producer.
@@ -25,6 +28,10 @@ TEST(SpscRingTest, NoOperationIsAReadModifyWrite) {
         (void)ring.tryPush(i);
     }
     EXPECT_EQ(ring.consume([](int) {}), 4U);
+    (void)ring.writable(2);
+    ring.commit(2);
+    (void)ring.readable();
+    ring.release(2);
     ring.close();
     EXPECT_EQ(WriteTrace::readModifyWrites, 0);
 }
@@ -38,6 +45,169 @@ TEST(SpscRingTest, ConsumeHandsOutWhatWasThereWhenItBegan) {
     EXPECT_EQ(count, 2U);
     EXPECT_EQ(ring.tryPop(), 11);
 }
+
+// ---- ranges and spans
+
+template <class AnyRing>
+std::vector<int> valuesOf(AnyRing& ring) {
+    std::vector<int> values;
+    ring.consume([&](auto& message) { values.push_back(message.value); });
+    return values;
+}
+
+TEST(SpscRangeTest, IsPushedAsFarAsItFits) {
+    SpscRing<Tracked, 3, ByteTraits> ring;
+    const std::vector<int> numbers{1, 2, 3, 4};
+    for (int round = 0; round < 100; ++round) {
+        EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin() + 2), 2U);
+        EXPECT_EQ(ring.tryPushAll(numbers.begin() + 2, numbers.end()), 1U);
+        EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin()), 0U);
+        ASSERT_EQ(valuesOf(ring), (std::vector<int>{1, 2, 3}));
+    }
+    EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin() + 1), 1U);
+    ring.close();
+    EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.end()), 0U);
+    EXPECT_FALSE(ring.isDrained());
+    EXPECT_EQ(valuesOf(ring), std::vector<int>{1});
+    EXPECT_TRUE(ring.isDrained());
+    EXPECT_EQ(Tracked::alive, 0);
+}
+
+#if defined(__cpp_exceptions)
+TEST(SpscRangeTest, EndsAtAConstructorThatThrows) {
+    struct Odd {
+        explicit Odd(int number) : value(number) {
+            if (number % 2 == 0) {
+                throw std::runtime_error("even");
+            }
+        }
+        int value;
+    };
+    SpscRing<Odd, 4> ring;
+    const std::vector<int> numbers{1, 3, 4, 5};
+    EXPECT_THROW((void)ring.tryPushAll(numbers.begin(), numbers.end()), std::runtime_error);
+    EXPECT_EQ(valuesOf(ring), (std::vector<int>{1, 3}));
+    ring.close();
+    EXPECT_TRUE(ring.isDrained());
+}
+#endif
+
+TEST(SpscSpansTest, CrossTheWrapAsTwo) {
+    SpscRing<int, 5, ByteTraits> ring;
+    int written = 0;
+    int read = 0;
+    bool isSplit = false;
+    for (int round = 0; round < 300; ++round) {
+        const auto free = ring.writable(3);
+        ASSERT_EQ(free[0].size + free[1].size, 3U);
+        isSplit = isSplit || free[1].size != 0;
+        for (const Span<int>& span : free) {
+            for (int& value : span) {
+                value = written++;
+            }
+        }
+        ring.commit(3);
+        const auto queued = ring.readable();
+        ASSERT_EQ(queued[0].size + queued[1].size, 3U);
+        for (const Span<int>& span : queued) {
+            for (const int value : span) {
+                ASSERT_EQ(value, read++);
+            }
+        }
+        ring.release(3);
+    }
+    EXPECT_TRUE(isSplit);
+}
+
+TEST(SpscSpansTest, TakePartsAndMixWithMessages) {
+    SpscRing<int, 4> ring;
+    EXPECT_EQ(ring.readable()[0].size, 0U);
+    auto free = ring.writable();
+    ASSERT_EQ(free[0].size, 4U) << "exactly the capacity";
+    free[0].data[0] = 1;
+    free[0].data[1] = 2;
+    EXPECT_EQ(ring.sizeApprox(), 0U) << "not committed";
+    ring.commit(2);
+    ASSERT_EQ(ring.tryPush(3), SendResult::ok);
+    EXPECT_EQ(ring.readable(1)[0].size, 1U);
+    ring.release(1);
+    EXPECT_EQ(ring.tryPop(), 2);
+    EXPECT_EQ(ring.readable()[0].data[0], 3);
+    ring.release(0);
+    EXPECT_EQ(ring.tryPop(), 3);
+}
+
+TEST(SpscSpansTest, OpenSpanKeepsTheRingFromBeingDrained) {
+    SpscRing<int, 2> ring;
+    const auto free = ring.writable(1);
+    ring.close();
+    EXPECT_FALSE(ring.isDrained());
+    *free[0].data = 7;
+    ring.commit(1);
+    EXPECT_EQ(ring.writable()[0].size, 0U) << "closed";
+    EXPECT_FALSE(ring.isDrained());
+    EXPECT_EQ(ring.tryPop(), 7);
+    EXPECT_TRUE(ring.isDrained());
+}
+
+TEST(SpscSpansTest, ReleasedMessagesAreDestroyed) {
+    SpscRing<Tracked, 3> ring;
+    const std::vector<int> numbers{1, 2, 3};
+    ASSERT_EQ(ring.tryPushAll(numbers.begin(), numbers.end()), 3U);
+    ASSERT_EQ(ring.readable()[0].size, 3U);
+    ring.release(2);
+    EXPECT_EQ(Tracked::alive, 1);
+    EXPECT_EQ(valuesOf(ring), std::vector<int>{3});
+}
+
+TEST(SpscSpansTest, StreamBetweenThreads) {
+    const auto samples = static_cast<unsigned>(scaled(20000));
+    SpscRing<unsigned, 64> ring;
+    std::thread producer([&] {
+        for (unsigned next = 0; next < samples;) {
+            std::size_t count = 0;
+            for (const Span<unsigned>& span : ring.writable(1 + next % 50)) {
+                for (unsigned& sample : span) {
+                    sample = next++;
+                    ++count;
+                }
+            }
+            ring.commit(count);
+            if (count == 0) {
+                std::this_thread::yield();
+            }
+        }
+        ring.close();
+    });
+    unsigned expected = 0;
+    unsigned wrong = 0;
+    for (std::size_t count = 1; count != 0 || !ring.isDrained();) {
+        count = 0;
+        for (const Span<unsigned>& span : ring.readable(1 + expected % 40)) {
+            for (const unsigned sample : span) {
+                wrong += sample == expected++ ? 0 : 1;
+                ++count;
+            }
+        }
+        ring.release(count);
+        if (count == 0) {
+            std::this_thread::yield();
+        }
+    }
+    producer.join();
+    EXPECT_EQ(wrong, 0U);
+    EXPECT_GE(expected, samples);
+}
+
+#if !defined(NDEBUG)
+TEST(SpscSpansDeathTest, ReportsWrongCountsAndAPushInBetween) {
+    SpscRing<int, 4> ring;
+    EXPECT_DEATH(ring.commit(1), "more messages than writable");
+    EXPECT_DEATH(ring.release(1), "more messages than readable");
+    (void)ring.writable(1);
+    EXPECT_DEATH((void)ring.tryPush(1), "a push while a reservation is open");
+}
+#endif
 
 // ---- reservations
 

@@ -315,6 +315,30 @@ bool workers() {
     return reading.has_value() && reading->sensor == 7;
 }
 
+struct Stage : sluice::FullBusTraits {
+    static constexpr std::array<sluice::Overflow, sluice::priorityCount> overflow{
+        sluice::Overflow::block, sluice::Overflow::block, sluice::Overflow::block};
+    static constexpr std::chrono::nanoseconds blockLimit = std::chrono::seconds(10);
+};
+
+bool pipeline() {
+    sluice::Bus<sluice::Messages<Temperature>, Stage> first;
+    sluice::Bus<sluice::Messages<Temperature>, Stage> second;
+    int arrived = 0;
+    std::thread filter([&] {
+        first.runWith([&](const Temperature& reading) { (void)second.publish(reading); });
+        second.close();
+    });
+    std::thread sink([&] { second.runWith([&](const Temperature&) { ++arrived; }); });
+    for (int i = 0; i < 10000; ++i) {
+        (void)first.publish(Temperature{i, 20});
+    }
+    first.close();
+    filter.join();
+    sink.join();
+    return arrived == 10000;
+}
+
 bool metrics() {
     static constexpr std::string_view types[] = {"Temperature", "Stop"};  // as in Machine
     const auto statistics = bus.statistics();
@@ -337,5 +361,5 @@ int main() {
             return 1;
         }
     }
-    return 0;
+    return pipeline() ? 0 : 1;
 }

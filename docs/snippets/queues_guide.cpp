@@ -3,6 +3,7 @@
 #include <sluice/wait.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -130,6 +131,15 @@ bool severalConsumersOfLanes() {
         worker.join();
     }
     return accepted && inOrder && next == 1000;
+}
+
+bool oneClaimForABatch() {
+    sluice::MpmcRing<int, 64> ring;
+    bool accepted = ring.tryPush(1) == sluice::SendResult::ok;
+    accepted = ring.tryPush(2) == sluice::SendResult::ok && accepted;
+    std::array<int, 32> batch{};
+    const std::size_t count = ring.tryPopAll(batch.begin(), batch.size());
+    return accepted && count == 2 && batch[1] == 2;
 }
 
 bool oneClaimForARange() {
@@ -261,8 +271,8 @@ bool severalSources() {
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
-                      severalConsumersOfLanes() && oneClaimForARange() && blocksOfSamples() &&
-                      theLastThree() && onlyTheNewest() && inPlace() && waiting() &&
-                      severalSources();
+                      severalConsumersOfLanes() && oneClaimForABatch() && oneClaimForARange() &&
+                      blocksOfSamples() && theLastThree() && onlyTheNewest() && inPlace() &&
+                      waiting() && severalSources();
     return good ? 0 : 1;
 }

@@ -8,6 +8,8 @@
 #include <sluice/wait/wait_set.hpp>
 
 #include <cstdint>
+#include <iterator>
+#include <vector>
 
 struct ByteTraits : sluice::QueueTraits {
     using Index = std::uint8_t;
@@ -103,5 +105,10 @@ bool popFragile(sluice::MpmcLanes<Fragile>& lanes) {
 // EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
 bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpmcLanes<int>>& queue) {
     return queue.push(3) == sluice::SendResult::ok;
+}
+#elif CASE == 27
+// EXPECT: tryPopAll\(\) would lose messages if an assignment throws
+std::size_t popInto(sluice::MpmcRing<int, 8>& ring, std::vector<int>& messages) {
+    return ring.tryPopAll(std::back_inserter(messages), 8);
 }
 #endif

@@ -20,6 +20,27 @@ using Ring = MpmcRing<Message, 2, ModelTraits>;
 /// Its slots are four: a producer looks at another slot than it fills.
 using OddRing = MpmcRing<Message, 3, ModelTraits>;
 
+/// An output iterator that passes each message to a handler.
+template <class Handler>
+struct PassTo {
+    Handler* handler;
+    PassTo& operator*() noexcept { return *this; }
+    PassTo& operator++() noexcept { return *this; }
+    PassTo& operator=(Message&& message) noexcept {
+        (*handler)(message);
+        return *this;
+    }
+};
+
+/// Consumes by tryPopAll().
+template <class Queue>
+struct PoppingAll : Queue {
+    template <class Handler>
+    std::size_t consume(Handler handler, std::size_t max = unlimited) {
+        return this->tryPopAll(PassTo<Handler>{&handler}, max);
+    }
+};
+
 template <class Queue, class Handler>
 void takeOne(Queue& ring, Handler handler) {
     while (ring.consume(handler, 1) == 0) {
@@ -33,10 +54,11 @@ void takeOne(Queue& ring) {
 }
 
 /// Two consumers get one message each, and no message twice.
+template <class Queue>
 void twoConsumersShare() {
     Ledger ledger;
     {
-        Ring ring;
+        Queue ring;
         std::array<int, 2> got{-1, -1};
         parallel([&] { push(ring, ledger, 0), push(ring, ledger, 1); },
                  [&] { takeOne(ring, [&](Message& message) { got[0] = message.number(); }); },
@@ -123,9 +145,10 @@ void roomThatAnotherPushKnewOf() {
 }
 
 /// A consumer that is told of a message finds it, although another consumer moves the head.
+template <class Queue>
 void messageThatIsKnownOf() {
     Ledger ledger;
-    Ring ring;
+    Queue ring;
     Atomic<int> isPushed{0};
     push(ring, ledger, 0);
     parallel(
@@ -143,9 +166,10 @@ void messageThatIsKnownOf() {
 }
 
 /// The ring is never empty: the second thread pushes a message before it takes another one.
+template <class Queue>
 void neverEmptyAsTheOtherConsumerKnows() {
     Ledger ledger;
-    Ring ring;
+    Queue ring;
     push(ring, ledger, 0), push(ring, ledger, 1);
     parallel([&] { check(ring.consume([](Message&) {}, 1) == 1, "one of the three"); },
              [&] {
@@ -157,9 +181,10 @@ void neverEmptyAsTheOtherConsumerKnows() {
 }
 
 /// A handler's writes are visible to the producer that reuses the slot.
+template <class Queue>
 void roomCarriesWhatTheConsumerWrote() {
     Ledger ledger;
-    SmallRing ring;
+    Queue ring;
     Plain<int> handled;
     push(ring, ledger, 0);
     const auto pushLater = [&] {
@@ -171,9 +196,10 @@ void roomCarriesWhatTheConsumerWrote() {
 }
 
 /// The end is seen when both consumers' handlers have returned.
+template <class Queue>
 void drainedMeansHandled() {
     Ledger ledger;
-    Ring ring;
+    Queue ring;
     std::array<Plain<int>, 2> handled;
     push(ring, ledger, 0), push(ring, ledger, 1);
     const auto take = [&] {
@@ -190,9 +216,10 @@ void drainedMeansHandled() {
     check(ring.isDrained(), "the ring is empty");
 }
 
+template <class Queue>
 void closeWhilePushing() {
     Ledger ledger;
-    Ring ring;
+    Queue ring;
     Plain<int> reason;
     parallel([&] { ledger.accepted += ring.tryEmplace(0, ledger) == SendResult::ok ? 1 : 0; },
              [&] {
@@ -210,25 +237,61 @@ void closeWhilePushing() {
     check(ledger.accepted == ledger.delivered, "what was accepted was delivered");
 }
 
+/// One call takes the messages that are there, in their order, and no other consumer's.
+void severalTogether() {
+    Ledger ledger;
+    {
+        PoppingAll<Ring> ring;
+        int sum = 0;
+        int other = 0;
+        int last = -1;
+        parallel([&] { push(ring, ledger, 1), push(ring, ledger, 2), push(ring, ledger, 4); },
+                 [&] {
+                     (void)ring.consume([&](Message& message) {
+                         check(message.number() > last, "in their order");
+                         last = message.number();
+                         sum += last;
+                     });
+                 },
+                 [&] {
+                     while (ring.consume([&](Message& message) { other += message.number(); }, 1) ==
+                            0) {
+                         ModelPlatform::pause();
+                     }
+                 });
+        (void)ring.consume([&](Message& message) { sum += message.number(); });
+        check(sum + other == 7, "each message once");
+        check(ring.sizeApprox() == 0, "all have passed");
+    }
+    check(ledger.alive == 0, "each message is destroyed once");
+}
+
 TEST(MpmcRingModelTest, DeliversEachMessageOnceThroughReusedSlots) {
-    EXPECT_TRUE(holds(twoConsumersShare));
+    EXPECT_TRUE(holds(twoConsumersShare<Ring>));
     EXPECT_TRUE(holds(twoConsumersOneSlot));
     EXPECT_TRUE(holds(twoProducersOneSlot));
     EXPECT_TRUE(holds(slotsByWayOfAnotherProducer));
-    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote));
+    EXPECT_TRUE(holds(roomCarriesWhatTheConsumerWrote<SmallRing>));
+}
+
+TEST(MpmcRingModelTest, TakesSeveralMessagesTogether) {
+    EXPECT_TRUE(holds(severalTogether));
+    EXPECT_TRUE(holds(twoConsumersShare<PoppingAll<Ring>>));
+    EXPECT_TRUE(holds(messageThatIsKnownOf<PoppingAll<Ring>>));
+    EXPECT_TRUE(holds(closeWhilePushing<PoppingAll<Ring>>));
 }
 
 TEST(MpmcRingModelTest, IsFullOrEmptyForAReason) {
     EXPECT_TRUE(holds(neverEmptyWithoutReason, options({3, 2})));
-    EXPECT_TRUE(holds(neverEmptyAsTheOtherConsumerKnows, options({3, 2})));
+    EXPECT_TRUE(holds(neverEmptyAsTheOtherConsumerKnows<Ring>, options({3, 2})));
     EXPECT_TRUE(holds(neverFullWithoutReason, options({3, 2})));
     EXPECT_TRUE(holds(roomThatAnotherPushKnewOf));
-    EXPECT_TRUE(holds(messageThatIsKnownOf));
+    EXPECT_TRUE(holds(messageThatIsKnownOf<Ring>));
 }
 
 TEST(MpmcRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
-    EXPECT_TRUE(holds(closeWhilePushing));
-    EXPECT_TRUE(holds(drainedMeansHandled));
+    EXPECT_TRUE(holds(closeWhilePushing<Ring>));
+    EXPECT_TRUE(holds(drainedMeansHandled<Ring>));
     EXPECT_TRUE(holds(closedTellsWhy<Ring>));
 }
 
@@ -240,15 +303,20 @@ TEST(MpmcRingModelTest, SizesStayWithinBounds) {
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
 const Scenarios all{closedTellsWhy<Ring>,
                     sizeTellsThatAHandlerIsDone<Ring>,
-                    roomCarriesWhatTheConsumerWrote,
+                    roomCarriesWhatTheConsumerWrote<SmallRing>,
                     {roomThatAnotherPushKnewOf, {2, 2}},
-                    messageThatIsKnownOf,
-                    {neverEmptyAsTheOtherConsumerKnows, {2, 2}},
+                    messageThatIsKnownOf<Ring>,
+                    {neverEmptyAsTheOtherConsumerKnows<Ring>, {2, 2}},
                     slotsByWayOfAnotherProducer,
-                    twoConsumersShare,
+                    twoConsumersShare<Ring>,
                     twoProducersOneSlot,
-                    drainedMeansHandled,
-                    closeWhilePushing};
+                    drainedMeansHandled<Ring>,
+                    closeWhilePushing<Ring>,
+                    severalTogether,
+                    roomCarriesWhatTheConsumerWrote<PoppingAll<SmallRing>>,
+                    messageThatIsKnownOf<PoppingAll<Ring>>,
+                    {neverEmptyAsTheOtherConsumerKnows<PoppingAll<Ring>>, {2, 2}},
+                    drainedMeansHandled<PoppingAll<Ring>>};
 
 TEST(MpmcRingModelTest, EveryOrderIsNeededButOne) {
     // sizeApprox() has learnt of all that tail could tell by way of passed.

@@ -35,7 +35,8 @@ namespace sluice {
 /// during the call.
 ///
 /// Performance: a push and a message consumed each take one compare-exchange, and a message one
-/// more read-modify-write, unless other threads interfere. Capacity and memory as in MpscRing.
+/// more read-modify-write, unless other threads interfere; tryPopAll() takes both once for all its
+/// messages. Capacity and memory as in MpscRing.
 //
 // Two slots at least: with one, skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
@@ -94,6 +95,39 @@ public:
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
                       "declare the move constructor noexcept, or use consume()");
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
+
+    /// Moves up to `max` messages, oldest first, to the elements from `to` on, with one
+    /// compare-exchange. Returns their number. The other consumers no longer find them, so take
+    /// few at a time if handling them is slow.
+    template <class Iterator>
+    std::size_t tryPopAll(Iterator to, std::size_t max) {
+        static_assert(noexcept(*++to = std::declval<T>()),
+                      "tryPopAll() would lose messages if an assignment throws: move them to "
+                      "elements, and declare the move assignment noexcept");
+        std::size_t count = 0;
+        Index head = head_.load(std::memory_order_acquire);  // E6 order
+        while (count == 0 && max != 0 && findOldest(head, true)) {
+            const std::size_t run = readySlots(head, max);
+            if (!head_.compare_exchange_weak(head, Positions::advance(head, run),
+                                             std::memory_order_release,
+                                             std::memory_order_acquire)) {  // E6 order
+                continue;
+            }
+            for (std::size_t i = 0; i < run; ++i, head = Positions::next(head)) {
+                Slot& slot = slots_.at(head);
+                // Relaxed: readySlots() has acquired this sequence, which is now this thread's.
+                if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
+                    *to = std::move(slot.cell.get());
+                    ++to;
+                    ++count;
+                    slot.cell.destroyAndOwnLines();
+                }
+                slot.sequence.store(freed(head), std::memory_order_release);  // E2 reuse
+            }
+            passed_.fetch_add(Positions::advance(0, run), std::memory_order_release);  // E5 passed
+        }
+        return count;
     }
 
     /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Other
@@ -232,6 +266,21 @@ private:
                 freed(previous)) {  // E2 reuse
                 break;
             }
+        }
+        return count;
+    }
+
+    /// The number of slots from `head` on that are filled or skipped, at most `max`. The first is.
+    std::size_t readySlots(Index head, std::size_t max) noexcept {
+        std::size_t count = 1;
+        while (count < std::min(max, capacity())) {
+            head = Positions::next(head);
+            const Index sequence =
+                slots_.at(head).sequence.load(std::memory_order_acquire);  // E1 publish
+            if (!Slot::isFilledOrSkipped(sequence, head)) {
+                break;
+            }
+            ++count;
         }
         return count;
     }

@@ -37,18 +37,21 @@ struct Spsc {
     template <class T, std::size_t Capacity, class Traits = QueueTraits>
     using Ring = SpscRing<T, Capacity, Traits>;
     static constexpr bool skipsSlots = false;
+    static constexpr bool popsAll = false;
     static constexpr std::size_t slotBytes = sizeof(int);
 };
 struct Mpsc {
     template <class T, std::size_t Capacity, class Traits = QueueTraits>
     using Ring = MpscRing<T, Capacity, Traits>;
     static constexpr bool skipsSlots = true;
+    static constexpr bool popsAll = false;
     static constexpr std::size_t slotBytes = 2 * sizeof(std::uint64_t);
 };
 struct Mpmc {
     template <class T, std::size_t Capacity, class Traits = QueueTraits>
     using Ring = MpmcRing<T, Capacity, Traits>;
     static constexpr bool skipsSlots = true;
+    static constexpr bool popsAll = true;
     static constexpr std::size_t slotBytes = 2 * sizeof(std::uint64_t);
 };
 
@@ -189,6 +192,24 @@ void behavesAsItsModel(std::size_t capacity) {
                 model.push_back(gap);
                 ++pushes;
             }
+        } else if (Kind::popsAll && step == 3) {
+            std::array<int, 3> popped{};
+            std::vector<int> expected;
+            while (expected.empty() && !model.empty()) {
+                for (std::size_t slots = 0; slots < popped.size() && !model.empty(); ++slots) {
+                    if (model.front() != gap) {
+                        expected.push_back(model.front());
+                    }
+                    model.pop_front();
+                }
+            }
+            std::size_t count = 0;
+            if constexpr (Kind::popsAll) {
+                count = ring.tryPopAll(popped.begin(), popped.size());
+            }
+            ASSERT_EQ(std::vector<int>(popped.begin(),
+                                       popped.begin() + static_cast<std::ptrdiff_t>(count)),
+                      expected);
         } else {
             while (!model.empty() && model.front() == gap) {
                 model.pop_front();
@@ -587,6 +608,25 @@ TEST(MpmcRingTest, HandlerThatConsumesGetsTheNextMessage) {
 }
 
 // The first message is handled while all others come and go: its slot is in use until then.
+TEST(MpmcRingTest, PopAllMovesMessagesAndFreesTheirSlots) {
+    MpmcRing<std::unique_ptr<int>, 4> ring;
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_EQ(ring.tryPush(std::make_unique<int>(i)), SendResult::ok);
+    }
+    std::array<std::unique_ptr<int>, 4> messages;
+    EXPECT_EQ(ring.tryPopAll(messages.begin(), 0), 0U);
+    EXPECT_EQ(ring.sizeApprox(), 4U);
+    EXPECT_EQ(ring.tryPopAll(messages.begin(), 3), 3U);
+    EXPECT_EQ(*messages[2], 2);
+    EXPECT_EQ(ring.tryPush(std::make_unique<int>(4)), SendResult::ok);
+    ring.close();
+    EXPECT_FALSE(ring.isDrained());
+    EXPECT_EQ(ring.tryPopAll(messages.begin(), unlimited), 2U);
+    EXPECT_EQ(*messages[1], 4);
+    EXPECT_TRUE(ring.isDrained());
+    EXPECT_EQ(ring.tryPopAll(messages.begin(), unlimited), 0U);
+}
+
 TEST(MpmcRingTest, SlowHandlerHoldsUpItsOwnSlotOnly) {
     for (const std::size_t capacity : {1U, 2U, 3U, 4U, 5U, 64U}) {
         MpmcRing<int, dynamicCapacity, ByteTraits> ring(capacity);

@@ -42,7 +42,8 @@ struct dropped_records {
 ///
 /// A back end refuses a setting that is out of range with a spdlog_ex, which names the limit.
 struct backend_options {
-    /// The most records in the lane of one thread: 1 to 2^30.
+    /// The most records in the lane of one thread: 1 to 2^30. Records of level err and above have a
+    /// second lane of this size.
     std::size_t queue_size = 8192;
     /// The most bytes in the lane of one thread, with record headers: at most 2^30. 0: 128 bytes
     /// for each record of queue_size, from 1 MiB to 1 GiB. Unused bytes take no memory. A larger

@@ -118,8 +118,8 @@ private:
     void join(const std::weak_ptr<backend>& by);
 
     template <class Write>
-    void post(detail::RecordHead& head, spdlog::level::level_enum level, std::size_t size,
-              Write&& write) {
+    [[gnu::always_inline]] void post(detail::RecordHead& head, spdlog::level::level_enum level,
+                                     std::size_t size, Write&& write) {
         if (flushes(level)) {
             head.flags |= detail::RecordHead::flushes | detail::RecordHead::hasFields;
         }

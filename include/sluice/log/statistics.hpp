@@ -19,10 +19,11 @@ struct lane_statistics {
     std::uint64_t stalls = 0;             ///< log calls that were preempted and delayed the output
 };
 
-/// The counts of one logging thread.
+/// The counts of one logging thread. A thread that logs errors has a second entry for them.
 struct thread_statistics : lane_statistics {
     std::uint64_t thread_id = 0;  ///< the system's number of the thread, which %t prints
     std::string thread_name;      ///< name of the thread at its first record
+    bool errors = false;          ///< true: records of level err and above; false: the others
 };
 
 /// The counts of a back end. While no thread logs:

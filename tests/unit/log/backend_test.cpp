@@ -5,6 +5,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/log/backend.hpp>
+#include <sluice/log/deferred.hpp>
 #include <sluice/log/logger.hpp>
 
 #include <gtest/gtest.h>
@@ -262,9 +263,9 @@ TEST(LogBackend, DropOldestEvictsNoRecordOfALoggerWithAnotherPolicy) {
     const auto sink = std::make_shared<CollectingSink>();
     const auto writer = std::make_shared<backend>(heldBy(start, 8));
     const auto debug = loggerOf(writer, sink, Overflow::dropOldest);
-    const auto error = loggerOf(writer, sink, Overflow::block);
+    const auto warning = loggerOf(writer, sink, Overflow::block);
     debug->info("evicted");
-    error->error("kept");
+    warning->warn("kept");
     for (int i = 0; i < 100; ++i) {
         debug->info("debug {}", i);
     }
@@ -275,6 +276,66 @@ TEST(LogBackend, DropOldestEvictsNoRecordOfALoggerWithAnotherPolicy) {
     EXPECT_EQ(texts.front(), "kept");
     EXPECT_EQ(writer->overrun_counter(), 1u);
     EXPECT_EQ(writer->discard_counter(), 93u);
+}
+
+TEST(LogBackend, RecordsBelowErrTakeNoRoomFromErrors) {
+    for (const auto policy : {Overflow::reject, Overflow::dropOldest}) {
+        test::Gate start;
+        const auto sink = std::make_shared<CollectingSink>();
+        const auto writer = std::make_shared<backend>(heldBy(start, 8));
+        const auto logger = loggerOf(writer, sink, policy);
+        const auto logThem = [&](int begin, int end) {
+            for (int i = begin; i < end; ++i) {
+                logger->log(i % 25 == 0 ? spdlog::level::err : spdlog::level::warn, i);
+            }
+        };
+        logThem(0, 100);
+        SLUICE_LOG_CRITICAL(logger, "{}", 100);
+        std::thread([&] { logThem(101, 126); }).join();
+        const backend_statistics counts = writer->statistics();
+        EXPECT_EQ(counts.messages, 5u + 1u + 2u * 8u);
+        EXPECT_EQ(counts.dropped + counts.rejected, 126u - counts.messages);
+        ASSERT_EQ(counts.threads.size(), 4u);
+        std::uint64_t errors = 0;
+        for (const thread_statistics& lane : counts.threads) {
+            errors += lane.errors ? lane.messages : 0;
+            EXPECT_EQ(lane.dropped + lane.rejected == 0, lane.errors);
+        }
+        EXPECT_EQ(errors, 6u);
+        start.open();
+        EXPECT_TRUE(writer->flush_wait());
+        Texts kept;
+        for (const auto& line : sink->lines()) {
+            if (line.level >= spdlog::level::err) {
+                kept.push_back(line.text);
+            }
+        }
+        EXPECT_EQ(kept, (Texts{"0", "25", "50", "75", "100", "125"}));
+    }
+}
+
+// Two lanes of each thread, so their records are merged.
+TEST(LogBackend, KeepsTheOrderOfLevels) {
+    const auto sink = std::make_shared<CollectingSink>();
+    const auto writer = std::make_shared<backend>();
+    const auto logger = loggerOf(writer, sink);
+    test::Crew crew;
+    for (int thread = 0; thread < 3; ++thread) {
+        crew.add([&, thread] {
+            for (int i = 0; i < 2000; ++i) {
+                const auto level = i % 3 == 0 ? spdlog::level::err : spdlog::level::info;
+                logger->log(level, "{} {}", thread, i);
+            }
+        });
+    }
+    crew.start();
+    crew.join();
+    ASSERT_TRUE(writer->flush_wait());
+    std::map<char, int> next;
+    for (const std::string& text : sink->texts()) {
+        EXPECT_EQ(std::stoi(text.substr(2)), next[text[0]]++);
+    }
+    EXPECT_EQ(next, (std::map<char, int>{{'0', 2000}, {'1', 2000}, {'2', 2000}}));
 }
 
 // Half of the lane would be 32 records.

@@ -14,6 +14,7 @@
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -104,10 +105,10 @@ public:
 
     /// Requires laneBytes >= leastBytes; the caller checks the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
-        : registry_(new Registry(limitsOf(options))),
-          hash_(Threads::hash(registry_)),
+        : registries_(makeRegistries(limitsOf(options))),
+          hash_(Threads::hash(registries_.front())),
           roomMaker_(options.roomMaker) {
-        order_.emplace(*registry_);
+        order_.emplace(registries_);
     }
     RecordQueue(const RecordQueue&) = delete;
     RecordQueue& operator=(const RecordQueue&) = delete;
@@ -115,7 +116,7 @@ public:
     /// Drops the remaining records. No call may be running; posting threads may live longer.
     ~RecordQueue() {
         order_.reset();
-        registry_->abandon();
+        forEachRegistry(&Registry::abandon);
     }
 
     // ---- Producers
@@ -125,8 +126,8 @@ public:
     /// Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
-        Slot* const lane = Threads::findFirst(registry_, hash_);
-        if (__builtin_expect(lane == nullptr || lane->isInUse(), 0)) {
+        Slot* const lane = Threads::findFirst(registries_.front(), hash_);
+        if (__builtin_expect(laneOf(head) != 0 || lane == nullptr || lane->isInUse(), 0)) {
             return postElsewhere(head, bytes, policy, write);
         }
         return postToOwn(*lane, head, bytes, policy, write);
@@ -234,15 +235,19 @@ public:
     /// Call it when the program ends in a signal handler, which may have interrupted a post of its
     /// thread: the back end would wait for that record.
     void withdrawOwnPost() noexcept {
-        if (Slot* const own = Threads::find(registry_, hash_)) {
-            own->withdraw();
+        for (const Registry* const registry : registries_) {
+            if (Slot* const own = Threads::find(registry, Threads::hash(registry))) {
+                own->withdraw();
+            }
         }
     }
 
     /// Rejects later posts, and those that wait for room.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);
-        registry_->forEach([](Slot& slot) { slot.wakeOwner(); });
+        for (Registry* const registry : registries_) {
+            registry->forEach([](Slot& slot) { slot.wakeOwner(); });
+        }
         wake();
     }
     [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
@@ -255,11 +260,12 @@ public:
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
-        const LaneCounts counts = registry_->counts([&](const Slot& slot, const LaneCounts& its) {
+        const LaneCounts counts = totals([&](const Slot& slot, const LaneCounts& its) {
             thread_statistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
             sum.bytes += lane.bytes;
-            if (&slot != &registry_->shared()) {
+            if (&slot != &slot.registry.shared()) {
+                lane.errors = &slot.registry != registries_.front();
                 ++sum.lanes;
                 visit(lane);
             }
@@ -281,24 +287,31 @@ public:
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
     /// The number of lanes of threads.
-    [[nodiscard]] std::size_t laneCount() const noexcept { return registry_->laneCount(); }
+    [[nodiscard]] std::size_t laneCount() const noexcept {
+        std::size_t count = 0;
+        for (Registry* const registry : registries_) {
+            count += registry->laneCount();
+        }
+        return count;
+    }
 
-    [[nodiscard]] Registry& registry() noexcept { return *registry_; }
+    /// The lanes of records with laneOf(head) == 0.
+    [[nodiscard]] Registry& registry() noexcept { return *registries_.front(); }
 
     // ---- Fork
 
     /// The forking thread calls lock() while no thread is in a call under "Back end". After fork()
     /// it calls unlock() in both processes; a child that uses the queue calls resetInChild() first.
-    void lock() noexcept { registry_->lock(); }
-    void unlock() noexcept { registry_->unlock(); }
+    void lock() noexcept { forEachRegistry(&Registry::lock); }
+    void unlock() noexcept { forEachRegistry(&Registry::unlock); }
 
     /// Empties the queue, because the parent emits the earlier records. Resets all counts.
     void resetInChild() {
-        order_.emplace(*registry_);
+        order_.emplace(registries_);
         // Relaxed, both: there is one thread.
         droppedBefore_.store(0, std::memory_order_relaxed);
         rejectedBefore_.store(0, std::memory_order_relaxed);
-        registry_->resetInChild();
+        forEachRegistry(&Registry::resetInChild);
     }
 
 private:
@@ -324,6 +337,20 @@ private:
     static constexpr const char* oneBackEnd =
         "a second thread or a callback is in a back-end call: one thread at a time may poll, emit "
         "and wait";
+
+    static typename Order::Registries makeRegistries(const LaneLimits& limits) {
+        typename Order::Registries made{};
+        for (Registry*& registry : made) {
+            registry = new Registry(limits);
+        }
+        return made;
+    }
+
+    void forEachRegistry(void (Registry::*call)() noexcept) noexcept {
+        for (Registry* const registry : registries_) {
+            (registry->*call)();
+        }
+    }
 
     static LaneLimits limitsOf(const RecordQueueOptions& options) noexcept {
         return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
@@ -447,25 +474,28 @@ private:
         return attempt;
     }
 
-    /// Posts on a thread without a lane, or inside another post.
+    /// Posts to another lane than the thread's first one, on a thread without a lane, or inside
+    /// another post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
-        Slot* lane = Threads::find(registry_, hash_);
+        Registry& registry = *registries_[laneOf(head)];
+        Slot* lane = Threads::find(&registry, Threads::hash(&registry));
         if (lane == nullptr) {
             // Null if the thread is ending or memory is exhausted.
-            lane = sluice::detail::resultOrDefault([this] { return Threads::add(*registry_); });
+            lane = sluice::detail::resultOrDefault([&] { return Threads::add(registry); });
         }
         if (lane != nullptr && !lane->isInUse()) {
             return postToOwn(*lane, head, bytes, policy, write);
         }
-        return postToShared(head, bytes, policy, write);
+        return postToShared(registry, head, bytes, policy, write);
     }
 
     template <class Write>
-    SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
-        Slot& lane = registry_->shared();
-        while (typename Registry::SharedGuard guard = registry_->lockShared()) {
+    SendResult postToShared(Registry& registry, const Head& head, std::size_t bytes,
+                            Overflow policy, Write& write) {
+        Slot& lane = registry.shared();
+        while (typename Registry::SharedGuard guard = registry.lockShared()) {
             PostAttempt attempt = tryPostRarely(lane, head, bytes, write);
             if (attempt == PostAttempt::full && policy == Overflow::dropOldest && !isClosed() &&
                 evictFor(lane, sizeIn(lane, bytes))) {
@@ -485,7 +515,7 @@ private:
                 lane.awaitRoom(closed_, soon(), [] { return true; });
             }
         }
-        registry_->countSharedRejected();
+        registry.countSharedRejected();
         return SendResult::full;
     }
 
@@ -521,8 +551,17 @@ private:
 
     // ---- Numbers
 
+    /// Calls visit(slot, counts) for each lane, under a lock.
+    template <class Visit>
+    LaneCounts totals(Visit visit) const {
+        LaneCounts sum;
+        for (Registry* const registry : registries_) {
+            sum += registry->counts(visit);
+        }
+        return sum;
+    }
     [[nodiscard]] LaneCounts totals() const {
-        return registry_->counts([](const auto&, const LaneCounts&) {});
+        return totals([](const auto&, const LaneCounts&) {});
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
@@ -547,8 +586,8 @@ private:
     }
 
     // Read by each post, seldom written.
-    Registry* const registry_;
-    const std::size_t hash_;  ///< hash of registry_, for ThreadSlots
+    const typename Order::Registries registries_;  ///< by laneOf(head)
+    const std::size_t hash_;                       ///< of the first registry, for ThreadSlots
     const RoomMaker roomMaker_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end

@@ -4,6 +4,7 @@
 #include "unit/event/event_queue_suites.hpp"
 
 #include <sluice/event/event_queue.hpp>
+#include <sluice/wait/event_fd_wait.hpp>
 #include <sluice/wait/park.hpp>
 #include <sluice/wait/spin_waits.hpp>
 
@@ -16,6 +17,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <vector>
+#if defined(__linux__)
+#include <poll.h>
+#endif
 
 // Waiting for events. A lost wake-up makes these tests hang; the watchdog then tells where.
 
@@ -468,6 +472,34 @@ TYPED_TEST(SharedEventQueueEndTest, OldestEventIsNotDroppedWhileSomebodyPeeksAtI
     EXPECT_TRUE(isOpen.load());
     EXPECT_EQ(queue.statistics().discarded, 1U);
 }
+
+// ---- a loop that watches descriptors
+
+#if defined(__linux__)
+struct LoopPolicies {
+    struct Threading : MultipleThreading {
+        using Wait = EventFdWait;
+    };
+};
+
+TEST(EventQueueLoopTest, DescriptorOfItsWaitIsReadableWhenAnEventArrives) {
+    EventQueue<int, void(int), LoopPolicies> queue;
+    int sum = 0;
+    queue.appendListener(3, [&sum](int value) { sum += value; });
+    pollfd wanted{queue.waiting().descriptor(), POLLIN, 0};
+    EXPECT_FALSE(queue.waitFor(0s)) << "it arms the descriptor";
+    EXPECT_EQ(::poll(&wanted, 1, 0), 0);
+    EXPECT_TRUE(queue.enqueue(3, 7));
+    EXPECT_EQ(::poll(&wanted, 1, 0), 1);
+    EXPECT_TRUE(queue.waitFor(0s));
+    EXPECT_TRUE(queue.process());
+    EXPECT_FALSE(queue.waitFor(0s));
+    EXPECT_EQ(::poll(&wanted, 1, 0), 0);
+    queue.close();
+    EXPECT_EQ(::poll(&wanted, 1, 0), 1) << "the loop sees the end";
+    EXPECT_EQ(sum, 7);
+}
+#endif
 
 // ---- one thread has nobody to wait for
 

@@ -1,6 +1,7 @@
 #include "unit/queue/queue_doubles.hpp"
 
 #include <sluice/queue/latest.hpp>
+#include <sluice/wait/event_fd_wait.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,10 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
+#if defined(__linux__)
+#include <poll.h>
+#endif
 
 namespace sluice {
 namespace {
@@ -105,6 +110,30 @@ TEST(LatestTest, HasAPlaceForEachWriter) {
     EXPECT_FALSE(third);
     EXPECT_EQ(latest.update()->value, 3) << "it was set last";
 }
+
+#if defined(__linux__)
+TEST(LatestTest, ALoopIsWokenByAWaitBesideIt) {
+    Latest<int, 1> latest;
+    EventFdWait written;
+    pollfd wanted{written.descriptor(), POLLIN, 0};
+    std::vector<int> values;
+    const auto readAll = [&] {
+        while (written.waitUntil([&] { return latest.hasNew(); }, EventFdWait::Clock::now())) {
+            values.push_back(*latest.update());
+        }
+    };
+    readAll();
+    EXPECT_EQ(::poll(&wanted, 1, 0), 0);
+    for (int value = 1; value <= 2; ++value) {
+        ASSERT_TRUE(latest.set(value));
+        written.notifyAll();
+    }
+    EXPECT_EQ(::poll(&wanted, 1, 0), 1);
+    readAll();
+    EXPECT_EQ(values, std::vector<int>{2});
+    EXPECT_EQ(::poll(&wanted, 1, 0), 0);
+}
+#endif
 
 /// Writes a value of its own when it is destroyed, if it has somewhere to write.
 struct LastWords {

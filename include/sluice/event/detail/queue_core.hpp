@@ -143,7 +143,7 @@ public:
             isFound = store_.isReady();
             return isFound || isClosed();
         };
-        if (limit > limit.zero() && !ready()) {
+        if (!ready()) {  // with no time left, the wait still arms an EventFdWait
             (void)store_.arrived().waitUntil(ready, deadlineAfter<Clock>(limit));
         }
         return isFound || (store_.isNotifying() && !emptyQueue());

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 
-#if SLUICE_HAS_THREADS
+#if defined(__linux__)
+#include <unistd.h>
+#elif SLUICE_HAS_THREADS
 #include <thread>
 #endif
 
@@ -31,7 +33,7 @@ class BasicBackoff {
 public:
     BasicBackoff() noexcept = default;
     explicit BasicBackoff(std::chrono::microseconds longestNap) noexcept
-        : longestNap_(std::max(longestNap, shortestNap)) {}
+        : longestNap_(std::max<Micros>(longestNap.count(), shortestNap)) {}
 
     void wait() noexcept {
         if (pauses_ > maxPauses) {
@@ -51,12 +53,17 @@ private:
     static constexpr unsigned maxPauses = 64;
     static constexpr unsigned maxYields = 16;
     static constexpr unsigned maxShortNaps = 32;
-    static constexpr std::chrono::microseconds shortestNap{20};
+    using Micros = std::chrono::microseconds::rep;  // plain numbers compile faster
+    static constexpr Micros shortestNap = 20;
 
     [[gnu::cold, gnu::noinline]] void waitLong() noexcept {
 #if SLUICE_HAS_THREADS
         if (yields_ == maxYields) {
-            std::this_thread::sleep_for(nap_);
+#if defined(__linux__)
+            (void)::usleep(static_cast<unsigned>(nap_));
+#else
+            std::this_thread::sleep_for(std::chrono::microseconds(nap_));
+#endif
             if (++naps_ > maxShortNaps) {
                 nap_ = std::min(2 * nap_, longestNap_);
             }
@@ -70,8 +77,8 @@ private:
     unsigned pauses_ = 1;
     unsigned yields_ = 0;
     unsigned naps_ = 0;
-    std::chrono::microseconds nap_ = shortestNap;
-    std::chrono::microseconds longestNap_{2000};
+    Micros nap_ = shortestNap;
+    Micros longestNap_ = 2000;
 };
 
 using Backoff = BasicBackoff<>;

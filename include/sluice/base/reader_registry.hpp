@@ -118,8 +118,8 @@ private:
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
 
-        /// Returns null at the end.
-        Slot* step() noexcept {
+        /// Returns null at the end. Not inlined, because each removal walks several times.
+        [[gnu::noinline]] Slot* step() noexcept {
             while (left_ == 0) {
                 if (next_ == nullptr) {
                     return nullptr;
@@ -211,7 +211,7 @@ public:
 
     /// Returns true if no other thread has a slot. Then no other thread can find an element that
     /// the caller has unlinked.
-    [[nodiscard]] bool isAlone() const noexcept {
+    [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
@@ -378,7 +378,8 @@ private:
     /// Moves the period to the first guard that it still waits for. Returns true if there is none.
     /// Ignores the slots of `ignored`. One guard for each slot is enough: the others of the slot
     /// that had begun before the period are nested in it.
-    bool advance(GracePeriod& period, const void* where, const void* ignored) const noexcept {
+    [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
+                                   const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
                period.entry_->load(std::memory_order_acquire) != period.word_) {  // E1
             period.slot_ = period.walk_.step();

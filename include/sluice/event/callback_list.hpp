@@ -304,7 +304,7 @@ private:
             return Handle();
         }
         Core* const present = core();
-        Core& own = present != nullptr ? *present : makeCore(new Core);
+        Core& own = present != nullptr ? *present : makeCore();
         Handle handle(new Node);
         handle.node_->callback.construct(std::forward<C>(callback));
         handle.node_->priority = priority;
@@ -312,8 +312,9 @@ private:
         return handle;
     }
 
-    /// Stores `made`, unless another thread has stored a core first. Returns the stored one.
-    [[gnu::cold, gnu::noinline]] Core& makeCore(Core* made) noexcept {
+    /// Makes the core, unless another thread is first.
+    [[gnu::cold, gnu::noinline]] Core& makeCore() {
+        Core* const made = new Core;
         Core* expected = nullptr;
         while (!core_.compare_exchange_weak(expected, made, std::memory_order_acq_rel,  // E3
                                             std::memory_order_acquire)) {

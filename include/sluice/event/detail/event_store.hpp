@@ -208,7 +208,7 @@ public:
                              std::memory_order_release);  // E4
         }
         if (isReady()) {
-            arrived_.notifyAll();
+            notify(arrived_);
         }
     }
 
@@ -411,10 +411,13 @@ private:
         }
     }
 
+    /// Not inlined, unlike notifyAll().
+    [[gnu::noinline]] static void notify(Waiters& waiters) noexcept { waiters.notifyAll(); }
+
     void notifyEverybody() noexcept {
-        arrived_.notifyAll();
-        room_.notifyAll();
-        changed_.notifyAll();
+        notify(arrived_);
+        notify(room_);
+        notify(changed_);
     }
 
     void awaitEndOfPeek() const {
@@ -532,8 +535,8 @@ struct EventStore<Event, EventList, Threading>::Peek {
                 const Guard guard(store.lock_);
                 store.isPeeked_ = false;
             }
-            store.room_.notifyAll();  // dropOldest can discard this event now
-            store.changed_.notifyAll();
+            notify(store.room_);  // dropOldest can discard this event now
+            notify(store.changed_);
         }
     }
 
@@ -566,7 +569,7 @@ public:
             store.awaitEndOfPeek();
         }
         if (left_ != 0 && store.options_.overflow == Overflow::block) {
-            store.room_.notifyAll();
+            notify(store.room_);
         }
     }
     Batch(const Batch&) = delete;
@@ -680,10 +683,10 @@ private:
         }
         // Before the unlock, because a thread in drain() may destroy the store after it.
         if (putBack != 0 || store.isClosed()) {
-            store.arrived_.notifyAll();
+            notify(store.arrived_);
         }
         if (isOver) {
-            store.changed_.notifyAll();
+            notify(store.changed_);
         }
     }
 

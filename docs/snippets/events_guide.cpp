@@ -2,6 +2,7 @@
 #include <sluice/event.hpp>
 #include <sluice/wait.hpp>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -32,7 +33,28 @@ bool listeners() {
 
     dispatcher.dispatch(Topic::door, "open");
     dispatcher.dispatch(Topic::temperature, "21");  // nobody listens
+
+    const auto handle = dispatcher.appendListener(Topic::door, [](const std::string&) {});
+    dispatcher.removeListener(Topic::door, handle);  // or: handle.remove()
     return heard == "open";
+}
+
+struct Click {
+    bool isHandled = false;
+};
+struct UntilHandled {
+    static bool canContinueInvoking(const Click& click) { return !click.isHandled; }
+};
+
+bool propagation() {
+    int calls = 0;
+    sluice::EventDispatcher<int, void(Click&), UntilHandled> clicks;
+    clicks.appendListener(1, [](Click& click) { click.isHandled = true; });
+    clicks.appendListener(1, [&calls](Click&) { ++calls; });  // not called
+
+    Click click;
+    clicks.dispatch(1, click);
+    return calls == 0;
 }
 
 bool queues() {
@@ -70,6 +92,28 @@ bool visitors() {
             break;
         }
     });
+    return sum == 42;
+}
+
+bool manyConsumers() {
+    sluice::EventQueue<int, void(int)> jobs;  // without a limit
+    std::atomic<int> sum{0};
+    std::vector<std::thread> workers;
+    for (int worker = 0; worker < 2; ++worker) {
+        workers.emplace_back([&] {
+            while (!jobs.isClosed() || jobs.sizeApprox() != 0) {
+                jobs.wait();
+                jobs.processOneWith([&sum](int, int value) { sum += value; });
+            }
+        });
+    }
+
+    jobs.enqueue(1, 20);
+    jobs.enqueue(1, 22);
+    jobs.drain();
+    for (auto& worker : workers) {
+        worker.join();
+    }
     return sum == 42;
 }
 
@@ -131,8 +175,8 @@ bool policies() {
 }  // namespace
 
 int main() {
-    return callbacks() && listeners() && queues() && visitors() && bounded() && lifetimes() &&
-                   policies()
+    return callbacks() && listeners() && propagation() && queues() && visitors() &&
+                   manyConsumers() && bounded() && lifetimes() && policies()
                ? 0
                : 1;
 }

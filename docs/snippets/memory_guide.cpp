@@ -12,6 +12,10 @@
 #include <thread>
 #include <utility>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace {
 
 struct Order {
@@ -96,7 +100,12 @@ bool blocks() {
     }
     std::memset(frame, 0, frames.blockSize());
     frames.deallocate(frame);  // on any thread
-    return frames.trim() != 0;
+
+    const std::size_t freed = frames.trim();
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+    return freed != 0;
 }
 
 bool buffers() {

@@ -477,7 +477,6 @@ class CallbackCore : public RetireList<Threading> {
     using Node = CallbackNode<Callback, Threading>;
     using Handle = CallbackHandle<Callback, Threading>;
     using typename RetireList<Threading>::Guard;
-    using typename RetireList<Threading>::User;
     using Counter = typename Threading::template Atomic<unsigned>;
     template <class T>
     using Atomic = typename PlatformOf<Threading>::template Atomic<T>;
@@ -637,7 +636,7 @@ private:
 
     /// Waits until a callback that another call has removed is destroyed, except in its destructor.
     void awaitEnd(const Node& node) noexcept {
-        const User user(*this);
+        this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;
         // Acquire: the destructor's writes are visible.
         while (node.serial.load(std::memory_order_acquire) != Node::gone &&
@@ -649,6 +648,7 @@ private:
             this->collect();
             backoff.wait();
         }
+        this->drop();
     }
 
     /// At wrap-around all callbacks get serial 1, also the new one, so running calls call it, too.

@@ -157,7 +157,7 @@ struct ListReaders {
 /// for one of them free its elements one by one. An element stays in the list until a thread frees
 /// it, so a destructor may wait for another element.
 ///
-/// The owner may be the last element: `free` destroys it when the last User ends.
+/// The owner may be the last element: `free` destroys it when its last user drops it.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -175,20 +175,9 @@ public:
     explicit RetireList(Registry& registry) noexcept
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
-    /// Keeps the owner from being destroyed, because a destructor of an element may end its list.
-    class User {
-    public:
-        explicit User(RetireList& list) noexcept : list_(list) { list.addUser(); }
-        User(const User&) = delete;
-        User& operator=(const User&) = delete;
-        ~User() { list_.drop(); }
-
-    private:
-        RetireList& list_;
-    };
-
-    // The first user is the list that made the owner. Relaxed, both: other threads' calls of a list
-    // end before its destructor begins.
+    // Users keep the owner from being destroyed, because a destructor of an element may end its
+    // list. The first user is the list that made the owner. Relaxed, both: other threads' calls of
+    // a list end before its destructor begins.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -229,7 +218,7 @@ public:
     /// elements. The other elements wait for the first call or removal after that time, or for
     /// makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
-        const User user(*this);
+        addUser();
         Begun begun;
         while (moveOn(begun)) {
             if (begun.passed == nullptr) {
@@ -240,6 +229,7 @@ public:
                 Freeing::free(*begun.passed);
             }
         }
+        drop();
     }
 
     /// Takes all elements, in the order of removal. No other thread uses this object.

@@ -154,7 +154,7 @@ private:
         auto& tailWord = ring().tail_;
         // A compare-exchange waits for all earlier stores, so each push prefetches the slot that
         // will be written this many pushes later.
-        constexpr std::size_t prefetchDistance = 8;
+        constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
             if (Positions::isMarked(tail)) {

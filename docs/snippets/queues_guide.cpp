@@ -267,12 +267,33 @@ bool severalSources() {
     return isFound && sold == 3;
 }
 
+bool inBatches() {
+    using namespace std::chrono_literals;
+    sluice::BlockingQueue<sluice::MpscRing<Reading, 256>> readings;
+    std::thread sensor([&] {
+        for (std::uint64_t time = 0; time < 100; ++time) {
+            (void)readings.push(Reading{time, 20});
+        }
+        readings.close();
+    });
+
+    std::vector<Reading> block;
+    std::size_t written = 0;
+    const auto keep = [&](const Reading& reading) { block.push_back(reading); };
+    while (readings.consumeBatch(64, 10ms, keep) != 0) {
+        written += block.size();  // one write for the whole block
+        block.clear();
+    }
+    sensor.join();
+    return written == 100;
+}
+
 }  // namespace
 
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
                       severalConsumersOfLanes() && oneClaimForABatch() && oneClaimForARange() &&
                       blocksOfSamples() && theLastThree() && onlyTheNewest() && inPlace() &&
-                      waiting() && severalSources();
+                      waiting() && severalSources() && inBatches();
     return good ? 0 : 1;
 }

@@ -111,4 +111,9 @@ bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpmcLanes<int>>& queue) {
 std::size_t popInto(sluice::MpmcRing<int, 8>& ring, std::vector<int>& messages) {
     return ring.tryPopAll(std::back_inserter(messages), 8);
 }
+#elif CASE == 28
+// EXPECT: consumeBatch\(\) is for SpscRing, MpscRing and SegmentQueue
+std::size_t batchOfMany(sluice::BlockingQueue<sluice::MpmcRing<int, 8>>& queue) {
+    return queue.consumeBatch(2, std::chrono::seconds(1), [](int) {});
+}
 #endif

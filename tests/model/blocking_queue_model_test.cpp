@@ -184,6 +184,55 @@ TEST(BlockingQueueModelTest, AConsumerThatReleasesALaneWakesTheNextOne) {
     EXPECT_FALSE(holds(aReleasedLaneReachesTheOtherConsumer<ForgetfulLanes>, dear));
 }
 
+using Pairs = BlockingQueue<MpscRing<int, 2, ModelTraits>, SleepAtOnce, NoPacing>;
+constexpr auto endless = std::chrono::hours::max();
+
+template <class Limit>
+std::size_t consumePair(Pairs& queue, Limit atMost) {
+    return queue.consumeBatch(
+        2, atMost, [](int) {}, 2);
+}
+
+/// Only the push with the last position of the batch wakes the consumer.
+void aBatchOfTwoProducers() {
+    Pairs queue;
+    const auto push = [&] { check(queue.tryPush(7) == SendResult::ok, "there is room"); };
+    parallel(push, push, [&] { check(consumePair(queue, endless) == 2, "both are waited for"); });
+}
+
+/// The wait after a batch needs each message.
+void aPopAfterABatch() {
+    Pairs queue;
+    const auto push = [&] { check(queue.push(7) == SendResult::ok, "it waits for room"); };
+    parallel([&] { push(), push(), push(); },
+             [&] {
+                 check(consumePair(queue, endless) == 2, "not one that is being pushed");
+                 expectNext(queue, 7);
+             });
+}
+
+void theTimeEndsABatch() {
+    Pairs queue;
+    parallel([&] { check(queue.push(7) == SendResult::ok, "there is room"); },
+             [&] { check(consumePair(queue, std::chrono::milliseconds(5)) == 1, "of two"); });
+}
+
+void theEndEndsABatch() {
+    Pairs queue;
+    parallel([&] { check(queue.push(7) == SendResult::ok, "there is room"), queue.close(); },
+             [&] {
+                 check(consumePair(queue, endless) == 1, "of two");
+                 check(consumePair(queue, endless) == 0, "the queue is drained");
+             });
+}
+
+TEST(BlockingQueueModelTest, TheLastMessageOfABatchWakes) {
+    EXPECT_TRUE(holds(aBatchOfTwoProducers));
+    EXPECT_TRUE(holds(aPopAfterABatch));
+    EXPECT_TRUE(holds(theTimeEndsABatch));
+    EXPECT_TRUE(holds(theEndEndsABatch));
+}
+
 TEST(BlockingQueueModelTest, TheEndReachesEverybody) {
     EXPECT_TRUE(holds(closeWhilePushing<Spsc>));
     EXPECT_TRUE(holds(closeWhilePushing<Mpsc>));

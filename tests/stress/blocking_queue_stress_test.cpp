@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 // A lost wake-up, or a push that ends in the wrong moment of a close, makes these tests hang; the
@@ -44,13 +45,26 @@ std::uint64_t pushInAllWays(Producer& producer, std::size_t self, Progress& prog
     }
 }
 
+template <class Queue>
+constexpr bool hasBatches = false;
+template <class Inner, class Wait, class Pacing>
+constexpr bool hasBatches<BlockingQueue<Inner, Wait, Pacing>> =
+    detail::PlatformOfQueue<Inner>::canCountBatches;
+
 /// Pops in all ways that wait until the queue is drained.
 template <class Queue>
 void popInAllWays(Queue& queue, Ledger& ledger, Progress& progress, std::uint32_t seed) {
     Dice dice(seed);
     const auto enter = [&](Stamp& stamp) { ledger.enter(stamp); };
     while (!queue.isDrained()) {
-        switch (dice() % 4) {
+        switch (dice() % 5) {
+        case 4:
+            if constexpr (hasBatches<std::decay_t<decltype(queue.native())>>) {
+                const std::size_t minimum = 1 + dice() % std::min<std::size_t>(queue.capacity(), 8);
+                const auto limit = dice() % 2 == 0 ? std::chrono::microseconds(20) : 1h;
+                queue.native().consumeBatch(minimum, limit, enter);
+            }
+            break;
         case 0:
             if (const auto popped = queue.native().pop()) {
                 ledger.enter(*popped);

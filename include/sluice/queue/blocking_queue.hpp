@@ -3,9 +3,12 @@
 #include <sluice/base/platform.hpp>
 #include <sluice/base/role_check.hpp>
 #include <sluice/base/send_result.hpp>
+#include <sluice/base/setup_error.hpp>
 #include <sluice/queue/queue_traits.hpp>
 #include <sluice/wait/park.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -32,6 +35,18 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 /// True if a consumer may hide messages from the others, because it holds a producer's lane.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
+
+/// A queue without a Platform has no consumeBatch().
+template <class Queue, class = void>
+struct PlatformOfQueue {
+    using Type = StdPlatform;
+    static constexpr bool canCountBatches = false;
+};
+template <class Queue>
+struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
+    using Type = typename Queue::Platform;
+    static constexpr bool canCountBatches = true;
+};
 
 /// The limit of a call that waits until the other side acts.
 struct Forever {};
@@ -179,6 +194,44 @@ public:
         return consumeWithin(atMost, max, [&] { return queue_.consume(notifying(handler), max); });
     }
 
+    /// Like consume(), but first waits until there are `minimum` messages, or `atMost` has passed
+    /// since the first one, or the queue is closed. Of these messages, only the first and the last
+    /// one wake the consumer. For SpscRing, MpscRing and SegmentQueue. Fails as setupError()
+    /// describes if the minimum is 0, or above `max` or the capacity, or if the time is negative.
+    template <class Rep, class Period, class Handler>
+    std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
+                             Handler&& handler, std::size_t max = unlimited) {
+        static_assert(countsBatches, "consumeBatch() is for SpscRing, MpscRing and SegmentQueue: "
+                                     "other queues have no single count of messages");
+        constexpr const char* what = "BlockingQueue: minimum of a batch";
+        detail::requireAtLeast(what, minimum, 1);
+        detail::requireAtMost(what, minimum, std::min(max, capacity()));
+        if (atMost < atMost.zero()) {
+            const double below = -std::chrono::duration<double, std::nano>(atMost).count();
+            setupError("BlockingQueue: nanoseconds below zero of a batch",
+                       static_cast<unsigned long long>(std::min(below, 1e18)), 0);
+        }
+        const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
+        const auto has = [this](std::size_t count) {
+            return [this, count] { return sizeApprox() >= count || isClosed(); };
+        };
+        notEmpty_.wait(has(1));
+        // Relaxed, both: E1 of the wait strategy orders it, see isAwaited().
+        awaited_.store(minimum, std::memory_order_relaxed);
+        const auto deadline = deadlineAfter<Clock>(atMost);
+        (void)notEmpty_.waitUntil(has(minimum), deadline);
+        awaited_.store(1, std::memory_order_relaxed);
+        std::size_t count = 0;
+        const auto take = [&] { return queue_.consume(notifying(handler), max - count); };
+        count = pollWithin(Forever(), take);
+        // Messages that were being pushed counted, too.
+        for (auto now = Clock::now(); count < minimum && !isClosed() && now < deadline;
+             now = Clock::now()) {
+            count += pollWithin(deadline - now, take);
+        }
+        return count;
+    }
+
     /// Like consume(), in the order of keyOf(const T&). For queues that merge by key.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
@@ -252,6 +305,22 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
+    /// Asked by producers only while the consumer waits.
+    ///
+    /// The consumer writes awaited_, announces itself, makes a heavy fence and reads the size. A
+    /// producer commits, makes a light fence, reads the announcement, the size and awaited_. So the
+    /// consumer has seen the message, or the producer sees the newest awaited_. The producer with
+    /// the last position of the batch sees at least this size, because its own claim is in it.
+    [[nodiscard]] bool isAwaited() const noexcept {
+        return sizeApprox() >= awaited_.load(std::memory_order_relaxed);
+    }
+    void notifyNotEmpty() noexcept {
+        if constexpr (countsBatches) {
+            notifyOneOf(notEmpty_, [this] { return isAwaited(); });
+        } else {
+            notifyOneOf(notEmpty_);
+        }
+    }
     void notifyNotFull() noexcept {
         if constexpr (detail::hasProducers<Queue>) {
             notFull_.notifyAll();
@@ -274,7 +343,7 @@ private:
         SendResult result = SendResult::closed;  // stays so if a constructor throws
         ~PushEnd() {
             if (result == SendResult::ok) {
-                notifyOneOf(queue.notEmpty_);
+                queue.notifyNotEmpty();
             } else if (result == SendResult::closed) {
                 queue.notifyEverybody();
             }
@@ -396,10 +465,15 @@ private:
     // It uses StdPlatform, because it checks threads that wait, not the queue inside.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
+    using PlatformOfQueue = detail::PlatformOfQueue<Queue>;
+    using Count = typename PlatformOfQueue::Type::template Atomic<std::size_t>;
+    static constexpr bool countsBatches =
+        PlatformOfQueue::canCountBatches && !detail::hasManyConsumers<Queue>;
     static constexpr std::size_t line = cacheLineSize;
     static constexpr unsigned maxPauses = 8;  // of a producer that finds the queue full
 
     alignas(line) alignas(Wait) Wait notEmpty_;  // consumers wait
+    Count awaited_{1};                           // fewer messages wake no consumer
     alignas(line) alignas(Wait) Wait notFull_;   // producers wait
     Wait drained_;                               // drain() waits
     // Destroyed before the waits, because a destructor of a message may call this object.

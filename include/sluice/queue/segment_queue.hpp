@@ -47,7 +47,10 @@ struct SegmentQueueTraits : QueueTraits {
 /// memory resource and are reused; it must support calls from several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
+public:
     using Platform = typename Traits::Platform;
+
+private:
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
     using Index = typename Traits::Index;

@@ -55,7 +55,10 @@ struct Span {
 /// dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
+public:
     using Platform = typename Traits::Platform;
+
+private:
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
     using Index = typename Traits::Index;

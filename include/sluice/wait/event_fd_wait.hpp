@@ -109,8 +109,9 @@ public:
     }
 
     /// Wakes one of the threads that wait for the same thing, and the loop if it is armed.
-    void notifyOne() noexcept {
-        park_.notifyOne();  // as in notifyAll()
+    template <class... IsDue>
+    void notifyOne(IsDue... isDue) noexcept {
+        park_.notifyOne(isDue...);  // as in notifyAll()
         signalIfArmed();
     }
 

@@ -109,20 +109,23 @@ using DefaultParker = detail::NoParker;
 
 namespace detail {
 
-// True if a wait strategy has notifyOne().
-template <class Wait, class = void>
+// True if a wait strategy has notifyOne(), or notifyOne(isDue).
+template <class Wait, class = void, class... IsDue>
 inline constexpr bool canNotifyOne = false;
-template <class Wait>
-inline constexpr bool canNotifyOne<Wait, std::void_t<decltype(std::declval<Wait&>().notifyOne())>> =
-    true;
+template <class Wait, class... IsDue>
+inline constexpr bool canNotifyOne<
+    Wait, std::void_t<decltype(std::declval<Wait&>().notifyOne(std::declval<IsDue>()...))>,
+    IsDue...> = true;
 
 }  // namespace detail
 
 /// Wakes one of the threads that wait for the same thing. A wait strategy without notifyOne() wakes
-/// all of them.
-template <class Wait>
-void notifyOneOf(Wait& wait) noexcept {
-    if constexpr (detail::canNotifyOne<Wait>) {
+/// all of them, and one without notifyOne(isDue) does not ask isDue().
+template <class Wait, class... IsDue>
+void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
+    if constexpr (detail::canNotifyOne<Wait, void, IsDue...>) {
+        wait.notifyOne(isDue...);
+    } else if constexpr (detail::canNotifyOne<Wait>) {
         wait.notifyOne();
     } else {
         wait.notifyAll();
@@ -192,10 +195,12 @@ public:
         }
     }
 
-    /// Wakes one sleeper. Call it after a change that serves one.
-    void notifyOne() noexcept {
+    /// Wakes one sleeper. Call it after a change that serves one. If there may be a sleeper, asks
+    /// isDue() first, and wakes none if that returns false.
+    template <class... IsDue>
+    void notifyOne(IsDue... isDue) noexcept {
         if (hasAnybody()) {
-            wakeOne();
+            wakeOne(isDue...);
         }
     }
 
@@ -354,6 +359,13 @@ private:
         }
         parker_.unparkOne(state_);
         endWaking(epochOf(seen));
+    }
+
+    template <class IsDue>
+    [[gnu::noinline]] void wakeOne(IsDue isDue) noexcept {
+        if (isDue()) {
+            wakeOne();
+        }
     }
 
     [[gnu::noinline]] void wakeAll() noexcept {

@@ -288,8 +288,9 @@ public:
         Park::notifyAll();  // begins with the light fence of E1 join
         notifySet();
     }
-    void notifyOne() noexcept {
-        Park::notifyOne();  // as in notifyAll()
+    template <class... IsDue>
+    void notifyOne(IsDue... isDue) noexcept {
+        Park::notifyOne(isDue...);  // as in notifyAll()
         notifySet();
     }
 

@@ -29,6 +29,7 @@ public:
     }
 
     inline static std::atomic<int> asleep{0};
+    inline static std::atomic<int> sleeps{0};
     inline static std::atomic<int> wakesOfAll{0};
     inline static std::atomic<int> wakesOfOne{0};
 
@@ -38,6 +39,7 @@ private:
         return [&](auto seen) {
             isAsleep = stillWaiting(seen);
             asleep += isAsleep ? 1 : 0;
+            sleeps += isAsleep ? 1 : 0;
             return isAsleep;
         };
     }

@@ -12,6 +12,7 @@
 #include <spdlog/details/os.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -214,6 +215,36 @@ TEST_F(LogPatternChange, ASinkThatRefusesItIsReported) {
     logger->set_pattern("%v");
     writer->poll();
     EXPECT_EQ(errors.texts(), Texts{"no formatter"});
+}
+
+TEST_F(LogLogger, LinesOfThreadsHaveThePatternOfTheirPlace) {
+    std::atomic<int> pattern{0};
+    logger->set_pattern("0 %v");
+    test::Crew crew;
+    for (int thread = 0; thread < 3; ++thread) {
+        crew.add([&] {
+            for (int i = 0; i < 2000; ++i) {
+                const int before = pattern.load();
+                logger->info(before);  // the pattern is this one or a newer one
+            }
+        });
+    }
+    crew.start();
+    for (int next = 1; next <= 100; ++next) {
+        logger->set_pattern(std::to_string(next) + " %v");
+        pattern.store(next);
+        logger->info(next);
+    }
+    crew.join();
+    ASSERT_TRUE(writer->flush_wait());
+    int newest = 0;
+    for (const std::string& line : sink->formatted()) {
+        const int its = std::stoi(line);
+        EXPECT_GE(its, std::stoi(line.substr(line.find(' '))));
+        EXPECT_LE(newest, its);
+        newest = its;
+    }
+    EXPECT_EQ(newest, 100);
 }
 
 TEST_F(LogLogger, AnErrorHandlerMaySetAPattern) {

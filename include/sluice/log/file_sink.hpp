@@ -266,21 +266,17 @@ private:
         }
     }
 
-    /// Returns a name that is greater than all earlier ones, also if the local time was set back. A
-    /// free name is not enough, because after_rotation may have moved an earlier file away.
+    /// Returns a name with a new number. A free name is not enough, because after_rotation may have
+    /// moved an earlier file away, and the local time may have been set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
         std::strftime(second, sizeof second, ".%Y%m%d-%H%M%S-", &local);
-        if (second > second_) {
-            second_ = second;
-            number_ = 0;
-        }
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
         spdlog::filename_t name;
         do {
             const std::string digits = std::to_string(number_++);
-            name = stem + second_ + std::string(4 - std::min<std::size_t>(digits.size(), 4), '0') +
+            name = stem + second + std::string(4 - std::min<std::size_t>(digits.size(), 4), '0') +
                    digits + extension;
         } while (spdlog::details::os::path_exists(name));
         return name;
@@ -290,8 +286,7 @@ private:
     const spdlog::file_event_handlers handlers_;
     std::FILE* file_ = nullptr;  ///< null: closed
     std::size_t size_ = 0;
-    std::string second_;   ///< the time in the last name of a rotated file
-    unsigned number_ = 0;  ///< the next number of this second
+    unsigned number_ = 0;  ///< of the next rotated file
 };
 
 /// Returns the next local time `hour`:`minute` after `time`.

@@ -44,7 +44,8 @@ namespace sluice::log {
 /// each log call calls the error handler.
 ///
 /// Performance: a log call copies the text once, into the thread's lane, and takes no lock. It
-/// allocates for a thread's first record, and for a record larger than the lane.
+/// allocates for a thread's first record, for its first record of level err or above, and for a
+/// record larger than the lane.
 class async_logger : public spdlog::logger {
 public:
     /// The constructors do not fail if the back end has ended, as in spdlog.

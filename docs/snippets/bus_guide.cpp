@@ -214,6 +214,27 @@ bool timeStamps() {
     return stamped.process() == 1 && age.count() >= 0;
 }
 
+struct Image {
+    std::size_t size = 0;
+    std::array<unsigned char, 512> bytes;
+};
+std::size_t readSensor(std::array<unsigned char, 512>& bytes) {
+    bytes.fill(7);
+    return bytes.size();
+}
+
+bool loans() {
+    static sluice::Bus<sluice::Messages<Image>> camera;
+    auto image = sluice::loan<Image>(camera, sluice::Priority::low);  // an Image in its slot
+    if (image) {
+        image->size = readSensor(image->bytes);
+        image.publish();  // without it, the slot is given back when `image` is destroyed
+    }
+    std::size_t seen = 0;
+    camera.processWith([&](const Image& shown) { seen = shown.size; });
+    return seen == 512;
+}
+
 struct ShortLived : sluice::FullBusTraits {
     static constexpr bool expiry = true;
 };
@@ -351,11 +372,15 @@ bool metrics() {
 }  // namespace
 
 int main() {
-    const bool all[] = {
-        publishing(),     results(),   pressure(),         visitor(),    component(),
-        partOfTheTypes(), traits(),    onlyTheNewest(),    timeStamps(), messagesThatExpire(),
-        consumerThread(), eventLoop(), severalConsumers(), workers(),    metrics(),
-        whyRefused()};
+    const bool all[] = {publishing(), results(),
+                        pressure(),   visitor(),
+                        component(),  partOfTheTypes(),
+                        traits(),     onlyTheNewest(),
+                        timeStamps(), messagesThatExpire(),
+                        loans(),      consumerThread(),
+                        eventLoop(),  severalConsumers(),
+                        workers(),    metrics(),
+                        whyRefused()};
     for (const bool good : all) {
         if (!good) {
             return 1;

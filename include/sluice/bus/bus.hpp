@@ -29,6 +29,9 @@
 
 namespace sluice {
 
+template <class T, class OfBus>
+class Loan;  // in loan.hpp
+
 /// A bounded multi-producer, single-consumer bus of typed messages. Each priority keeps its order;
 /// by default, high waits for at most one lower message.
 ///
@@ -365,6 +368,8 @@ private:
     using RingOf = typename RingForPriority<P>::Type;
     template <detail::RingKind, class, std::size_t, class>
     friend struct detail::RingFor;
+    template <class, class>
+    friend class Loan;
 
     template <Priority P>
     RingOf<P>& ring() noexcept {
@@ -459,7 +464,8 @@ private:
         RingOf<P>& ring = this->ring<P>();
         if constexpr (Traits::producers == Producers::one) {
             SLUICE_ASSERT(!isBuilding_,
-                          "with one producer the constructor of a message must not publish");
+                          "with one producer, nothing is published while a constructor or a loan "
+                          "fills a slot");
             if (isBuilding_) {
                 return {ring.isClosed() ? SendResult::closed : SendResult::full, 0};
             }
@@ -490,13 +496,7 @@ private:
                 isBuilding_ = true;  // a nested publication would claim the same slot
             }
             build(queued);
-            if constexpr (Traits::timeStamp != TimeStamp::none) {
-                queued.timeStamp = time_.stamp();
-            }
-            queued.set(fields, P);
-            if constexpr (Traits::ids) {
-                queued.id = claim.number();
-            }
+            queued.complete(fields, P, time_, claim);
             claim.commit();
             end.isOfMessage = true;
             ++end.committed;

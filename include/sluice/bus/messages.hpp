@@ -325,6 +325,20 @@ public:
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }
 
+    /// Fills the header for the publication that owns `claim`.
+    template <class Time, class Claim>
+    [[gnu::always_inline]] void complete(const OptionFields<Traits>& fields, Priority chosen,
+                                         [[maybe_unused]] const Time& time,
+                                         [[maybe_unused]] const Claim& claim) noexcept {
+        if constexpr (Traits::timeStamp != TimeStamp::none) {
+            this->timeStamp = time.stamp();
+        }
+        this->set(fields, chosen);
+        if constexpr (Traits::ids) {
+            this->id = claim.number();
+        }
+    }
+
     template <class T>
     T& get() noexcept {
         return *std::launder(reinterpret_cast<T*>(this->storage));

@@ -174,9 +174,152 @@ TEST(OneProducerTest, ConstructorThatPublishesDoesNotWait) {
 TEST(OneProducerDeathTest, ConstructorThatPublishesIsNoticed) {
     Bus<Messages<Chained>, OneProducer> bus;
     const auto again = [&] { (void)bus.emplace<Chained>(2, [] {}); };
-    EXPECT_DEATH((void)bus.emplace<Chained>(1, again), "the constructor of a message must not");
+    EXPECT_DEATH((void)bus.emplace<Chained>(1, again),
+                 "nothing is published while a constructor or a loan");
 }
 #endif
+
+// ---- Loans
+
+struct LoanOne : DeepTraits<16> {
+    [[maybe_unused]] static constexpr Producers producers = Producers::one;
+};
+using LoanDropping = OverflowTraits<Overflow::reject, Overflow::dropOldest, Overflow::reject, 32>;
+struct LoanRing : DeepTraits<16> {
+    static constexpr bool priorities = false;
+};
+template <class Traits>
+class BusLoanTest : public testing::Test {
+protected:
+    ~BusLoanTest() override {
+        theBus.discard();
+        EXPECT_EQ(Counted::alive, 0);
+    }
+
+    std::vector<int> take() {
+        std::vector<int> seen;
+        theBus.processWith(partial([&](const Counted& counted) { seen.push_back(counted.value); }));
+        return seen;
+    }
+    Bus<TestMessages, Traits> theBus;
+};
+using LoanTraits = testing::Types<DeepTraits<16>, LoanOne, LoanDropping, LoanRing>;
+TYPED_TEST_SUITE(BusLoanTest, LoanTraits, );
+
+TYPED_TEST(BusLoanTest, IsDeliveredInItsPlaceOncePublished) {
+    auto& bus = this->theBus;
+    auto first = loan<Counted>(bus, PublishOptions{Priority::medium, 7}, 1);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first.result(), SendResult::ok);
+    EXPECT_EQ(first->value, 1);
+    if constexpr (TypeParam::producers == Producers::many) {
+        ASSERT_EQ(bus.publish(Counted(2)), SendResult::ok);
+    }
+    EXPECT_EQ(bus.process(), 0U);
+    (*first).value = 10;
+    bus.close();
+    EXPECT_FALSE(bus.isDrained());
+    first.publish();
+    EXPECT_FALSE(first);
+    EXPECT_EQ(first.result(), SendResult::ok);
+    std::vector<int> seen;
+    bus.processWith(partial([&](const Counted& counted, const auto& header) {
+        EXPECT_EQ(header.sender, seen.empty() ? 7U : 0U);
+        EXPECT_EQ(header.id, seen.size());
+        seen.push_back(counted.value);
+    }));
+    EXPECT_EQ(seen.front(), 10);
+    EXPECT_TRUE(bus.isDrained());
+    EXPECT_EQ(bus.statistics().total().published, seen.size());
+}
+
+TYPED_TEST(BusLoanTest, GivesItsSlotBackUnlessPublished) {
+    for (int i = 0; i < 40; ++i) {
+        EXPECT_TRUE(loan<Counted>(this->theBus, PublishOptions{}, i));
+        ASSERT_EQ(this->theBus.publish(Counted(i)), SendResult::ok);
+        EXPECT_EQ(this->take(), std::vector<int>{i});
+    }
+    EXPECT_EQ(this->theBus.statistics().total().published, 40U);
+    EXPECT_EQ(this->theBus.statistics().total().attempted(), 40U);
+    EXPECT_TRUE(loan<Counted>(this->theBus, PublishOptions{}, 1));
+    this->theBus.stop();
+    this->theBus.run();
+    EXPECT_TRUE(this->theBus.isDrained());
+    EXPECT_EQ(this->theBus.statistics().total().discarded, 0U);
+}
+
+TYPED_TEST(BusLoanTest, IsRefusedLikeAMessage) {
+    auto& bus = this->theBus;
+    const std::size_t room = bus.roomOf(Priority::medium);
+    for (std::size_t i = 0; i < room; ++i) {
+        loan<Counted>(bus, PublishOptions{}, 1).publish();
+    }
+    const auto one = loan<Counted>(bus, PublishOptions{}, 1);
+    const bool isDropping = TypeParam::overflow[1] == Overflow::dropOldest;
+    EXPECT_EQ(one.result(), isDropping ? SendResult::ok : SendResult::full);
+    bus.close();
+    const auto late = loan<Counted>(bus, PublishOptions{}, 1);
+    EXPECT_FALSE(late);
+    EXPECT_EQ(late.result(), SendResult::closed);
+    const MessageCounts total = bus.statistics().total();
+    EXPECT_EQ(total.full, isDropping ? 0U : 1U);
+    EXPECT_EQ(total.closed, 1U);
+}
+
+TYPED_TEST(BusLoanTest, WakesTheConsumerWhenPublishedNotWhenDestroyed) {
+    std::atomic<int> handled{0};
+    Crew crew;
+    crew.add([&] { this->theBus.runWith(partial([&](const Counted&) { ++handled; })); });
+    crew.start();
+    auto kept = loan<Counted>(this->theBus, PublishOptions{}, 1);
+    kept.publish();
+    awaitThat([&] { return handled == 1; });
+    this->theBus.close();
+    crew.join();
+}
+
+#if defined(__cpp_exceptions)
+TYPED_TEST(BusLoanTest, ConstructorThatThrowsLeavesNoLoan) {
+    struct Throwing {
+        explicit Throwing(int) { throw std::runtime_error("no message"); }
+    };
+    Bus<Messages<Throwing, int>, TypeParam> bus;
+    EXPECT_THROW((void)loan<Throwing>(bus, PublishOptions{}, 1), std::runtime_error);
+    ASSERT_EQ(bus.publish(1), SendResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+    EXPECT_EQ(bus.statistics().total().published, 1U);
+}
+#endif
+
+TYPED_TEST(BusLoanTest, CountsAreExactWhileLoansAreGivenUp) {
+    constexpr int perThread = 2000;
+    std::atomic<std::uint64_t> accepted{0};
+    std::uint64_t handled = 0;
+    Crew publishers;
+    for (int i = 0; i < (TypeParam::producers == Producers::one ? 1 : 2); ++i) {
+        publishers.add([&] {
+            for (int n = 0; n < perThread; ++n) {
+                auto counted = loan<Sample>(this->theBus);
+                if (counted && n % 3 != 0) {
+                    counted->value = n;
+                    counted.publish();
+                    ++accepted;
+                }
+            }
+        });
+    }
+    Crew consumer;
+    consumer.add([&] { this->theBus.runWith(partial([&](const Sample&) { ++handled; })); });
+    consumer.start();
+    publishers.start();
+    publishers.join();
+    this->theBus.close();
+    consumer.join();
+    const MessageCounts total = this->theBus.statistics().total();
+    EXPECT_EQ(total.published, accepted.load());
+    EXPECT_EQ(total.delivered + total.unhandled, total.published - total.dropped);
+    EXPECT_EQ(total.delivered, handled);
+}
 
 }  // namespace
 }  // namespace sluice

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <sluice/base/assert.hpp>
+#include <sluice/base/send_result.hpp>
+#include <sluice/bus/bus.hpp>
+#include <sluice/bus/messages.hpp>
+#include <sluice/bus/priority.hpp>
+
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace sluice {
+
+/// A message of a bus that its publisher fills in its slot, in several steps.
+///
+///     auto frame = sluice::loan<Frame>(bus, sluice::Priority::low);
+///     if (frame) {
+///         frame->size = read(camera, frame->bytes, sizeof frame->bytes);
+///         frame.publish();
+///     }
+///
+/// Use it for large messages that come from a device or are computed in place. Use emplace() if a
+/// constructor can fill the message.
+///
+/// Order: the message has its place from loan() on. Later messages of its priority are not handled,
+/// and the bus is not drained, until the loan is published or destroyed.
+///
+/// Thread safety: one thread at a time. With Producers::one the publisher must publish nothing else
+/// while it has a loan. The bus must outlive its loans.
+///
+/// Errors: loan() never waits, and holds nothing if the bus is full or closed: see result(). A loan
+/// that is destroyed unpublished gives its slot back, like a message whose constructor threw.
+/// close() and stop() leave loans valid: the message is then handled, or discarded.
+template <class T, class List, class Traits>
+class [[nodiscard]] Loan<T, Bus<List, Traits>> {
+    using OfBus = Bus<List, Traits>;
+    using Fields = detail::OptionFields<Traits>;
+    static constexpr bool isOnly = Traits::producers == Producers::one;
+
+public:
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    /// Returns true until the message is published, if there was room.
+    explicit operator bool() const noexcept { return message_ != nullptr; }
+    /// The result of loan(); stays `ok` after the publication.
+    [[nodiscard]] SendResult result() const noexcept { return result_; }
+
+    T& operator*() const noexcept { return *message_; }
+    T* operator->() const noexcept { return message_; }
+
+    void publish() noexcept {
+        SLUICE_ASSERT(message_ != nullptr,
+                      "publish() without a message: ask the loan's bool first");
+        if (std::exchange(message_, nullptr) != nullptr) {
+            std::visit(
+                [](auto& slot) {
+                    if constexpr (!std::is_same_v<decltype(slot), std::monostate&>) {
+                        slot.commit();
+                    }
+                },
+                slot_);
+            slot_.template emplace<std::monostate>();  // wakes the consumer
+        }
+    }
+
+private:
+    template <class U, class L, class R, class Options, class... Args>
+    friend Loan<U, Bus<L, R>> loan(Bus<L, R>& bus, const Options& options, Args&&... args);
+
+    template <Priority P>
+    class Slot {
+        using QueuedMessage = typename OfBus::QueuedMessage;
+        using Claim =
+            decltype(std::declval<typename OfBus::template RingOf<P>&>().tryReserve(detail::One()));
+
+    public:
+        template <class... Args>
+        Slot(OfBus& bus, const Fields& fields, T*& message, Args&&... args)
+            : end_{bus}, claim_(reserve(bus)), fields_(fields), unpublished_{*this} {
+            if (claim_) {
+                end_.isDue = true;
+                QueuedMessage& queued = claim_.emplace();
+                if constexpr (isOnly) {
+                    bus.isBuilding_ = true;
+                }
+                queued.template build<T>(std::forward<Args>(args)...);
+                queued_ = &queued;
+                message = &queued.template get<T>();
+            } else {
+                end_.isDue = isOnly && claim_.result() == SendResult::closed;
+                bus.counts_.template rejected<P>(detail::listedIndex<List, T>(), claim_.result(),
+                                                 1);
+            }
+        }
+        ~Slot() {
+            if (queued_ != nullptr) {
+                queued_->destroy();
+            }
+        }
+        Slot(const Slot&) = delete;
+        Slot& operator=(const Slot&) = delete;
+
+        [[nodiscard]] SendResult result() const noexcept { return claim_.result(); }
+
+        void commit() noexcept {
+            std::exchange(queued_, nullptr)->complete(fields_, P, end_.bus.time_, claim_);
+            claim_.commit();
+            end_.isOfMessage = true;
+            ++end_.committed;
+            OfBus& bus = end_.bus;
+            const auto pressure = [&] {
+                return pressureOf(bus.template ring<P>().sizeExact(), OfBus::roomOf(P));
+            };
+            if (bus.notifier_.isBelow(pressure)) {
+                bus.notifier_.notify(bus, bus.observer_);
+            }
+        }
+
+    private:
+        static Claim reserve(OfBus& bus) {
+            if constexpr (isOnly) {
+                SLUICE_ASSERT(!bus.isBuilding_, "with one producer there is one loan at a time");
+            }
+            if constexpr (detail::dropsOldest<Traits, P>) {
+                (void)OfBus::template RingForPriority<P>::template dropExcess<P>(bus);
+            }
+            return bus.template ring<P>().tryReserve(detail::One());
+        }
+
+        /// Counts the slot before claim_ gives it up, also if the constructor of T throws.
+        struct Unpublished {
+            Slot& slot;
+            ~Unpublished() {
+                if (!isOnly && slot.claim_) {
+                    slot.end_.bus.counts_.thrown(P, 1);
+                }
+            }
+        };
+
+        typename OfBus::template EndOfSend<P> end_;
+        Claim claim_;
+        Fields fields_;
+        QueuedMessage* queued_ = nullptr;
+        const Unpublished unpublished_;
+    };
+
+    template <class Options, class... Args>
+    Loan(OfBus& bus, const Options& options, Args&&... args) {
+        const Fields fields(options);
+        const Priority priority = detail::priorityOf(options);
+        const auto take = [&](auto p) {
+            if (priority == p || !Traits::priorities) {
+                auto& slot = slot_.template emplace<Slot<p>>(bus, fields, message_,
+                                                             std::forward<Args>(args)...);
+                result_ = slot.result();
+            }
+        };
+        OfBus::forEachRing(bus, [&](auto&, auto p) { take(p); });
+        if (message_ == nullptr) {
+            slot_.template emplace<std::monostate>();
+        }
+    }
+
+    T* message_ = nullptr;
+    SendResult result_ = SendResult::full;
+    std::conditional_t<Traits::priorities,
+                       std::variant<std::monostate, Slot<Priority::low>, Slot<Priority::medium>,
+                                    Slot<Priority::high>>,
+                       std::variant<std::monostate, Slot<Priority::medium>>>
+        slot_;
+};
+
+/// Reserves a slot of the bus for a T made from `args`. Never waits. `options` are those of
+/// Bus::publish().
+template <class T, class List, class Traits, class Options = PublishOptions, class... Args>
+Loan<T, Bus<List, Traits>> loan(Bus<List, Traits>& bus, const Options& options = {},
+                                Args&&... args) {
+    return {bus, detail::optionsOf<Traits>(options), std::forward<Args>(args)...};
+}
+
+}  // namespace sluice

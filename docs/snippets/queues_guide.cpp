@@ -9,10 +9,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 namespace {
 
@@ -174,6 +180,48 @@ bool blocksOfSamples() {
     return written == 256 && played == 256 && audio.sizeApprox() == 0;
 }
 
+bool manyRings() {
+    std::deque<sluice::SpscRing<int, sluice::dynamicCapacity>> growing;
+    growing.emplace_back(64);                         // a deque does not move its elements
+    std::vector<sluice::SpscRing<int, 64>> fixed(4);  // neither does a vector that never grows
+    std::vector<std::unique_ptr<sluice::SpscRing<int, 64>>> owned;
+
+    owned.push_back(std::make_unique<sluice::SpscRing<int, 64>>());
+    return fixed[3].capacity() == growing[0].capacity() && owned[0]->capacity() == 64;
+}
+
+#if defined(__linux__)
+struct SharedPlatform : sluice::StdPlatform {
+    using Fence = sluice::PortableFence;
+};
+struct SharedTraits : sluice::QueueTraits {
+    using Platform = SharedPlatform;
+};
+using SharedRing = sluice::SpscRing<Reading, 256, SharedTraits>;
+static_assert(sluice::isSharedMemoryReady<SharedRing>);
+
+bool betweenProcesses() {
+    void* const memory = mmap(nullptr, sizeof(SharedRing), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    auto* const ring = new (memory) SharedRing;
+    if (fork() == 0) {
+        const bool accepted = ring->tryPush(Reading{1, 20}) == sluice::SendResult::ok;
+        ring->close();
+        _exit(accepted ? 0 : 1);
+    }
+    int sum = 0;
+    while (!ring->isDrained()) {  // a queue in shared memory is polled
+        ring->consume([&](const Reading& reading) { sum += reading.value; });
+    }
+    munmap(memory, sizeof(SharedRing));
+    return sum == 20;
+}
+#else
+bool betweenProcesses() {
+    return true;
+}
+#endif
+
 bool theLastThree() {
     sluice::OverwriteRing<Reading, 3> recent;
     for (std::uint64_t time = 0; time < 5; ++time) {
@@ -293,7 +341,7 @@ bool inBatches() {
 int main() {
     const bool good = results() && oneLanePerThread() && ordered() && severalConsumers() &&
                       severalConsumersOfLanes() && oneClaimForABatch() && oneClaimForARange() &&
-                      blocksOfSamples() && theLastThree() && onlyTheNewest() && inPlace() &&
-                      waiting() && severalSources() && inBatches();
+                      blocksOfSamples() && manyRings() && betweenProcesses() && theLastThree() &&
+                      onlyTheNewest() && inPlace() && waiting() && severalSources() && inBatches();
     return good ? 0 : 1;
 }

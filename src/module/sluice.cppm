@@ -215,6 +215,7 @@ using sluice::format_as;
 using sluice::hasAnyListener;
 using sluice::hasListener;
 using sluice::isAscii;
+using sluice::isSharedMemoryReady;
 using sluice::isUtf8;
 using sluice::isUtf8Constant;
 using sluice::loan;

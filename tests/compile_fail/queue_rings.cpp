@@ -56,11 +56,10 @@ sluice::MpscRing<int, 65, ByteTraits> ring;
 // EXPECT: the Index of the traits must be an unsigned integer
 sluice::MpscRing<int, 4, SignedTraits> ring;
 #elif CASE == 7
-// EXPECT: the capacity of an OverwriteRing must be below an eighth of its Index type's range
+// EXPECT: the capacity of an OverwriteRing must be below an eighth of its Index's range
 sluice::OverwriteRing<int, 32, ByteOverwriteTraits> ring;
 #elif CASE == 8
-// EXPECT: OverwriteRing moves each message out before its handler runs: declare the move
-// constructor
+// EXPECT: OverwriteRing moves each message out: declare its move constructor noexcept
 sluice::OverwriteRing<Fragile, 8> ring;
 #elif CASE == 9
 // EXPECT: writable\(\) gives raw memory: for messages with constructors, use tryPushAll\(\) or

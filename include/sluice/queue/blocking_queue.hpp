@@ -143,7 +143,7 @@ public:
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
 
-    BlockingQueue(const BlockingQueue&) = delete;
+    BlockingQueue(const BlockingQueue&) = delete;  // in containers: std::deque
     BlockingQueue& operator=(const BlockingQueue&) = delete;
 
     // ---- Producers: tryPush, tryEmplace, push, emplace and pushFor of BlockingPushes, and

@@ -60,7 +60,7 @@ public:
         (void)free_.tryTake(first);
         newest_.store(empty(first), std::memory_order_relaxed);  // relaxed: not shared yet
     }
-    Latest(const Latest&) = delete;
+    Latest(const Latest&) = delete;  // in containers: std::deque
     Latest& operator=(const Latest&) = delete;
 
     ~Latest() {

@@ -23,29 +23,27 @@ struct OverwriteRingTraits : QueueTraits {
     static constexpr bool manyProducers = true;
 };
 
-/// A bounded queue of the newest messages: a push into a full ring drops the oldest one. Other
-/// names are overwriting ring buffer, safe overflow and "keep last".
+/// A bounded queue of the newest messages: a push into a full ring drops the oldest one.
 ///
 ///     sluice::OverwriteRing<Frame, 8> frames;
 ///     (void)frames.tryPush(frame);                        // any thread; refused only if closed
 ///     frames.consume([](Frame& frame) { show(frame); });  // each consumer: the last 8 at most
 ///     report(frames.dropped());
 ///
-/// Use it if old messages lose their value. Use Latest if only the newest one counts, MpmcRing if
-/// none may be lost, BlockingQueue around it to wait for messages.
+/// Use Latest if only the newest message counts, MpmcRing if none may be lost, BlockingQueue around
+/// it to wait.
 ///
 /// Order: if one push returned before another began, its message is taken or dropped first.
 ///
 /// Thread safety: any thread may call any member; with one producer, one thread at a time pushes.
-/// No push waits. A thread preempted while it moves a message occupies a slot, and the ring then
-/// keeps one message less. A producer preempted mid-push blocks delivery of later messages, until
-/// capacity() later pushes have dropped its message.
+/// No push waits. A thread preempted while it moves a message occupies a slot, so one message less
+/// is kept. A producer preempted mid-push blocks delivery, until capacity() later pushes have
+/// dropped its message.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until passed, so an older message
-/// may be dropped one push early. The push that drops a message runs its destructor.
+/// Errors: as in MpmcRing. The push that drops a message runs its destructor.
 ///
 /// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
-/// three more, and a message consumed three. Memory as in MpscRing, for one slot more.
+/// or consumed takes three. Memory as in MpscRing, for one slot more.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
 class OverwriteRing {
     using Platform = typename Traits::Platform;
@@ -62,11 +60,9 @@ class OverwriteRing {
 
     static_assert(Capacity != 0, "the capacity of a ring must be at least 1");
     static_assert(Capacity == dynamicCapacity || Capacity < Positions::maxCapacity / 2,
-                  "the capacity of an OverwriteRing must be below an eighth of its Index type's "
-                  "range");
+                  "the capacity of an OverwriteRing must be below an eighth of its Index's range");
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
-                  "OverwriteRing moves each message out before its handler runs: declare the move "
-                  "constructor and the destructor noexcept");
+                  "OverwriteRing moves each message out: declare its move constructor noexcept");
 
 public:
     using value_type = T;
@@ -85,7 +81,7 @@ public:
         initialise();
     }
 
-    OverwriteRing(const OverwriteRing&) = delete;
+    OverwriteRing(const OverwriteRing&) = delete;  // in containers: std::deque
     OverwriteRing& operator=(const OverwriteRing&) = delete;
 
     ~OverwriteRing() {
@@ -103,8 +99,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. Retries while threads preempted in a move or a construction
-    /// occupy all slots, of which there are at least four, and more than capacity().
+    /// Constructs a T in its slot. Retries while preempted threads occupy all slots: at least four.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -132,9 +127,7 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Moves each
-    /// message out first, so a slow handler occupies no slot, and destroys it when the handler
-    /// returns or throws. Returns the number of messages.
+    /// Like MpmcRing::consume(), but moves each message out, so a slow handler occupies no slot.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const std::size_t limit = std::min(max, capacity());
@@ -164,7 +157,6 @@ public:
     }
 
     /// Returns true if closed and empty, with no message in a push or handler; then it stays true.
-    /// With one producer, it takes a heavy fence from close() until it has been true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E5 end
             return true;
@@ -175,16 +167,16 @@ public:
         if constexpr (!many) {
             Platform::Fence::heavy();  // E3 close
         }
-        const bool drained = tail_.load(std::memory_order_acquire) == (done() | closedMark);
-        if (drained && !many) {
-            // Kept, because a later push announces itself before it is refused.
+        const Index end = done() | (many ? Positions::mark : Index{0});
+        const bool drained = tail_.load(std::memory_order_acquire) == end;
+        if (drained) {  // kept, because a later push announces itself before it is refused
             drained_.store(true, std::memory_order_release);  // E5 end
         }
         return drained;
     }
 
-    /// The number of messages that were accepted and then dropped, modulo half the range of Index.
-    /// Without a push in progress, pushed = popped + dropped + queued.
+    /// The number of dropped messages, modulo half the range of Index. Without a push in progress,
+    /// accepted = consumed + dropped + queued.
     [[nodiscard]] Index dropped() const noexcept {
         return static_cast<Index>(dropped_.load(std::memory_order_acquire) / Positions::one);
     }
@@ -201,42 +193,31 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity() - 1; }
 
 private:
-    // Each push owns one position. The sequence of a slot is one of its positions, p, plus a state:
-    //
-    //   empty    no message
-    //   busy     a thread is inside: it takes the message out, or builds one that is dropped
-    //   filling  the owner of p is inside and builds its message
-    //   filled   the message of p
-    //
-    // The slot's positions below p, and p too if it is empty or busy, are decided: taken, dropped
-    // or skipped.
+    // Each push owns a position. The sequence of a slot is one of its positions, p, plus a state:
+    // empty; busy (a thread takes the message out, or builds one that is dropped); filling (the
+    // owner of p builds its message); filled (with the message of p). The slot's positions below p,
+    // and p too if it is empty or busy, are decided: taken, dropped or skipped.
     //
     // Invariants, on unbounded positions:
     //   p never decreases, and a decided position stays decided. A thread inside is alone; others
     //   only raise p. The owner of a position enters its slot, or skips the position if a thread is
     //   inside or later pushes have decided it. Then it decides the position `capacity` earlier.
-    //   Each position is counted once: in taken_, dropped_ or skipped_.
-    //   head_ is a hint, at most tail_: the sequences say which messages are left.
+    //   Each position is counted once: in taken_, dropped_ or skipped_. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not needed.
     //
     // Happens-before edges:
     //   E1 publish  message written -> sequence release .. sequence acquire -> message read
     //   E2 reuse    message destroyed -> sequence release .. sequence acquire -> slot written
-    //   E3 close    with one producer as in SpscRing, where a mark of the tail announces the push;
-    //               otherwise the closed mark is a bit of the tail
-    //   E4 done     message handled or dropped -> count release .. count acquire -> a thread that
-    //               counts it as removed
+    //   E3 close    many producers: a mark of the tail. One: as in SpscRing, announced by the mark
+    //   E4 done     message handled or dropped -> count release .. acquire -> counted as removed
     //   E5 end      first true isDrained() -> drained release .. drained acquire -> later ones
-    //   E6 order    a consumer's claim release .. acquire by the next one, which thus sees all
+    //   E6 order    claim of a consumer release .. acquire by the next one, which thus sees all
     //               messages that the first one saw
     //
     // tests/model/overwrite_ring_model_test.cpp weakens each order in turn.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
-    static constexpr const char* oneProducer =
-        "a second producer of an OverwriteRing for one: set manyProducers in its traits";
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
-    static constexpr Index closedMark = many ? Positions::mark : Index{0};
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
     enum State : unsigned char { empty, busy, filling, filled };
@@ -245,8 +226,7 @@ private:
     }
     static constexpr bool isDecided(Index sequence, Index p) noexcept {
         const auto ahead = static_cast<Index>(sequence - p);
-        return ahead <= std::numeric_limits<Index>::max() / 2 && ahead != filling &&
-               ahead != filled;
+        return ahead <= busy || (ahead > filled && ahead <= std::numeric_limits<Index>::max() / 2);
     }
 
     /// A position that a producer owns. The destructor publishes its message, or skips it.
@@ -269,8 +249,10 @@ private:
     };
 
     void initialise() noexcept {
-        const Index lap = Positions::advance(0, slots_.count());
-        detail::initialiseSequences(slots_, static_cast<Index>(firstPosition - lap));
+        detail::initialiseSequences(slots_, before(firstPosition, slots_.count()));
+    }
+    static constexpr Index before(Index p, std::size_t count) noexcept {
+        return static_cast<Index>(p - Positions::advance(0, count));
     }
 
     /// Takes the next position. Returns false if the ring is closed.
@@ -349,7 +331,7 @@ private:
         if (!push.isBuilt) {
             count(skipped_);
         }
-        (void)decide(static_cast<Index>(p - Positions::advance(0, capacity())), false);
+        (void)decide(before(p, capacity()), false);
     }
 
     void drop(Slot& slot) noexcept {
@@ -372,7 +354,7 @@ private:
             // Relaxed: see claim().
             const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
             if (Positions::distance(p, tail) > capacity()) {
-                p = static_cast<Index>(tail - Positions::advance(0, capacity()));
+                p = before(tail, capacity());
             }
             if (p == tail) {
                 return false;

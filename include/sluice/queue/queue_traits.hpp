@@ -43,4 +43,14 @@ struct QueueTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 };
 
+/// True for rings that work in memory shared by processes. See docs/how-to/shared-memory.md.
+template <class Queue>
+inline constexpr bool isSharedMemoryReady = false;
+template <template <class, std::size_t, class> class Ring, class T, std::size_t Capacity,
+          class Traits>
+inline constexpr bool isSharedMemoryReady<Ring<T, Capacity, Traits>> =
+    Capacity != unlimited && std::is_trivially_copyable_v<T> &&
+    std::is_same_v<typename Traits::Platform::Fence, PortableFence> &&
+    std::atomic<typename Traits::Index>::is_always_lock_free;
+
 }  // namespace sluice

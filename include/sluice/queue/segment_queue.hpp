@@ -73,7 +73,7 @@ public:
           tailSegment_(Segment::create(memory)),
           readSegment_(tailSegment_) {}
 
-    SegmentQueue(const SegmentQueue&) = delete;
+    SegmentQueue(const SegmentQueue&) = delete;  // in containers: std::deque
     SegmentQueue& operator=(const SegmentQueue&) = delete;
 
     ~SegmentQueue() {

@@ -81,7 +81,7 @@ public:
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {}
 
-    SpscRing(const SpscRing&) = delete;
+    SpscRing(const SpscRing&) = delete;  // in containers: std::deque
     SpscRing& operator=(const SpscRing&) = delete;
 
     ~SpscRing() {

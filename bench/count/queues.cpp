@@ -7,6 +7,7 @@
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
 #include <sluice/queue/mpsc_ring.hpp>
+#include <sluice/queue/overwrite_ring.hpp>
 #include <sluice/queue/segment_queue.hpp>
 #include <sluice/queue/spsc_ring.hpp>
 
@@ -35,6 +36,10 @@ private:
     Queue queue_;
 };
 
+struct OneProducer : OverwriteRingTraits {
+    static constexpr bool manyProducers = false;
+};
+
 /// Counts a value that is written, and read before the next one.
 void countLatest(const Counting& counting) {
     Latest<Message, 2> latest;
@@ -53,6 +58,9 @@ void addQueues(Rows& rows) {
     addQueue<Adapter<SpscRing<Message, dynamicCapacity>>>(rows, ours, {"SpscRing"});
     addQueue<Adapter<MpscRing<Message, dynamicCapacity>>>(rows, ours, {"MpscRing"});
     addQueue<Adapter<MpmcRing<Message, dynamicCapacity>>>(rows, ours, {"MpmcRing"});
+    addQueue<Adapter<OverwriteRing<Message, dynamicCapacity>>>(rows, ours, {"OverwriteRing"});
+    addQueue<Adapter<OverwriteRing<Message, dynamicCapacity, OneProducer>>>(
+        rows, ours, {"OverwriteRing-one-producer"});
     addQueue<Lanes<MpscLanes<Message>>>(rows, ours, {"MpscLanes"});
     addQueue<Lanes<MpmcLanes<Message>>>(rows, ours, {"MpmcLanes"});
     addQueue<Adapter<SegmentQueue<Message>>>(rows, ours, {"SegmentQueue"});

@@ -29,9 +29,6 @@
 
 namespace sluice {
 
-template <class T, class OfBus>
-class Loan;  // in loan.hpp
-
 /// A bounded multi-producer, single-consumer bus of typed messages. Each priority keeps its order;
 /// by default, high waits for at most one lower message.
 ///

@@ -32,6 +32,8 @@ namespace sluice {
 /// Errors: loan() never waits, and holds nothing if the bus is full or closed: see result(). A loan
 /// that is destroyed unpublished gives its slot back, like a message whose constructor threw.
 /// close() and stop() leave loans valid: the message is then handled, or discarded.
+template <class T, class OfBus>
+class Loan;
 template <class T, class List, class Traits>
 class [[nodiscard]] Loan<T, Bus<List, Traits>> {
     using OfBus = Bus<List, Traits>;
@@ -62,6 +64,9 @@ public:
                 },
                 slot_);
             slot_.template emplace<std::monostate>();  // wakes the consumer
+            if (bus_.notifier_.isBelow([this] { return bus_.pressure(); })) {
+                bus_.notifier_.notify(bus_, bus_.observer_);
+            }
         }
     }
 
@@ -109,13 +114,6 @@ private:
             claim_.commit();
             end_.isOfMessage = true;
             ++end_.committed;
-            OfBus& bus = end_.bus;
-            const auto pressure = [&] {
-                return pressureOf(bus.template ring<P>().sizeExact(), OfBus::roomOf(P));
-            };
-            if (bus.notifier_.isBelow(pressure)) {
-                bus.notifier_.notify(bus, bus.observer_);
-            }
         }
 
     private:
@@ -147,22 +145,22 @@ private:
     };
 
     template <class Options, class... Args>
-    Loan(OfBus& bus, const Options& options, Args&&... args) {
+    Loan(OfBus& bus, const Options& options, Args&&... args) : bus_(bus) {
         const Fields fields(options);
         const Priority priority = detail::priorityOf(options);
-        const auto take = [&](auto p) {
+        OfBus::forEachRing(bus, [&](auto&, auto p) {
             if (priority == p || !Traits::priorities) {
                 auto& slot = slot_.template emplace<Slot<p>>(bus, fields, message_,
                                                              std::forward<Args>(args)...);
                 result_ = slot.result();
             }
-        };
-        OfBus::forEachRing(bus, [&](auto&, auto p) { take(p); });
+        });
         if (message_ == nullptr) {
             slot_.template emplace<std::monostate>();
         }
     }
 
+    OfBus& bus_;
     T* message_ = nullptr;
     SendResult result_ = SendResult::full;
     std::conditional_t<Traits::priorities,

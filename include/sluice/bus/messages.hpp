@@ -149,24 +149,18 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
 }
 
 template <bool On>
-struct IdField {
-    static constexpr bool hasId = false;
-};
+struct IdField {};
 template <>
 struct IdField<true> {
-    static constexpr bool hasId = true;
     /// The number of messages of this priority accepted before, modulo half the range of
     /// Traits::Index. A message whose constructor threw may have used a number, too.
     std::uint64_t id;
 };
 
 template <class Traits, bool On>
-struct TimeField {
-    static constexpr bool hasTimeStamp = false;
-};
+struct TimeField {};
 template <class Traits>
 struct TimeField<Traits, true> {
-    static constexpr bool hasTimeStamp = true;
     TimeField() noexcept {}  // initialises nothing: publishing sets it
     union {
         /// The time of the publication, as exact as Traits::timeStamp.
@@ -175,12 +169,9 @@ struct TimeField<Traits, true> {
 };
 
 template <class Traits, bool On>
-struct ExpiryField {
-    static constexpr bool hasExpiry = false;
-};
+struct ExpiryField {};
 template <class Traits>
 struct ExpiryField<Traits, true> {
-    static constexpr bool hasExpiry = true;
     ExpiryField() noexcept {}  // as in TimeField
     union {
         /// Handlers do not see the message after this time; time_point::max(): it does not expire.
@@ -189,42 +180,30 @@ struct ExpiryField<Traits, true> {
 };
 
 template <bool On>
-struct TraceField {
-    static constexpr bool hasTrace = false;
-};
+struct TraceField {};
 template <>
 struct TraceField<true> {
-    static constexpr bool hasTrace = true;
     std::uint64_t trace;
 };
 
 template <bool On>
-struct SenderField {
-    static constexpr bool hasSender = false;
-};
+struct SenderField {};
 template <>
 struct SenderField<true> {
-    static constexpr bool hasSender = true;
     std::uint32_t sender;
 };
 
 template <bool On>
-struct OriginField {
-    static constexpr bool hasOrigin = false;
-};
+struct OriginField {};
 template <>
 struct OriginField<true> {
-    static constexpr bool hasOrigin = true;
     std::uint32_t origin;
 };
 
 template <bool On>
-struct PriorityField {
-    static constexpr bool hasPriority = false;
-};
+struct PriorityField {};
 template <>
 struct PriorityField<true> {
-    static constexpr bool hasPriority = true;
     Priority priority;
 };
 
@@ -267,6 +246,14 @@ struct MessageHeader : detail::IdField<Traits::ids>,
                        detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
                        detail::OptionFields<Traits>,
                        detail::PriorityField<Traits::priorities> {
+    static constexpr bool hasId = Traits::ids;
+    static constexpr bool hasTimeStamp = Traits::timeStamp != TimeStamp::none;
+    static constexpr bool hasExpiry = Traits::expiry;
+    static constexpr bool hasTrace = Traits::traces;
+    static constexpr bool hasSender = Traits::senders;
+    static constexpr bool hasOrigin = Traits::origins;
+    static constexpr bool hasPriority = Traits::priorities;
+
     void set(const detail::OptionFields<Traits>& fields,
              [[maybe_unused]] Priority chosen) noexcept {
         static_cast<detail::OptionFields<Traits>&>(*this) = fields;

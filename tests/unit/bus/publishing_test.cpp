@@ -321,5 +321,21 @@ TYPED_TEST(BusLoanTest, CountsAreExactWhileLoansAreGivenUp) {
     EXPECT_EQ(total.delivered, handled);
 }
 
+struct Gauge : BusObserver {
+    void pressureChanged(Pressure, Pressure now) noexcept { level = now; }
+    Pressure level = Pressure::normal;
+};
+struct Gauged : LoanOne {
+    using Observer = Gauge;
+};
+TEST(BusLoanPressureTest, ObserverIsToldWhenALoanIsPublished) {
+    Gauge gauge;
+    Bus<TestMessages, Gauged> bus(gauge);
+    for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
+        loan<Sample>(bus, Priority::high).publish();
+    }
+    EXPECT_EQ(gauge.level, Pressure::full);
+}
+
 }  // namespace
 }  // namespace sluice

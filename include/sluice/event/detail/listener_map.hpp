@@ -9,6 +9,56 @@
 
 namespace sluice::detail {
 
+template <class P>
+using PassingMember = typename P::ArgumentPassingMode;
+template <class Policies, class Default>
+using ArgumentPassingOf = typename PolicyOr<Default, PassingMember, Policies>::Type;
+
+template <class P>
+using MixinsMember = typename P::Mixins;
+template <class Policies>
+using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
+
+// ---- getEvent(args...)
+
+template <class P, class... Args>
+using EventResult = decltype(P::getEvent(std::declval<Args>()...));
+
+/// The result of the policy's getEvent if it accepts the arguments, otherwise the first argument.
+/// The caller passes arguments that it needs afterwards as lvalues.
+template <class Policies, class Event, class First, class... Rest>
+Event getEvent(First&& first, Rest&&... rest) {
+    if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
+        return Policies::getEvent(std::forward<First>(first), std::forward<Rest>(rest)...);
+    } else {
+        static_assert(std::is_convertible_v<First&&, Event>,
+                      "the first argument is no event, and the policies have no getEvent() that "
+                      "takes just these arguments");
+        if constexpr (std::is_arithmetic_v<Event> && std::is_arithmetic_v<std::decay_t<First>>) {
+            return static_cast<Event>(first);  // a number of another type is meant
+        } else {
+            return std::forward<First>(first);
+        }
+    }
+}
+
+// ---- Mixins
+
+/// Root with the mixins of the list on top. The first mixin is the most derived class.
+template <class Root, class List>
+struct WithMixins;
+template <class Root>
+struct WithMixins<Root, MixinList<>> {
+    using Type = Root;
+};
+template <class Root, template <class> class First, template <class> class... Rest>
+struct WithMixins<Root, MixinList<First, Rest...>> {
+    using Type = First<typename WithMixins<Root, MixinList<Rest...>>::Type>;
+};
+
+template <class Root, class Policies>
+using Mixed = typename WithMixins<Root, MixinsOf<Policies>>::Type;
+
 template <class Member>
 struct DeclaringClass;
 template <class Member, class Class>

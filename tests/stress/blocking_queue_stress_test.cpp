@@ -49,7 +49,7 @@ template <class Queue>
 constexpr bool hasBatches = false;
 template <class Inner, class Wait, class Pacing>
 constexpr bool hasBatches<BlockingQueue<Inner, Wait, Pacing>> =
-    detail::PlatformOfQueue<Inner>::canCountBatches;
+    !detail::hasProducers<Inner> && !detail::hasManyConsumers<Inner>;
 
 /// Pops in all ways that wait until the queue is drained.
 template <class Queue>

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -36,16 +37,13 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// A queue without a Platform has no consumeBatch().
 template <class Queue, class = void>
 struct PlatformOfQueue {
     using Type = StdPlatform;
-    static constexpr bool canCountBatches = false;
 };
 template <class Queue>
 struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     using Type = typename Queue::Platform;
-    static constexpr bool canCountBatches = true;
 };
 
 /// The limit of a call that waits until the other side acts.
@@ -206,11 +204,9 @@ public:
         constexpr const char* what = "BlockingQueue: minimum of a batch";
         detail::requireAtLeast(what, minimum, 1);
         detail::requireAtMost(what, minimum, std::min(max, capacity()));
-        if (atMost < atMost.zero()) {
-            const double below = -std::chrono::duration<double, std::nano>(atMost).count();
-            setupError("BlockingQueue: nanoseconds below zero of a batch",
-                       static_cast<unsigned long long>(std::min(below, 1e18)), 0);
-        }
+        const double below = -std::chrono::duration<double, std::nano>(atMost).count();
+        detail::requireAtMost("BlockingQueue: nanoseconds below zero of a batch",
+                              static_cast<std::uint64_t>(std::clamp(below, 0.0, 1e18)), 0);
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const auto has = [this](std::size_t count) {
             return [this, count] { return sizeApprox() >= count || isClosed(); };
@@ -465,17 +461,16 @@ private:
     // It uses StdPlatform, because it checks threads that wait, not the queue inside.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
-    using PlatformOfQueue = detail::PlatformOfQueue<Queue>;
-    using Count = typename PlatformOfQueue::Type::template Atomic<std::size_t>;
+    using Platform = typename detail::PlatformOfQueue<Queue>::Type;
     static constexpr bool countsBatches =
-        PlatformOfQueue::canCountBatches && !detail::hasManyConsumers<Queue>;
+        !detail::hasProducers<Queue> && !detail::hasManyConsumers<Queue>;
     static constexpr std::size_t line = cacheLineSize;
     static constexpr unsigned maxPauses = 8;  // of a producer that finds the queue full
 
-    alignas(line) alignas(Wait) Wait notEmpty_;  // consumers wait
-    Count awaited_{1};                           // fewer messages wake no consumer
-    alignas(line) alignas(Wait) Wait notFull_;   // producers wait
-    Wait drained_;                               // drain() waits
+    alignas(line) alignas(Wait) Wait notEmpty_;                   // consumers wait
+    typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer wake no consumer
+    alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
+    Wait drained_;                                                // drain() waits
     // Destroyed before the waits, because a destructor of a message may call this object.
     alignas(line) alignas(Queue) Queue queue_;
     const Pacing pacing_{};

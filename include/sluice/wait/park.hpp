@@ -470,12 +470,9 @@ using Park = BasicPark<>;
 /// A pacing policy that pauses after small batches, so that the next batch grows.
 ///
 /// A consumer that polls again immediately reads the cache line that the producer is filling, so
-/// both wait for its transfer for each message. After a pause, many lines travel together. Measured
-/// gains: docs/decisions/batch-pacing.md.
-///
-/// Use it for throughput; it is the default. Use NoPacing if a few hundred nanoseconds of latency
-/// under load matter more. An empty poll is followed by no pause, so an idle queue has the same
-/// latency with both. It spins and makes no system call. Several threads may share an object.
+/// both wait for its transfer for each message: see docs/decisions/batch-pacing.md. Use NoPacing if
+/// a few hundred nanoseconds of latency under load matter more than throughput. An idle queue has
+/// the same latency with both. A pause spins. Several threads may share an object.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:

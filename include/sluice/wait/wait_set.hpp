@@ -2,6 +2,7 @@
 
 #include <sluice/base/assert.hpp>
 #include <sluice/base/platform.hpp>
+#include <sluice/base/role_check.hpp>
 #include <sluice/base/setup_error.hpp>
 #include <sluice/wait/park.hpp>
 
@@ -10,22 +11,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <list>
 #include <type_traits>
 #include <utility>
 
 namespace sluice {
-
-namespace detail {
-
-template <class Source, class = void>
-inline constexpr bool hasWaitFor = false;
-template <class Source>
-inline constexpr bool hasWaitFor<
-    Source, std::void_t<decltype(std::declval<Source&>().waitFor(std::chrono::seconds(0)))>> = true;
-
-}  // namespace detail
 
 /// Lets one thread wait for several queues, buses and timers, and polls them in turns, so that a
 /// busy one starves no other.
@@ -69,8 +59,7 @@ public:
         explicit operator bool() const noexcept { return source != none; }
     };
 
-    BasicWaitSet() : BasicWaitSet(Options{}) {}
-    explicit BasicWaitSet(const Options& options) : park_(options) {}
+    explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
     BasicWaitSet(const BasicWaitSet&) = delete;
     BasicWaitSet& operator=(const BasicWaitSet&) = delete;
     ~BasicWaitSet() {
@@ -84,12 +73,9 @@ public:
                       "WaitSet::add(): the wait strategy of a source is WaitSet::Member");
         queue.waiting().join(*this);
         return addEntry(&queue.waiting(), [&queue, poll = std::move(poll)]() mutable {
-            bool hasSome = true;
-            // Not process() alone: it notifies its own bus, so the set would poll for ever.
-            if constexpr (detail::hasWaitFor<Queue>) {
-                hasSome = queue.waitFor(std::chrono::seconds(0));
-            }
-            return hasSome && poll() ? Turn::worked : queue.isDrained() ? Turn::last : Turn::idle;
+            return hasSome(queue, 0) && poll() ? Turn::worked
+                   : queue.isDrained()         ? Turn::last
+                                               : Turn::idle;
         });
     }
 
@@ -126,20 +112,14 @@ public:
     /// The number of sources and timers.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits for a turn with something in it. Finds none only if the set is empty.
+    /// Waits for a turn with something in it. Finds none if the set is empty or the time is over.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
-
-    /// Like wait(), at most for `atMost`.
     template <class Rep, class Period>
     Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
         return waitUntil(deadlineAfter<Clock>(atMost));
     }
     Ready waitUntil(typename Clock::time_point deadline) {
-        // Relaxed, all accesses: waiter_ is for assertions.
-        [[maybe_unused]] const void* const other =
-            waiter_.exchange(Platform::thisThread(), std::memory_order_relaxed);
-        SLUICE_ASSERT(other == nullptr, "one thread waits at a WaitSet, and none of its polls");
-        const EndOfWait end{*this};
+        const typename RoleCheck::Scope waiter(waiterRole_, "a second thread, or a poll, waits");
         Ready found;
         for (;;) {
             const auto limit = std::min(deadline, nextDue());
@@ -168,6 +148,7 @@ private:
     //            sleeps in its Park, so it always makes the fence.
     //   E2 set   the set's construction -> set_ release .. set_ acquire -> its notification
 
+    using RoleCheck = sluice::RoleCheck<Platform>;
     enum class Turn { idle, worked, last };
 
     static constexpr auto always = Clock::time_point::min();
@@ -181,22 +162,18 @@ private:
         bool isGone = false;  ///< erased by the next scan, because a poll may remove itself
     };
 
-    /// Ends a wait, also if a poll throws.
-    struct EndOfWait {
-        BasicWaitSet& set;
-        ~EndOfWait() { set.waiter_.store(nullptr, std::memory_order_relaxed); }
-    };
-
-    void checkThread() const noexcept {
-        [[maybe_unused]] const void* const waiter = waiter_.load(std::memory_order_relaxed);
-        SLUICE_ASSERT(waiter == nullptr || waiter == Platform::thisThread(),
-                      "a WaitSet or its source changes while another thread waits at the set");
+    template <class Queue>
+    static auto hasSome(Queue& queue, int) -> decltype(queue.waitFor(std::chrono::seconds(0))) {
+        return queue.waitFor(std::chrono::seconds(0));  // process() would wake its own bus
+    }
+    template <class Queue>
+    static bool hasSome(Queue&, long) noexcept {
+        return true;
     }
 
     Source addEntry(Member* member, std::function<Turn()> poll,
                     typename Clock::time_point due = always,
                     typename Clock::duration period = Clock::duration::zero()) {
-        checkThread();
         entries_.push_back({next_, member, std::move(poll), due, period});
         ++size_;
         return next_++;
@@ -204,16 +181,12 @@ private:
 
     template <class Which>
     void removeIf(const Which& which) noexcept {
-        checkThread();
         for (Entry& entry : entries_) {
-            if (which(entry)) {
-                remove(entry);
+            if (!entry.isGone && which(entry)) {
+                entry.isGone = true;
+                --size_;
             }
         }
-    }
-    void remove(Entry& entry) noexcept {
-        size_ -= entry.isGone ? 0 : 1;
-        entry.isGone = true;
     }
 
     /// Gives each entry a turn, until one has done something. The next scan begins behind it.
@@ -225,7 +198,7 @@ private:
                 entries_.erase(entry);
             } else if (const Turn turn = pollOne(*entry); turn != Turn::idle) {
                 if (turn == Turn::last) {
-                    remove(*entry);
+                    remove(entry->source);
                 }
                 return {entry->source, entry->isGone};
             }
@@ -258,7 +231,7 @@ private:
     std::size_t size_ = 0;  // of the entries that are not gone
     Source next_ = 0;
     std::size_t members_ = 0;  // also of sources that have had their last turn
-    typename Platform::template Atomic<const void*> waiter_{nullptr};
+    RoleCheck waiterRole_;
 };
 
 /// The wait strategy of a source: a Park whose notifications also wake the set that it is in.
@@ -274,8 +247,7 @@ public:
     using Park::waitUntil;
     using typename Park::Clock;
 
-    Member() noexcept : Member(Options{}) {}
-    explicit Member(const Options& options) noexcept : Park(options) {}
+    explicit Member(const Options& options = Options()) noexcept : Park(options) {}
     ~Member() {
         // Relaxed: no thread notifies during the destruction.
         if (BasicWaitSet* const set = set_.load(std::memory_order_relaxed)) {
@@ -298,7 +270,6 @@ private:
     friend class BasicWaitSet;
 
     void join(BasicWaitSet& set) noexcept {
-        set.checkThread();
         // Relaxed: only this thread writes it.
         BasicWaitSet* const before = set_.load(std::memory_order_relaxed);
         SLUICE_ASSERT(before == nullptr || before == &set, "a source is in one WaitSet");

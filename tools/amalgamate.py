@@ -64,9 +64,7 @@ class Edition:
             if not match:
                 body.append(line)
             elif match[1].startswith("sluice/"):
-                if depth:
-                    raise ValueError(f"{header}: <{match[1]}> is included under a condition")
-                self.add(match[1])
+                self.add(match[1])  # also under a condition: then all programs get it
             elif depth:
                 body.append(line)
             elif match[1] not in self.foreign:

@@ -97,9 +97,8 @@ public:
             setupError("WaitSet: ticks of a period below zero",
                        0ULL - static_cast<unsigned long long>(period.count()), 0);
         }
-        const auto call = [action = std::move(action), isLast = period == period.zero()]() mutable {
-            action();
-            return isLast ? Turn::last : Turn::worked;
+        const auto call = [action = std::move(action)]() mutable {
+            return static_cast<void>(action()), Turn::worked;
         };
         return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
     }
@@ -206,11 +205,14 @@ private:
         return {};
     }
 
-    static Turn pollOne(Entry& entry) {
+    Turn pollOne(Entry& entry) {
         if (entry.due != always) {
             const auto now = Clock::now();
             if (now < entry.due) {
                 return Turn::idle;
+            }
+            if (entry.period == entry.period.zero()) {
+                remove(entry.source);  // also if the action throws
             }
             const auto next = deadlineAfter(entry.due, entry.period);
             entry.due = next > now ? next : deadlineAfter(now, entry.period);

@@ -284,9 +284,13 @@ TEST_F(WaitSetTest, MemberThatIsInNoSetIsAPark) {
 TEST_F(WaitSetTest, ExceptionOfAPollEndsTheWaitAndItsTurn) {
     set.add([]() -> bool { throw 5; });
     set.add(first, taking(first));
+    set.addTimer(Clock::now(), [] { throw 6; });
     fill(first, 1);
     EXPECT_THROW((void)set.wait(), int);
     EXPECT_EQ(set.wait(), (Ready{1, false}));
+    EXPECT_THROW((void)set.wait(), int) << "the timer";
+    set.remove(0);
+    EXPECT_EQ(set.size(), 1U) << "the timer has left the set";
 }
 
 TEST_F(WaitSetTest, NegativePeriodIsRefused) {

@@ -206,6 +206,16 @@ void closeWhilePushing() {
     }
 }
 
+/// A refused push announces itself, and a drained ring stays drained.
+void drainedStays() {
+    Ledger ledger;
+    One<1> ring;
+    ring.close();
+    check(ring.isDrained(), "empty");
+    parallel([&] { check(ring.tryEmplace(0, ledger) == SendResult::closed, "closed"); },
+             [&] { check(ring.isDrained(), "it stays drained"); });
+}
+
 /// The end is seen when both consumers' handlers have returned.
 template <class Ring>
 void drainedMeansHandled() {
@@ -311,6 +321,7 @@ TEST(OverwriteRingModelTest, IsEmptyForAReason) {
 TEST(OverwriteRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(closeWhilePushing<Many<1>>));
     EXPECT_TRUE(holds(closeWhilePushing<One<1>>));
+    EXPECT_TRUE(holds(drainedStays));
     EXPECT_TRUE(holds(drainedMeansHandled<Many<2>>));
     EXPECT_TRUE(holds(drainedMeansHandled<One<2>>));
     EXPECT_TRUE(holds(droppedMeansDestroyed<ManyTraits>));

@@ -245,6 +245,12 @@ TEST(OverwriteRingManyProducersTest, PushesPassAProducerThatIsStoppedInAPush) {
     ASSERT_EQ(ring.tryEmplace(1, others), SendResult::ok) << "accepted, and dropped";
     EXPECT_FALSE(ring.tryPop().has_value());
     EXPECT_EQ(ring.dropped(), 6U);
+    for (int i = 9; i < 19; ++i) {
+        ASSERT_EQ(ring.tryEmplace(i), SendResult::ok);
+        ASSERT_EQ(ring.sizeApprox(), i == 9 ? 1U : 2U) << "no slot is left occupied";
+    }
+    EXPECT_EQ(ring.tryPop()->value, 17);
+    EXPECT_EQ(ring.tryPop()->value, 18);
     ring.close();
     EXPECT_TRUE(ring.isDrained());
 }

@@ -70,7 +70,8 @@
     static_assert(false, "EVENTPP_MAKE_EVENT: a field is (type, getter) or (type, getter, "        \
                          "setter)");
 
-// COUNT counts up to 20 arguments. EACH applies a macro to each of up to 15 arguments.
+// COUNT counts up to 20 arguments. EACH applies a macro to each of up to 15
+// arguments: m is the macro, s the separator, f the first argument.
 #define SLUICE_EVENT_COUNT(...)                                                                    \
     SLUICE_EVENT_COUNT_OF(__VA_ARGS__, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5,  \
                           4, 3, 2, 1, 0)
@@ -81,35 +82,21 @@
 #define SLUICE_EVENT_EACH(make, separator, ...)                                                    \
     SLUICE_EVENT_CONCAT(SLUICE_EVENT_EACH_, SLUICE_EVENT_COUNT(__VA_ARGS__))                       \
     (make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_1(make, separator, field) make(field)
-#define SLUICE_EVENT_EACH_2(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_1(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_3(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_2(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_4(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_3(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_5(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_4(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_6(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_5(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_7(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_6(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_8(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_7(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_9(make, separator, field, ...)                                           \
-    make(field) separator() SLUICE_EVENT_EACH_8(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_10(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_9(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_11(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_10(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_12(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_11(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_13(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_12(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_14(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_13(make, separator, __VA_ARGS__)
-#define SLUICE_EVENT_EACH_15(make, separator, field, ...)                                          \
-    make(field) separator() SLUICE_EVENT_EACH_14(make, separator, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_1(m, s, f) m(f)
+#define SLUICE_EVENT_EACH_2(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_1(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_3(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_2(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_4(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_3(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_5(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_4(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_6(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_5(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_7(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_6(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_8(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_7(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_9(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_8(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_10(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_9(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_11(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_10(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_12(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_11(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_13(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_12(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_14(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_13(m, s, __VA_ARGS__)
+#define SLUICE_EVENT_EACH_15(m, s, f, ...) m(f) s() SLUICE_EVENT_EACH_14(m, s, __VA_ARGS__)
 #define SLUICE_EVENT_COMMA() ,
 #define SLUICE_EVENT_NOTHING()
 

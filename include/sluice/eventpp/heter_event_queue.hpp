@@ -120,18 +120,14 @@ private:
         if constexpr (std::is_invocable_v<Predicate&, Args...>) {
             return this->processWhere([&predicate](Queued& queued) {
                 auto* const arguments = std::get_if<I>(&queued.arguments);
-                return arguments != nullptr && ask<Args...>(predicate, *arguments);
+                const auto ask = [&predicate](auto&... args) -> bool {
+                    return predicate(static_cast<Args>(args)...);
+                };
+                return arguments != nullptr && std::apply(ask, *arguments);
             });
         } else {
             return false;
         }
-    }
-
-    template <class... Args, class Predicate, class Arguments>
-    static bool ask(Predicate& predicate, Arguments& arguments) {
-        return std::apply(
-            [&predicate](auto&... args) -> bool { return predicate(static_cast<Args>(args)...); },
-            arguments);
     }
 };
 

@@ -144,16 +144,6 @@ private:
     std::atomic<State> state_{State::adding};
 };
 
-template <class Shared, class Listener>
-struct SharedListener {
-    template <class... Args, std::enable_if_t<std::is_invocable_v<Listener&, Args...>, int> = 0>
-    void operator()(Args&&... args) const {
-        shared->call(std::forward<Args>(args)...);
-    }
-
-    std::shared_ptr<Shared> shared;
-};
-
 /// Adds a SelfRemoving listener. A null listener is not added.
 template <class Gate, class Target, class Put, class Listener, class... GateArgs>
 typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener&& listener,
@@ -165,7 +155,12 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
     }
     const auto shared =
         std::make_shared<Shared>(std::forward<Listener>(listener), std::forward<GateArgs>(gate)...);
-    auto handle = put(target, SharedListener<Shared, Kept>{shared});
+    auto call =
+        [shared](
+            auto&&... args) -> std::enable_if_t<std::is_invocable_v<Kept&, decltype(args)...>> {
+        shared->call(std::forward<decltype(args)>(args)...);
+    };
+    auto handle = put(target, std::move(call));
     shared->added(handle);
     return handle;
 }

@@ -113,45 +113,54 @@ private:
         return Table::initials[state] != none;
     }
 
+    /// The name of a node, as in `s7`.
+    struct Node {
+        char letter;
+        std::size_t state;
+    };
+    /// Text that stands between quotation marks.
+    struct Quoted {
+        std::string_view text;
+    };
+
+    /// Writes texts, names of nodes and quoted texts.
+    template <class Write, class... Parts>
+    static void put(Write& write, const Parts&... parts) {
+        (putOne(write, parts), ...);
+    }
     template <class Write>
-    static void number(Write& write, char letter, std::size_t state) {
+    static void putOne(Write& write, std::string_view text) {
+        write(text);
+    }
+    template <class Write>
+    static void putOne(Write& write, Node node) {
         std::array<char, 24> digits{};
         std::size_t begin = digits.size();
         do {
-            digits[--begin] = static_cast<char>('0' + state % 10);
-            state /= 10;
-        } while (state != 0);
-        digits[--begin] = letter;
+            digits[--begin] = static_cast<char>('0' + node.state % 10);
+            node.state /= 10;
+        } while (node.state != 0);
+        digits[--begin] = node.letter;
         write(std::string_view(&digits[begin], digits.size() - begin));
     }
-
-    /// Writes text that stands between quotation marks.
     template <class Write>
-    static void quoted(Write& write, std::string_view text) {
-        for (std::size_t special = text.find_first_of("\"\\"); special != std::string_view::npos;
-             special = text.find_first_of("\"\\")) {
-            write(text.substr(0, special));
-            write("\\");
-            write(text.substr(special, 1));
-            text.remove_prefix(special + 1);
+    static void putOne(Write& write, Quoted quoted) {
+        for (const char& c : quoted.text) {
+            if (c == '"' || c == '\\') {
+                write("\\");
+            }
+            write(std::string_view(&c, 1));
         }
-        write(text);
     }
 
     /// Writes the point of `state` and its arrow. If `state` is `none`, it is the point of the
     /// whole machine.
     template <class Write>
     static void initial(Write& write, std::size_t state, std::size_t target) {
-        write("  ");
-        number(write, 'i', state);
-        write(" [shape=point]; ");
-        number(write, 'i', state);
-        write(" -> ");
-        number(write, 's', leafOf(target));
+        const Node point{'i', state};
+        put(write, "  ", point, " [shape=point]; ", point, " -> ", Node{'s', leafOf(target)});
         if (isCluster(target)) {
-            write(" [lhead=cluster_");
-            number(write, 's', target);
-            write("]");
+            put(write, " [lhead=cluster_", Node{'s', target}, "]");
         }
         write(";\n");
     }
@@ -162,18 +171,12 @@ private:
             if (Table::parents[state] != parent) {
                 continue;
             }
+            const Node node{'s', state};
             if (!isCluster(state)) {
-                write("  ");
-                number(write, 's', state);
-                write(" [label=\"");
-                quoted(write, names[state]);
-                write("\"];\n");
+                put(write, "  ", node, " [label=\"", Quoted{names[state]}, "\"];\n");
             } else {
-                write("  subgraph cluster_");
-                number(write, 's', state);
-                write(" {\n  label=\"");
-                quoted(write, names[state]);
-                write(histories[state] ? " (history)\";\n" : "\";\n");
+                put(write, "  subgraph cluster_", node, " {\n  label=\"", Quoted{names[state]},
+                    histories[state] ? " (history)\";\n" : "\";\n");
                 initial(write, state, Table::initials[state]);
                 inside(write, state);
                 write("  }\n");
@@ -186,12 +189,10 @@ private:
     template <class Write>
     static void border(Write& write, std::size_t from, std::size_t to) {
         if (isCluster(from) && !Table::contains(from, to)) {
-            write(", ltail=cluster_");
-            number(write, 's', from);
+            put(write, ", ltail=cluster_", Node{'s', from});
         }
         if (isCluster(to) && !Table::contains(to, from)) {
-            write(", lhead=cluster_");
-            number(write, 's', to);
+            put(write, ", lhead=cluster_", Node{'s', to});
         }
     }
 
@@ -201,12 +202,8 @@ private:
         constexpr std::size_t from = Table::template indexOf<typename Parts::Source>;
         constexpr std::size_t to =
             Parts::kind == RowKind::on ? Table::template indexOf<typename Parts::Target> : from;
-        write("  ");
-        number(write, 's', leafOf(from));
-        write(" -> ");
-        number(write, 's', leafOf(to));
-        write(" [label=\"");
-        quoted(write, typeName<typename Parts::Message>());
+        put(write, "  ", Node{'s', leafOf(from)}, " -> ", Node{'s', leafOf(to)}, " [label=\"",
+            Quoted{typeName<typename Parts::Message>()});
         options(write, typename Parts::OptionList{});
         write(Parts::kind == RowKind::defer ? " / deferred\"" : "\"");
         if (Parts::kind != RowKind::on) {
@@ -222,11 +219,8 @@ private:
     }
     template <class Option, class Write>
     static void option(Write& write) {
-        write(isGuard<Option> ? " [" : " / ");
-        quoted(write, nameOf(Option{}));
-        if (isGuard<Option>) {
-            write("]");
-        }
+        put(write, isGuard<Option> ? " [" : " / ", Quoted{nameOf(Option{})},
+            isGuard<Option> ? "]" : "");
     }
 };
 

@@ -139,7 +139,6 @@ private:
 }  // namespace sluice::detail
 
 #if defined(__cpp_exceptions)
-#include <exception>
 #endif
 
 namespace sluice {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <type_traits>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include <sluice/base/setup_error.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>

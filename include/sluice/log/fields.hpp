@@ -13,8 +13,6 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
-#include <new>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>

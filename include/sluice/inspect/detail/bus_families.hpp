@@ -6,7 +6,6 @@
 #include <sluice/inspect/bus_metrics.hpp>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>

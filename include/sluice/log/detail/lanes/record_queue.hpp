@@ -13,8 +13,6 @@
 #include <sluice/log/statistics.hpp>
 #include <sluice/wait/park.hpp>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>

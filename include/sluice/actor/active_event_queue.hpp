@@ -65,9 +65,9 @@ public:
         this->clearEvents();
     }
 
-    /// Refuses later events and waits until the queued ones have been dispatched. After the
-    /// timeout, or if the queue was never started, it calls stop() and returns false. In a listener
-    /// it returns false without waiting; the thread ends when all events have been dispatched.
+    /// Refuses later events and waits until the queued ones have been dispatched. If that takes
+    /// longer than `timeout`, or if the queue was never started, calls stop() and returns false. In
+    /// a listener, returns false without waiting; the thread ends after the last queued event.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();

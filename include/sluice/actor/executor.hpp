@@ -79,7 +79,7 @@ public:
 
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the time at which the executor wakes the task once; TimePoint::max() means never.
+    /// Sets the time at which the executor wakes the task; TimePoint::max() means never.
     /// Called by the thread that runs the task.
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
     /// Removes the alarm of a task, which is not woken after the return. Called by its thread.

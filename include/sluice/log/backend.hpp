@@ -73,9 +73,9 @@ public:
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
     /// Rejects later records, and waits until all earlier ones are written and the sinks flushed.
-    /// Returns false if a sink has failed, or on timeout; then the remaining records are counted
-    /// and not written. In a sink or an error handler it returns false immediately, and the records
-    /// are written later.
+    /// Returns false if a sink has failed. On timeout, it also returns false; statistics() counts
+    /// the remaining records, which are not written. In a sink or an error handler, it returns
+    /// false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
     /// spdlog's counts since the last reset: records dropped by Overflow::dropOldest, and rejected

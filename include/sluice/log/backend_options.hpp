@@ -50,7 +50,7 @@ struct backend_options {
     /// record is allocated.
     std::size_t queue_bytes = 0;
 
-    /// The bytes of one lane: queue_bytes, or the value that 0 stands for.
+    /// The capacity of one lane in bytes: queue_bytes, or the default if that is 0.
     std::size_t bytes_of_room() const noexcept {
         constexpr std::size_t least = std::size_t{1} << 20U;
         constexpr std::size_t most = std::size_t{1} << 30U;

@@ -121,8 +121,8 @@ inline CrashHandler& CrashHandler::instance() noexcept {
 
 }  // namespace detail
 
-/// Handles these signals from now on. A crashing thread waits for at most `timeout`. Throws
-/// spdlog_ex if a signal cannot be handled.
+/// Installs handlers of the given signals. A crashing thread waits for at most `timeout`. Throws
+/// spdlog_ex if the system refuses a handler.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,
                                                                         SIGILL, SIGABRT}) {

@@ -7,7 +7,8 @@
 
 namespace sluice::log {
 
-/// The counts of one thread, or the sums of all. Under concurrency, counts may lag slightly.
+/// The counts of one thread's records, or the sums over all threads. Under concurrency, counts may
+/// lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
     std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end

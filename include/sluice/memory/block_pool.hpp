@@ -483,8 +483,8 @@ public:
 private:
     // Invariants: a magazine is in one cache, in `fulls_`, in `empties_`, or `partial_`. The two
     // stacks have at least one magazine more than all blocks would fill (blocks / rounds), so an
-    // empty one exists whenever a full one goes to the depot. Only full magazines are in `fulls_`,
-    // so single blocks go through `partial_`.
+    // empty one exists whenever a full one goes to the depot. All magazines in `fulls_` are full,
+    // so threads without a cache take blocks from `partial_`, and give them back to it.
     //
     // Edge: E1 lock  block used, its magazine put into the depot .. taken from it, block used. No
     // pointer or size of a magazine needs an order: a magazine enters a cache under lock_, so a

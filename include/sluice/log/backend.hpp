@@ -18,21 +18,9 @@
 
 namespace sluice::log {
 
-class backend;
-
 namespace detail {
-
 class BackendCore;
-class Frontend;
-
-/// Gives the rest of the module access to a back end.
-struct BackendAccess {
-    static void leave(backend& which);
-    static void end(backend& which);  ///< shutdown(drain_timeout)
-    /// Returns null for a null back end.
-    static std::shared_ptr<Frontend> frontend(const std::shared_ptr<backend>& of) noexcept;
-};
-
+class DefaultBackend;
 }  // namespace detail
 
 /// The thread that writes the records of loggers, in place of spdlog's thread pool.
@@ -93,7 +81,8 @@ public:
     backend_statistics statistics() const;
 
 private:
-    friend struct detail::BackendAccess;
+    friend class async_logger;
+    friend class detail::DefaultBackend;
 
     void leave();
     static std::size_t unwritten(const backend_statistics& counts, std::uint64_t seen);
@@ -144,19 +133,6 @@ SLUICE_LOG_INLINE std::shared_ptr<BackendCore> makeBackendCore(const backend_opt
         spdlog::throw_spdlog_ex("sluice::log::backend: clock: null, limit a function");
     }
     return std::make_shared<BackendCore>(options);
-}
-
-SLUICE_LOG_INLINE void BackendAccess::leave(backend& which) {
-    which.leave();
-}
-
-SLUICE_LOG_INLINE void BackendAccess::end(backend& which) {
-    which.shutdown(which.core_->options().drain_timeout);
-}
-
-SLUICE_LOG_INLINE std::shared_ptr<Frontend>
-BackendAccess::frontend(const std::shared_ptr<backend>& of) noexcept {
-    return of ? of->core_ : nullptr;
 }
 
 }  // namespace detail

@@ -461,11 +461,10 @@ private:
     using Time = spdlog::log_clock::time_point;
 
     static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
-    static constexpr std::size_t batchBytes =
-        std::size_t{64} * 1024;  ///< log_batch() writes this many
+    static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< and log_batch()
     static constexpr std::size_t roomForALine = 4096;
-    static constexpr std::size_t mostUnwritten =
-        std::size_t{1024} * 1024;  ///< then records are refused
+    /// With more, records are refused.
+    static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
     /// A full buffer and a rotation are tried again after this time, because an attempt for each
     /// record would slow the calls of all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};

@@ -266,7 +266,7 @@ private:
                 hook(registry);
             }
         } else if (const std::shared_ptr<backend> last = exchange(nullptr)) {
-            BackendAccess::end(*last);
+            last->shutdown(last->core_->options().drain_timeout);
         }
     }
 
@@ -285,7 +285,7 @@ private:
     void leave() {
         if (!hasLeft_.exchange(true, std::memory_order_acq_rel)) {
             if (const std::shared_ptr<backend> last = peek()) {
-                BackendAccess::leave(*last);
+                last->leave();
             }
         }
     }

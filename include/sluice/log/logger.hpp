@@ -241,7 +241,8 @@ SLUICE_LOG_INLINE async_logger::~async_logger() {
 
 SLUICE_LOG_INLINE void async_logger::join(const std::weak_ptr<backend>& by) {
     if (frontend_ == nullptr) {
-        frontend_ = detail::BackendAccess::frontend(by.lock());
+        const std::shared_ptr<backend> owner = by.lock();
+        frontend_ = owner ? owner->core_ : nullptr;
     }
     errors_ = std::make_shared<detail::ErrorChannel>(name_, &custom_err_handler_);
     refresh(sinksKey(), nullptr);

@@ -53,23 +53,13 @@ public:
 
     /// Returns the rest after a batch that began at `now`.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
-        switch (policy_) {
-        case pacing_policy::spin:
+        if (policy_ == pacing_policy::spin) {
             return none;
-        case pacing_policy::nap:
-            return restToNap(delivered);
-        default:
-            return restToPark(delivered, now);
         }
-    }
-
-private:
-    Rest restToNap(std::uint64_t delivered) noexcept {
-        nap_ = delivered == 0 ? std::min(2 * nap_, longestNap) : shortestNap;
-        return delivered < large ? nap_ : none;
-    }
-
-    Rest restToPark(std::uint64_t delivered, TimePoint now) noexcept {
+        if (policy_ == pacing_policy::nap) {
+            nap_ = delivered == 0 ? std::min(2 * nap_, longestNap) : shortestNap;
+            return delivered < large ? nap_ : none;
+        }
         const auto counted = static_cast<Rest::rep>(std::min(delivered, 2 * flowStart));
         flowUntil_ = std::min(std::max(flowUntil_, now) + counted * flowGap,
                               now + Rest::rep{2 * flowStart} * flowGap);
@@ -82,6 +72,7 @@ private:
         return flowUntil_ - now > Rest::rep{flowStart} * flowGap ? shortestNap : untilWoken;
     }
 
+private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
     /// Each record adds `flowGap`, and the value is never in the past. So its distance from now
@@ -299,7 +290,11 @@ public:
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
-            forbidRestart();
+            // A forked child that has not logged yet: no log call restarts the worker.
+            const Guard guard = pauseWorker(Clock::time_point::max());
+            if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
+                setMode(Mode::closed);
+            }
         }
         const bool hadWorker = worker_.isRunning();
         const bool isOver = endWorker(atMost);
@@ -489,13 +484,6 @@ private:
             start();
         } catch (const std::exception&) {
             setMode(Mode::caller);
-        }
-    }
-    /// Prevents restart() in a forked child that has not logged yet.
-    void forbidRestart() noexcept {
-        const Guard guard = pauseWorker(Clock::time_point::max());
-        if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
-            setMode(Mode::closed);
         }
     }
 

@@ -41,6 +41,7 @@ public:
     SinkWriter(LoggerList& loggers, const std::atomic<bool>& isAbandoned)
         : loggers_(loggers), isAbandoned_(isAbandoned) {
         run_.reserve(longestRun);
+        printed_.reserve(longestRun);
         used_.reserve(16);
     }
     SinkWriter(const SinkWriter&) = delete;
@@ -93,7 +94,10 @@ public:
     void endRun() noexcept {
         if (logger_ != nullptr && !run_.empty()) {
             setPrintedTexts();
-            callSinks();
+            const CurrentFields scope(fields_.data(), fields_.size());
+            for (const SinkEntry& entry : logger_->sinks) {
+                entry.batch != nullptr ? logBatch(*entry.batch) : logEach(*entry.sink);
+            }
             lost_ += isLost_.count();
             isLost_.reset();
         }
@@ -194,7 +198,6 @@ private:
         const std::size_t begin = text_.size();
         bool isPrinted = false;
         guarded(*head.logger->errors, site.source, [&] {
-            reservePrinted();
             site.print(site, arguments + skipped, size - skipped, text_);
             printed_.push_back(Printed{run_.size(), begin, text_.size() - begin, false});
             isPrinted = true;
@@ -204,13 +207,6 @@ private:
         }
         return isPrinted;
     }
-
-    void reservePrinted() {
-        if (__builtin_expect(printed_.capacity() < longestRun, 0)) {
-            makePrinted();
-        }
-    }
-    [[gnu::cold, gnu::noinline]] void makePrinted() { printed_.reserve(longestRun); }
 
     /// The size of the fields at the beginning of the payload, with their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
@@ -254,7 +250,6 @@ private:
         const std::size_t end = text_.size();
         const bool isAdded = guarded(*head.logger->errors, message.source, [&] {
             fields_.reserve(longestRun);
-            reservePrinted();
             if (head.site == nullptr) {
                 const auto text = message.payload;
                 text_.append(text.data(), text.data() + text.size());
@@ -287,13 +282,6 @@ private:
             if (__builtin_expect(printed.hasFields, 0)) {
                 fields_[next++].payload = text;
             }
-        }
-    }
-
-    void callSinks() noexcept {
-        const CurrentFields scope(fields_.data(), fields_.size());
-        for (const SinkEntry& entry : logger_->sinks) {
-            entry.batch != nullptr ? logBatch(*entry.batch) : logEach(*entry.sink);
         }
     }
 
@@ -476,12 +464,41 @@ public:
 
     /// Writes the records and runs the actions before the watermark, which it returns. Returns 0 at
     /// `end` and after bad_alloc; each record that left its lane is written even then.
-    Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept {
-        try {
-            return tryWriteBatch(guard, writing, end);
-        } catch (const std::bad_alloc&) {
+    Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept try {
+        begun_ = std::chrono::steady_clock::now();
+        const std::uint64_t before = seen();
+        const Stamp limit = queue_.poll();
+        reached_ = limit;
+        readClocks(begun_);
+        if (__builtin_expect(limit == endOfTime, 0)) {
+            // The clock has restarted. Later batches run the actions, which may be newer than the
+            // poll.
+            actions_.restamp([this]() noexcept { return queue_.now(); });
+        } else {
+            for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
+                if (!write(guard, next, end)) {
+                    return 0;
+                }
+                actions_.takeBefore(next + 1, [&](OrderedAction& action) {
+                    endBatch();
+                    action.run();
+                    endBatch();  // a later action may end a logger and its sinks
+                });
+            }
+        }
+        if (!write(guard, limit, end)) {
             return 0;
         }
+        if (sinks_.hasBatch() &&
+            (writing == Writing::always || begun_ >= writeDue_ || sinks_.hasMuch())) {
+            endBatch();
+        }
+        carryOutFlushes(limit);
+        flushIfIdle(seen() == before);
+        checkForDrops(limit);
+        return limit;
+    } catch (const std::bad_alloc&) {
+        return 0;
     }
 
     /// Flushes the sinks and passes the lock to the threads that wait for it, if any.
@@ -577,37 +594,6 @@ private:
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    Stamp tryWriteBatch(Guard& guard, Writing writing, TimePoint end) {
-        begun_ = std::chrono::steady_clock::now();
-        const std::uint64_t before = seen();
-        const Stamp limit = queue_.poll();
-        reached_ = limit;
-        readClocks(begun_);
-        if (__builtin_expect(limit == endOfTime, 0)) {
-            // The clock has restarted. Later batches run the actions, which may be newer than the
-            // poll.
-            actions_.restamp([this]() noexcept { return queue_.now(); });
-        } else {
-            for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
-                if (!write(guard, next, end)) {
-                    return 0;
-                }
-                actions_.takeBefore(next + 1, [&](OrderedAction& action) { carryOut(action); });
-            }
-        }
-        if (!write(guard, limit, end)) {
-            return 0;
-        }
-        if (sinks_.hasBatch() &&
-            (writing == Writing::always || begun_ >= writeDue_ || sinks_.hasMuch())) {
-            endBatch();
-        }
-        carryOutFlushes(limit);
-        flushIfIdle(seen() == before);
-        checkForDrops(limit);
-        return limit;
-    }
-
     /// Returns false if the time is over before all records are written.
     bool write(Guard& guard, Stamp limit, TimePoint end) {
         TimePoint before = begun_;
@@ -646,12 +632,6 @@ private:
             sinks_.noteUnflushed();
         }
         isClean_ = true;
-    }
-
-    void carryOut(OrderedAction& action) {
-        endBatch();
-        action.run();
-        endBatch();  // a later action may end a logger and its sinks
     }
 
     void endBatch() noexcept {

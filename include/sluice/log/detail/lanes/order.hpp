@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -70,7 +69,7 @@ public:
             return openInPlace(std::move(guard), limit);
         }
         stage(guard, limit, max);
-        front_ = stagedFront();
+        front_ = staged_.data() + stagedAt_;
         return stagedCount_ != 0 && frameAt(front_).stamp < limit;
     }
 
@@ -110,7 +109,7 @@ public:
     /// Destroys the copies that were not emitted.
     void dropStaged() noexcept {
         for (; stagedCount_ != 0; --stagedCount_) {
-            const std::byte* const record = stagedFront();
+            const std::byte* const record = staged_.data() + stagedAt_;
             freeBlockOf(record, lane_->limits().headSize);
             stagedAt_ += frameAt(record).footprint();
         }
@@ -130,10 +129,6 @@ private:
         return isReady;
     }
 
-    [[nodiscard]] const std::byte* stagedFront() const noexcept {
-        return reinterpret_cast<const std::byte*>(staged_.data()) + stagedAt_;
-    }
-
     /// Copies records with stamps below `limit` out of the lane, until `max` are staged.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
         // The owner may have evicted all records that the poll saw, and more.
@@ -151,31 +146,17 @@ private:
         if (end == begin) {
             return;
         }
-        makeStageRoom(static_cast<std::size_t>(end - begin));
-        auto* const bytes = reinterpret_cast<std::byte*>(staged_.data());
+        staged_.erase(staged_.begin(), staged_.begin() + static_cast<std::ptrdiff_t>(stagedAt_));
+        stagedAt_ = 0;
+        staged_.reserve(staged_.size() + static_cast<std::size_t>(end - begin));
         for (std::uint64_t at = begin; at != end;) {
             const std::byte* const record = lane_->at(at);
             const std::uint32_t footprint = frameAt(record).footprint();
-            std::memcpy(bytes + stagedEnd_, record, footprint);
-            stagedEnd_ += footprint;
+            staged_.insert(staged_.end(), record, record + footprint);
             at += footprint;
         }
         stagedCount_ = total;
         lane_->release(guard, end, count);
-    }
-
-    void makeStageRoom(std::size_t bytes) {
-        const std::size_t rest = stagedEnd_ - stagedAt_;
-        if (rest != 0) {
-            auto* const data = reinterpret_cast<std::byte*>(staged_.data());
-            std::memmove(data, data + stagedAt_, rest);
-        }
-        stagedAt_ = 0;
-        stagedEnd_ = rest;
-        const std::size_t words = (rest + bytes) / sizeof(std::uint64_t);
-        if (staged_.size() < words) {
-            staged_.resize(words);
-        }
     }
 
     RecordLane* lane_;
@@ -188,10 +169,9 @@ private:
     std::uint64_t readBytes_ = 0;       ///< position of the next record in the lane
     std::uint64_t readCount_ = 0;       ///< number of records before that position
 
-    std::vector<std::uint64_t> staged_;  ///< copies of records that the owner may evict
-    std::size_t stagedAt_ = 0;           ///< byte offset of the next copy
-    std::size_t stagedEnd_ = 0;
-    std::size_t stagedCount_ = 0;  ///< copies that have not been emitted
+    std::vector<std::byte> staged_;  ///< copies of records that the owner may evict
+    std::size_t stagedAt_ = 0;       ///< byte offset of the next copy
+    std::size_t stagedCount_ = 0;    ///< copies that have not been emitted
 };
 
 /// A heap of sources by the stamp of each source's next record, for a k-way merge. Among equal
@@ -207,14 +187,8 @@ public:
 
     void add(Stamp stamp, Source& source) {
         entries_.push_back({stamp, entries_.size(), &source});
-        for (std::size_t i = entries_.size() - 1; i != 0;) {
-            const std::size_t parent = (i - 1) / 2;
-            if (!isBefore(entries_[i], entries_[parent])) {
-                break;
-            }
-            std::swap(entries_[i], entries_[parent]);
-            i = parent;
-        }
+        std::push_heap(entries_.begin(), entries_.end(),
+                       [](const Entry& a, const Entry& b) { return isBefore(b, a); });
     }
 
     [[nodiscard]] bool isEmpty() const noexcept { return entries_.empty(); }

@@ -103,7 +103,7 @@ public:
 
     /// Requires laneBytes >= leastBytes; the caller checks the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
-        : registries_(makeRegistries(limitsOf(options))),
+        : registries_(makeRegistries(options)),
           hash_(Threads::hash(registries_.front())),
           roomMaker_(options.roomMaker) {
         order_.emplace(registries_);
@@ -198,7 +198,12 @@ public:
             const auto isOver = [&] { return hasWork() || std::exchange(hasSlept, true); };
             static_cast<void>(events_.waitUntil(isOver, until));  // E1
         }
-        return hasWork() && takeWake();
+        if (isWoken()) {
+            // An exchange: a store could overwrite a second wake() without acquiring its writes.
+            woken_.exchange(0, std::memory_order_acquire);
+            return true;
+        }
+        return hasWork();
     }
 
     /// Stops wake-ups until the next waitForWork(), which saves each post a fence.
@@ -336,7 +341,9 @@ private:
         "a second thread or a callback is in a back-end call: one thread at a time may poll, emit "
         "and wait";
 
-    static typename Order::Registries makeRegistries(const LaneLimits& limits) {
+    static typename Order::Registries makeRegistries(const RecordQueueOptions& options) {
+        const LaneLimits limits{options.laneMessages, options.laneBytes & ~std::size_t{7},
+                                sizeof(Head)};
         typename Order::Registries made{};
         for (Registry*& registry : made) {
             registry = new Registry(limits);
@@ -348,10 +355,6 @@ private:
         for (Registry* const registry : registries_) {
             (registry->*call)();
         }
-    }
-
-    static LaneLimits limitsOf(const RecordQueueOptions& options) noexcept {
-        return {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)};
     }
 
     // ---- A post
@@ -533,18 +536,10 @@ private:
     }
 
     [[nodiscard]] bool isWoken() const noexcept {
-        return woken_.load(std::memory_order_relaxed) != 0;  // relaxed: takeWake() acquires
+        return woken_.load(std::memory_order_relaxed) != 0;  // relaxed: waitForWork() acquires
     }
     [[nodiscard]] bool hasWork() const noexcept {
         return isWoken() || order_->hasChanged() || order_->hasRecords();
-    }
-
-    bool takeWake() noexcept {
-        if (isWoken()) {
-            // An exchange: a store could overwrite a second wake() without acquiring its writes.
-            woken_.exchange(0, std::memory_order_acquire);
-        }
-        return true;
     }
 
     // ---- Numbers

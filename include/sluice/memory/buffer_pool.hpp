@@ -105,7 +105,13 @@ public:
             std::byte* const begin = data();
             const std::size_t shown = std::min(length, capacity());
             detail::closeMemory(begin + shown, capacity() - shown);
-            return {begin, shown, &releaseSlot, slot_.release(), &shareSlot, timeStamp};
+            const auto giveBack = [](void* slot, const std::byte*, std::size_t) noexcept {
+                Release()(static_cast<Slot*>(slot));
+            };
+            const auto share = [](void* slot, const std::byte*, std::size_t) noexcept {
+                Core::share(*static_cast<Slot*>(slot));
+            };
+            return {begin, shown, giveBack, slot_.release(), share, timeStamp};
         }
 
         void reset() noexcept { slot_.reset(); }
@@ -202,15 +208,6 @@ private:
         std::size_t count;
         std::size_t stride = 0;
     };
-
-    static void releaseSlot(void* slot, const std::byte*, std::size_t) noexcept {
-        auto& released = *static_cast<Slot*>(slot);
-        released.core->release(released);
-    }
-    static void shareSlot(void* slot, const std::byte*, std::size_t) noexcept {
-        auto& shared = *static_cast<Slot*>(slot);
-        shared.core->share(shared);
-    }
 
     const BufferPoolOptions options_;
     Core& core_;

@@ -35,8 +35,6 @@ public:
             give(nodes[i - 1]);
         }
     }
-    FreeList(const FreeList&) = delete;
-    FreeList& operator=(const FreeList&) = delete;
 
     /// The giver's use of the node happens before the taker's (E1 of TaggedHead). The list is not
     /// touched after the exchange.

@@ -117,7 +117,11 @@ public:
     SendResult add(Make make) {
         SendResult result;
         do {
-            result = tryAdd<How>(make);
+            if constexpr (EventList::hasSpares && How == Content::plain) {
+                result = addPlain(make);
+            } else {
+                result = build(make);
+            }
         } while (result != SendResult::ok && awaitRoom(result));
         return result;
     }
@@ -235,15 +239,6 @@ private:
 
     struct Peek;
     struct Reservation;
-
-    template <Content How, class Make>
-    SendResult tryAdd(Make& make) {
-        if constexpr (EventList::hasSpares && How == Content::plain) {
-            return addPlain(make);
-        } else {
-            return build(make);
-        }
-    }
 
     /// Makes the event under the lock.
     template <class Make>

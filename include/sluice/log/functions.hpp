@@ -8,14 +8,7 @@
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// | spdlog | here |
-/// |---|---|
-/// | async_factory, async_factory_nonblock | the same names, and async_factory_discard |
-/// | create_async<Sink>(name, ...), create_async_nb<Sink>(name, ...) | the same names |
-/// | init_thread_pool(size, threads, ...) | init(size, threads, ...) or init(options) |
-/// | thread_pool() | default_backend() |
-/// | set_pattern(), shutdown() | the same names, or spdlog's own |
-/// | (none) | make_async(logger), make_all_async(), flush_wait() |
+/// docs/migrating-from-spdlog-async.md has the names of spdlog beside these.
 ///
 /// Thread safety: any thread may call any function, but make_async() only while no other thread
 /// uses spdlog's registry.

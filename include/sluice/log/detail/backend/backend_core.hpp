@@ -83,9 +83,6 @@ private:
 /// A thread with a name, which can be joined with a timeout or given up. For one thread at a time.
 class WorkerThread {
 public:
-    WorkerThread() = default;
-    WorkerThread(const WorkerThread&) = delete;
-    WorkerThread& operator=(const WorkerThread&) = delete;
     ~WorkerThread() { giveUp(); }
 
     /// Runs body(errors) on a new thread. This object and those that `body` refers to must outlive

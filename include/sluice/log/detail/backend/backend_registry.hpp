@@ -37,10 +37,6 @@ private:
 /// The interface of a back end for fork(), the crash handler and file_sink.
 class RegistryMember {
 public:
-    RegistryMember() = default;
-    RegistryMember(const RegistryMember&) = delete;
-    RegistryMember& operator=(const RegistryMember&) = delete;
-
     /// Before fork(): waits until `end` at most for the worker to leave the sinks, and to flush
     /// them, so that no sink keeps text that both processes would write.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;

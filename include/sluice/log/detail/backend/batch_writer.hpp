@@ -44,8 +44,6 @@ public:
         printed_.reserve(longestRun);
         used_.reserve(16);
     }
-    SinkWriter(const SinkWriter&) = delete;
-    SinkWriter& operator=(const SinkWriter&) = delete;
 
     /// Adds a record to the run. `payload` must stay valid until the run ends.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
@@ -459,8 +457,6 @@ public:
           writeInterval_(std::min(options.write_interval, longestInterval)) {
         readClocks(std::chrono::steady_clock::now());
     }
-    BatchWriter(const BatchWriter&) = delete;
-    BatchWriter& operator=(const BatchWriter&) = delete;
 
     /// Writes the records and runs the actions before the watermark, which it returns. Returns 0 at
     /// `end` and after bad_alloc; each record that left its lane is written even then.

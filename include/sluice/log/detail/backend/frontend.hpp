@@ -27,9 +27,6 @@ namespace sluice::log::detail {
 /// does so when it begins, because its end must not fail.
 class OrderedAction {
 public:
-    OrderedAction() = default;
-    OrderedAction(const OrderedAction&) = delete;
-    OrderedAction& operator=(const OrderedAction&) = delete;
     virtual ~OrderedAction() = default;
 
     /// Called after all records with earlier stamps are written.
@@ -65,9 +62,6 @@ struct FormatterChange final : OrderedAction {
 /// Thread safety: any thread may call push(). Only the back end takes actions.
 class ActionList {
 public:
-    ActionList() = default;
-    ActionList(const ActionList&) = delete;
-    ActionList& operator=(const ActionList&) = delete;
     ~ActionList() { abandon(std::move(first_)); }
 
     /// Takes over `action` and stamps it by now(). Returns false if the list is closed: then the
@@ -197,9 +191,6 @@ inline std::size_t laneOf(const RecordHead& head) noexcept {
 class Frontend {
 public:
     using Records = RecordQueue<RecordHead>;
-
-    Frontend(const Frontend&) = delete;
-    Frontend& operator=(const Frontend&) = delete;
 
     /// Posts a record like RecordQueue::post(), but does not wait inside a batch.
     template <class Write>

@@ -40,8 +40,6 @@ class ErrorChannel {
 public:
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
-    ErrorChannel(const ErrorChannel&) = delete;
-    ErrorChannel& operator=(const ErrorChannel&) = delete;
 
     /// Copies the handler, whose owner ends.
     void release() noexcept {
@@ -185,9 +183,6 @@ public:
 /// After the back end's end, its last owner may call remove().
 class LoggerList {
 public:
-    LoggerList() = default;
-    LoggerList(const LoggerList&) = delete;
-    LoggerList& operator=(const LoggerList&) = delete;
     ~LoggerList() {
         while (kept_) {  // one by one, because the destructor of `kept_` would recurse
             kept_ = std::move(kept_->nextKept);

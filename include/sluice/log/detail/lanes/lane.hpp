@@ -1,7 +1,7 @@
 #pragma once
 
-#include <sluice/base/platform.hpp>
 #include <sluice/base/counter.hpp>
+#include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/base/spin_lock.hpp>
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
@@ -217,8 +217,6 @@ public:
           info_(info),
           mask_(roundUpToPowerOfTwo(limits.bytes) - 1),
           ring_(new std::byte[mask_ + 1 + limits.bytes]) {}
-    RecordLane(const RecordLane&) = delete;
-    RecordLane& operator=(const RecordLane&) = delete;
 
     struct UnlockEviction {
         void operator()(RecordLane* lane) const noexcept {

@@ -279,8 +279,6 @@ public:
             reader.dropStaged();
         }
     }
-    RecordOrder(const RecordOrder&) = delete;
-    RecordOrder& operator=(const RecordOrder&) = delete;
 
     /// Polls each lane and returns the watermark. All records with smaller stamps are visible.
     ///

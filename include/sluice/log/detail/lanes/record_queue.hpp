@@ -108,8 +108,6 @@ public:
           roomMaker_(options.roomMaker) {
         order_.emplace(registries_);
     }
-    RecordQueue(const RecordQueue&) = delete;
-    RecordQueue& operator=(const RecordQueue&) = delete;
 
     /// Drops the remaining records. No call may be running; posting threads may live longer.
     ~RecordQueue() {

@@ -6,14 +6,12 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace sluice {
 
 /// The type of a counter that several threads use: 64 bits, or 32 bits if 64 would need a lock. A
 /// counter of 32 bits starts again at 0 after 4 billion.
-using CounterWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
-                                       std::uint64_t, std::uint32_t>;
+using CounterWord = StdPlatform::WideWord;
 
 /// A counter that one thread writes and any thread reads.
 ///

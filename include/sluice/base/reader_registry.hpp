@@ -35,10 +35,6 @@ struct alignas(cacheLineSize) ReaderSlot {
     /// The alignment of addresses. No guard uses an entry with a smaller word.
     static constexpr Word firstAddress = 4;
 
-    ReaderSlot() noexcept = default;
-    ReaderSlot(const ReaderSlot&) = delete;
-    ReaderSlot& operator=(const ReaderSlot&) = delete;
-
     static Word wordOf(const void* where) noexcept { return reinterpret_cast<Word>(where); }
     static bool isIn(Word word, const void* where) noexcept {
         return (word & ~(firstAddress - 1)) == wordOf(where);

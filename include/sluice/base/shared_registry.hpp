@@ -11,9 +11,6 @@ namespace detail {
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    SharedRegistry(const SharedRegistry&) = delete;
-    SharedRegistry& operator=(const SharedRegistry&) = delete;
-
     /// Returns true if the owner has gone. Relaxed: a thread that reads the old value uses the
     /// registry a little longer, and dropUser() orders its work.
     [[nodiscard]] bool isAbandoned() const noexcept {
@@ -21,7 +18,6 @@ public:
     }
 
 protected:
-    SharedRegistry() noexcept = default;
     ~SharedRegistry() = default;
 
     /// Called by the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().

@@ -45,8 +45,6 @@ public:
 
     Readers() noexcept : Readers(sharedReaderRegistry<Platform>()) {}
     explicit Readers(Registry& registry) noexcept : registry_(registry) {}
-    Readers(const Readers&) = delete;
-    Readers& operator=(const Readers&) = delete;
 
     /// Returns true inside a call on this thread.
     bool isInside() const noexcept { return registry_.isInside(this); }
@@ -82,10 +80,6 @@ public:
         // A copy in a register: rereading calls_ would make each call wait for the previous store.
         const unsigned outer_;
     };
-
-    SingleThreadReaders() noexcept = default;
-    SingleThreadReaders(const SingleThreadReaders&) = delete;
-    SingleThreadReaders& operator=(const SingleThreadReaders&) = delete;
 
     bool isInside() const noexcept { return calls_ != 0; }
     bool isAlone() const noexcept { return true; }

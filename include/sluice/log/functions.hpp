@@ -207,8 +207,6 @@ private:
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
             : pool_(std::move(pool)) {}
-        ShutdownHook(const ShutdownHook&) = delete;
-        ShutdownHook& operator=(const ShutdownHook&) = delete;
         ~ShutdownHook() { instance().hookIsGone(); }
 
     private:

@@ -159,8 +159,6 @@ private:
             pthread_sigmask(SIG_BLOCK, &all, &before_);
         }
         ~BlockSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-        BlockSignals(const BlockSignals&) = delete;
-        BlockSignals& operator=(const BlockSignals&) = delete;
 
     private:
         sigset_t& before_;

@@ -208,13 +208,11 @@ private:
 
     /// The size of the fields at the beginning of the payload, with their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
-        return __builtin_expect((head.flags & RecordHead::hasFields) != 0, 0)
-                   ? sizeOfFields(payload)
-                   : 0;
-    }
-    [[gnu::cold, gnu::noinline]] static std::size_t sizeOfFields(const std::byte* from) noexcept {
+        if (__builtin_expect((head.flags & RecordHead::hasFields) == 0, 1)) {
+            return 0;
+        }
         FieldWriter::Prefix prefix;
-        std::memcpy(&prefix, from, sizeof prefix);
+        std::memcpy(&prefix, payload, sizeof prefix);
         return sizeof prefix + prefix.context + prefix.fields;
     }
 

@@ -100,8 +100,6 @@ private:
     /// Creates the mdc first, so that it is destroyed before the mdc.
     struct EndMark {
         EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
-        EndMark(const EndMark&) = delete;
-        EndMark& operator=(const EndMark&) = delete;
         ~EndMark() { isDestroyed_ = true; }
     };
 

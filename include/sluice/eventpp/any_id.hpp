@@ -49,14 +49,21 @@ public:
     [[nodiscard]] const Storage& getValue() const noexcept { return value_; }
 
     [[nodiscard]] friend bool operator==(const AnyId& a, const AnyId& b) {
-        return a.digest_ == b.digest_ && detail::equalIfComparable(a.value_, b.value_);
+        if constexpr (detail::hasEqual<Storage>) {
+            return a.digest_ == b.digest_ && a.value_ == b.value_;
+        } else {
+            return a.digest_ == b.digest_;
+        }
     }
     [[nodiscard]] friend bool operator!=(const AnyId& a, const AnyId& b) { return !(a == b); }
 
     /// Ordered by digest, then by Storage.
     [[nodiscard]] friend bool operator<(const AnyId& a, const AnyId& b) {
-        return a.digest_ < b.digest_ ||
-               (a.digest_ == b.digest_ && detail::lessIfComparable(a.value_, b.value_));
+        if constexpr (detail::hasLess<Storage>) {
+            return a.digest_ < b.digest_ || (a.digest_ == b.digest_ && a.value_ < b.value_);
+        } else {
+            return a.digest_ < b.digest_;
+        }
     }
 
 private:

@@ -19,23 +19,4 @@ inline constexpr bool
     hasLess<T, std::enable_if_t<std::is_convertible_v<
                    decltype(std::declval<const T&>() < std::declval<const T&>()), bool>>> = true;
 
-/// Values of a type without == count as equal. Values of a type without < count as not less.
-template <class T>
-constexpr bool equalIfComparable(const T& a, const T& b) {
-    if constexpr (hasEqual<T>) {
-        return a == b;
-    } else {
-        return true;
-    }
-}
-
-template <class T>
-constexpr bool lessIfComparable(const T& a, const T& b) {
-    if constexpr (hasLess<T>) {
-        return a < b;
-    } else {
-        return false;
-    }
-}
-
 }  // namespace sluice::detail

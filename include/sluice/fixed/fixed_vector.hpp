@@ -191,11 +191,16 @@ public:
     }
 
     /// Adds an element in front of `position`. Returns false if the vector is full.
-    [[nodiscard]] bool insert(const_iterator position, const T& item) {
-        return emplaceAt(position, item);
-    }
-    [[nodiscard]] bool insert(const_iterator position, T&& item) {
-        return emplaceAt(position, std::move(item));
+    template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
+    [[nodiscard]] bool insert(const_iterator position, U&& item) {
+        SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
+        const difference_type index = position - begin();
+        // Built before the others move, because it may be a copy of one of them.
+        if (!emplaceBack(std::forward<U>(item))) {
+            return false;
+        }
+        std::rotate(begin() + index, end() - 1, end());
+        return true;
     }
 
     /// Replaces all elements by those of [first, last), which must not belong to this vector.
@@ -244,12 +249,9 @@ public:
     iterator eraseOrdered(const_iterator first, const_iterator last) {
         SLUICE_ASSERT(begin() <= first && first <= last && last <= end(),
                       "pass two positions of this vector, the earlier one first");
-        iterator to = begin() + (first - begin());
-        if (first != last) {
-            iterator from = begin() + (last - begin());
-            for (iterator hole = to; from != end(); ++from, ++hole) {
-                *hole = std::move(*from);
-            }
+        const iterator to = begin() + (first - begin());
+        if (first != last) {  // otherwise each element would be moved to itself
+            std::move(to + (last - first), end(), to);
             this->shrinkTo(size() - static_cast<std::size_t>(last - first));
         }
         return to;
@@ -315,18 +317,6 @@ public:
     [[nodiscard]] const T& back() const noexcept { return (*this)[size() - 1]; }
 
 private:
-    // The new element is built before the others move, so it may be a copy of one of them.
-    template <class U>
-    bool emplaceAt(const_iterator position, U&& item) {
-        SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
-        const difference_type index = position - begin();
-        if (!emplaceBack(std::forward<U>(item))) {
-            return false;
-        }
-        std::rotate(begin() + index, end() - 1, end());
-        return true;
-    }
-
     bool holds(const_iterator position) const noexcept {
         return begin() <= position && position < end();
     }
@@ -341,15 +331,7 @@ private:
 /// Capacities may differ.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
-    if (left.size() != right.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < left.size(); ++i) {
-        if (!(left[i] == right[i])) {
-            return false;
-        }
-    }
-    return true;
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
 }
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator!=(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {

@@ -148,72 +148,60 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     }
 }
 
-template <bool On>
-struct IdField {};
-template <>
-struct IdField<true> {
+struct IdField {
     /// The number of messages of this priority accepted before, modulo half the range of
     /// Traits::Index. A message whose constructor threw may have used a number, too.
     std::uint64_t id;
 };
 
-template <class Traits, bool On>
-struct TimeField {};
-template <class Traits>
-struct TimeField<Traits, true> {
+template <class Clock>
+struct TimeField {
     TimeField() noexcept {}  // initialises nothing: publishing sets it
     union {
         /// The time of the publication, as exact as Traits::timeStamp.
-        typename Traits::Platform::Clock::time_point timeStamp;
+        typename Clock::time_point timeStamp;
     };
 };
 
-template <class Traits, bool On>
-struct ExpiryField {};
-template <class Traits>
-struct ExpiryField<Traits, true> {
+template <class Clock>
+struct ExpiryField {
     ExpiryField() noexcept {}  // as in TimeField
     union {
         /// Handlers do not see the message after this time; time_point::max(): it does not expire.
-        typename Traits::Platform::Clock::time_point expires;
+        typename Clock::time_point expires;
     };
 };
 
-template <bool On>
-struct TraceField {};
-template <>
-struct TraceField<true> {
+struct TraceField {
     std::uint64_t trace;
 };
 
-template <bool On>
-struct SenderField {};
-template <>
-struct SenderField<true> {
+struct SenderField {
     std::uint32_t sender;
 };
 
-template <bool On>
-struct OriginField {};
-template <>
-struct OriginField<true> {
+struct OriginField {
     std::uint32_t origin;
 };
 
-template <bool On>
-struct PriorityField {};
-template <>
-struct PriorityField<true> {
+struct PriorityField {
     Priority priority;
 };
+
+/// A type of its own for each field, because an object cannot have the same empty base twice.
+template <class Field>
+struct NoField {};
+
+template <bool On, class Field>
+using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
 /// The options that a header keeps, without the priority. Passed in registers, because a
 /// publication's atomic operation waits for the thread's earlier stores.
 template <class Traits>
-struct OptionFields : ExpiryField<Traits, Traits::expiry>,
-                      TraceField<Traits::traces>,
-                      SenderField<Traits::senders>,
-                      OriginField<Traits::origins> {
+struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
+                      FieldIf<Traits::traces, TraceField>,
+                      FieldIf<Traits::senders, SenderField>,
+                      FieldIf<Traits::origins, OriginField> {
     OptionFields() noexcept = default;
     explicit OptionFields([[maybe_unused]] const PublishOptions& options) noexcept {
         if constexpr (Traits::traces) {
@@ -242,10 +230,11 @@ struct OptionFields : ExpiryField<Traits, Traits::expiry>,
 /// `priority`, as the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those
 /// that exist.
 template <class Traits>
-struct MessageHeader : detail::IdField<Traits::ids>,
-                       detail::TimeField<Traits, Traits::timeStamp != TimeStamp::none>,
+struct MessageHeader : detail::FieldIf<Traits::ids, detail::IdField>,
+                       detail::FieldIf<Traits::timeStamp != TimeStamp::none,
+                                       detail::TimeField<typename Traits::Platform::Clock>>,
                        detail::OptionFields<Traits>,
-                       detail::PriorityField<Traits::priorities> {
+                       detail::FieldIf<Traits::priorities, detail::PriorityField> {
     static constexpr bool hasId = Traits::ids;
     static constexpr bool hasTimeStamp = Traits::timeStamp != TimeStamp::none;
     static constexpr bool hasExpiry = Traits::expiry;

@@ -50,25 +50,16 @@ namespace sluice {
 
 /// Whether the text is UTF-8. It checks for ASCII first, because most texts are ASCII and this
 /// check is the fastest.
-[[nodiscard]] inline bool isUtf8(std::string_view text) noexcept {
-    if (isAscii(text)) {
+[[nodiscard]] constexpr bool isUtf8(std::string_view text) noexcept {
+    // isAscii() copies bytes, which is not allowed at compile time. Not const: the initialiser of a
+    // constant is always evaluated at compile time.
+    bool isConstant = __builtin_is_constant_evaluated();
+    if (!isConstant && isAscii(text)) {
         return true;
     }
     for (std::size_t at = 0; at < text.size();) {
-        const bool areEight = text.size() - at >= 8 && isAscii(text.substr(at, 8));
+        const bool areEight = !isConstant && text.size() - at >= 8 && isAscii(text.substr(at, 8));
         const std::size_t size = areEight ? 8 : characterSize(text, at);
-        if (size == 0) {
-            return false;
-        }
-        at += size;
-    }
-    return true;
-}
-
-/// The same at compile time, where memcpy is not allowed.
-[[nodiscard]] constexpr bool isUtf8Constant(std::string_view text) noexcept {
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t size = characterSize(text, at);
         if (size == 0) {
             return false;
         }

@@ -184,7 +184,7 @@ template <class... Fields>
                     }
                 }
             }
-            return (isUtf8Constant(each.name) && ...);
+            return (isUtf8(each.name) && ...);
         },
         all);
 }

@@ -41,17 +41,17 @@ namespace sluice {
 // Two slots at least: with one, skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
-    : public detail::SequencePushes<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
-    using Pushes = detail::SequencePushes<MpmcRing, T, Capacity, 2, Traits>;
-    friend Pushes;
-    using typename Pushes::Index;
-    using typename Pushes::Positions;
-    using typename Pushes::Slot;
-    using typename Pushes::Storage;
+    : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
+    using Shared = detail::SequenceRing<MpmcRing, T, Capacity, 2, Traits>;
+    friend Shared;
+    using typename Shared::Index;
+    using typename Shared::Positions;
+    using typename Shared::Slot;
+    using typename Shared::Storage;
     template <class U>
-    using Atomic = typename Pushes::template Atomic<U>;
-    using Pushes::firstPosition;
-    using Pushes::line;
+    using Atomic = typename Shared::template Atomic<U>;
+    using Shared::firstPosition;
+    using Shared::line;
 
 public:
     static constexpr bool manyConsumers = true;
@@ -77,9 +77,8 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount,
-    // in
-    //      detail/sequence_slot.hpp
+    // In detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
+    // isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
     // ---- Consumers
 
@@ -148,30 +147,6 @@ public:
                                        position);
     }
 
-    // ---- Any thread
-
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
-    [[nodiscard]] bool isDrained() const noexcept {
-        const Index tail = tail_.load(std::memory_order_acquire);
-        return Positions::isMarked(tail) &&
-               Positions::unmarked(tail) == passed_.load(std::memory_order_acquire);  // E5 passed
-    }
-
-    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
-    [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // passed_ is read first, so pushes in between only enlarge the difference.
-        const Index passed = passed_.load(std::memory_order_acquire);  // E5 passed
-        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
-        return std::min(Positions::distance(passed, tail), capacity());
-    }
-
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
-    [[nodiscard]] std::size_t sizeExact() const noexcept {
-        return std::min(Positions::exactDistance(passed_, tail_), capacity());
-    }
-
-    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
-
 protected:
     /// The position of the next message to take.
     [[nodiscard]] Index head() const noexcept {
@@ -187,7 +162,7 @@ protected:
     /// for a position, mayTake() must stay true until that message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
-        const std::size_t limit = std::min(max, capacity());
+        const std::size_t limit = std::min(max, slots_.capacity());
         std::size_t count = 0;
         Index head = head_.load(std::memory_order_acquire);  // E6 order
         while (count < limit && findOldest(head, count == 0) && mayTake(head)) {
@@ -257,9 +232,11 @@ private:
         return Positions::advance(p, slots_.count());
     }
 
+    const Atomic<Index>& passed() const noexcept { return passed_; }
+
     /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
     std::size_t freeSlots(Index tail, std::size_t max) noexcept {
-        Index previous = static_cast<Index>(tail - Positions::advance(0, capacity()));
+        Index previous = static_cast<Index>(tail - Positions::advance(0, slots_.capacity()));
         std::size_t count = 0;
         for (; count < max; ++count, previous = Positions::next(previous)) {
             if (slots_.at(previous).sequence.load(std::memory_order_acquire) !=
@@ -273,7 +250,7 @@ private:
     /// The number of slots from `head` on that are filled or skipped, at most `max`. The first is.
     std::size_t readySlots(Index head, std::size_t max) noexcept {
         std::size_t count = 1;
-        while (count < std::min(max, capacity())) {
+        while (count < std::min(max, slots_.capacity())) {
             head = Positions::next(head);
             const Index sequence =
                 slots_.at(head).sequence.load(std::memory_order_acquire);  // E1 publish

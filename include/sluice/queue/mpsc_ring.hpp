@@ -39,17 +39,17 @@ namespace sluice {
 /// to a power of two. Only the constructor allocates, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpscRing
-    : public detail::SequencePushes<MpscRing<T, Capacity, Traits>, T, Capacity, 1, Traits> {
-    using Pushes = detail::SequencePushes<MpscRing, T, Capacity, 1, Traits>;
-    friend Pushes;
-    using typename Pushes::Index;
-    using typename Pushes::Positions;
-    using typename Pushes::Slot;
-    using typename Pushes::Storage;
+    : public detail::SequenceRing<MpscRing<T, Capacity, Traits>, T, Capacity, 1, Traits> {
+    using Shared = detail::SequenceRing<MpscRing, T, Capacity, 1, Traits>;
+    friend Shared;
+    using typename Shared::Index;
+    using typename Shared::Positions;
+    using typename Shared::Slot;
+    using typename Shared::Storage;
     template <class U>
-    using Atomic = typename Pushes::template Atomic<U>;
-    using Pushes::firstPosition;
-    using Pushes::line;
+    using Atomic = typename Shared::template Atomic<U>;
+    using Shared::firstPosition;
+    using Shared::line;
     using RoleCheck = sluice::RoleCheck<typename Traits::Platform>;
 
 public:
@@ -78,9 +78,8 @@ public:
         }
     }
 
-    // ---- Producers: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed and pushCount,
-    // in
-    //      detail/sequence_slot.hpp
+    // In detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
+    // isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
     // ---- Consumer
 
@@ -122,7 +121,7 @@ public:
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        const std::size_t limit = std::min(max, capacity());
+        const std::size_t limit = std::min(max, slots_.capacity());
         std::size_t count = 0;
         // Relaxed: only this thread writes head_. It stays in a register, because rereading it
         // after each store would make the loop wait for its own stores.
@@ -165,31 +164,6 @@ public:
             head_.load(std::memory_order_relaxed)))();  // only this thread writes it
     }
 
-    // ---- Any thread
-
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
-    [[nodiscard]] bool isDrained() const noexcept {
-        const Index tail = tail_.load(std::memory_order_acquire);
-        return Positions::isMarked(tail) &&
-               Positions::unmarked(tail) == head_.load(std::memory_order_acquire);
-    }
-
-    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
-    [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so pushes in between only enlarge the difference.
-        const Index head = head_.load(std::memory_order_acquire);
-        const Index tail = Positions::unmarked(tail_.load(std::memory_order_acquire));
-        return std::min(Positions::distance(head, tail), capacity());
-    }
-
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
-    [[nodiscard]] std::size_t sizeExact() const noexcept {
-        return std::min(Positions::exactDistance(head_, tail_), capacity());
-    }
-
-    [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
-
 private:
     // Origin: D. Vyukov's bounded queue, with one sequence per slot. Here the consumer writes no
     // sequence; it frees slots by advancing head_, so it takes no cache line from the producers.
@@ -207,8 +181,7 @@ private:
     //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
     //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
     //
-    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn. The acquire of tail_ in
-    // sizeApprox() alone is not needed.
+    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -223,12 +196,14 @@ private:
         }
     };
 
+    const Atomic<Index>& passed() const noexcept { return head_; }
+
     /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
     template <class Max>
     std::size_t freeSlots(Index tail, Max max) noexcept {
         const std::size_t used = Positions::distance(cachedHead_.load(std::memory_order_acquire),
                                                      tail);  // E2 reuse, second step
-        return used < capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
+        return used < slots_.capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
     }
 
     // Out of line, so that a push is small enough to be inlined.
@@ -237,7 +212,7 @@ private:
         // May overwrite a newer value. That is harmless: the next push rereads head_.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
-        return used < capacity() ? std::min(max, capacity() - used) : 0;
+        return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;
     }
 
     [[nodiscard]] auto arrivalAt(Index position) const noexcept {

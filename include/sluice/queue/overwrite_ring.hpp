@@ -45,7 +45,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
 /// or consumed takes three. Memory as in MpscRing, for one slot more.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
-class OverwriteRing {
+class OverwriteRing : public detail::Pushes<OverwriteRing<T, Capacity, Traits>, T> {
     using Platform = typename Traits::Platform;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -65,7 +65,6 @@ class OverwriteRing {
                   "OverwriteRing moves each message out: declare its move constructor noexcept");
 
 public:
-    using value_type = T;
     static constexpr bool manyConsumers = true;
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
@@ -89,17 +88,10 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers
+    // ---- Producers: tryPush of detail::Pushes, and
 
-    /// The result is `ok` or `closed`. A refused push leaves `value` untouched.
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
-    template <class U, detail::IfConverts<U, T> = 0>
-    SendResult tryPush(U&& value) {
-        return tryEmplace(std::forward<U>(value));
-    }
-
-    /// Constructs a T in its slot. Retries while preempted threads occupy all slots: at least four.
+    /// Constructs a T in its slot. The result is `ok` or `closed`. Retries while preempted threads
+    /// occupy all slots: at least four.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);

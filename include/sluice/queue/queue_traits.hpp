@@ -2,23 +2,42 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
+#include <sluice/base/send_result.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace sluice {
 
 namespace detail {
 
-/// Enables a push of an argument of another type, which is converted in the slot: a refused push
-/// leaves it untouched.
+/// Enables a push of an argument of another type.
 template <class U, class T>
 using IfConverts =
     std::enable_if_t<std::is_convertible_v<U&&, T> &&
                          !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
                      int>;
+
+/// tryPush() of a queue, or of a producer's handle, which has tryEmplace().
+template <class Queue, class T>
+class Pushes {
+public:
+    using value_type = T;
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return queue().tryEmplace(value); }
+    SendResult tryPush(T&& value) { return queue().tryEmplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return queue().tryEmplace(std::forward<U>(value));
+    }
+
+private:
+    Queue& queue() noexcept { return static_cast<Queue&>(*this); }
+};
 
 }  // namespace detail
 

@@ -54,7 +54,7 @@ struct Span {
 /// but storage is rounded up to a power of two. Only the constructor allocates, and only with
 /// dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class SpscRing {
+class SpscRing : public detail::Pushes<SpscRing<T, Capacity, Traits>, T> {
 public:
     using Platform = typename Traits::Platform;
 
@@ -68,7 +68,6 @@ private:
     using RoleCheck = sluice::RoleCheck<Platform>;
 
 public:
-    using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
     /// The second span begins at the wrap-around; it is empty unless the messages cross it.
     using Spans = std::array<Span<T>, 2>;
@@ -91,15 +90,7 @@ public:
         }
     }
 
-    // ---- Producer
-
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
-    template <class U, detail::IfConverts<U, T> = 0>
-    SendResult tryPush(U&& value) {
-        return tryEmplace(std::forward<U>(value));
-    }
+    // ---- Producer: tryPush of detail::Pushes, and
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
@@ -141,7 +132,7 @@ public:
             ~PublishGuard() { ring.publishUpTo(tail); }
         } built{*this, announced_.load(std::memory_order_relaxed)};  // own variable
         const std::size_t count =
-            announce(built.tail, static_cast<std::size_t>(std::distance(begin, end)));
+            announceFree(built.tail, static_cast<std::size_t>(std::distance(begin, end)));
         for (std::size_t i = 0; i < count; ++i, ++begin, built.tail = Positions::next(built.tail)) {
             slots_.at(built.tail).construct(*begin);
         }
@@ -156,7 +147,7 @@ public:
                       "tryPushAll() or tryReserve()");
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
-        return spans(tail, announce(tail, max));
+        return spans(tail, announceFree(tail, max));
     }
 
     /// Pushes the first `count` messages of the last writable(), and gives up the others.
@@ -394,30 +385,28 @@ private:
                 return isClosed() ? SendResult::closed : SendResult::full;
             }
         }
-        // Relaxed, all: as in tryEmplace().
-        announced_.store(Positions::next(tail), std::memory_order_relaxed);
-        Platform::Fence::light();  // E3 close
-        if (closed_.load(std::memory_order_relaxed)) {
-            announced_.store(tail, std::memory_order_release);  // E5 give up
-            return SendResult::closed;
-        }
-        return SendResult::ok;
+        return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
     /// Announces up to `max` pushes into free slots. Returns their number; 0 if closed.
-    std::size_t announce(Index tail, std::size_t max) noexcept {
+    std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
         limit_ = Positions::advance(head_.load(std::memory_order_acquire), capacity());  // E2 reuse
         const std::size_t count = std::min(Positions::distance(tail, limit_), max);
+        return announce(tail, count) ? count : 0;
+    }
+
+    /// Announces `count` pushes. Takes them back and returns false if the ring is closed.
+    bool announce(Index tail, std::size_t count) noexcept {
         // Relaxed, both: as in tryEmplace().
         announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);
         Platform::Fence::light();  // E3 close
-        if (closed_.load(std::memory_order_relaxed)) {
+        const bool isOpen = !closed_.load(std::memory_order_relaxed);
+        if (!isOpen) {
             announced_.store(tail, std::memory_order_release);  // E5 give up
-            return 0;
         }
-        return count;
+        return isOpen;
     }
 
     void publishUpTo(Index tail) noexcept {

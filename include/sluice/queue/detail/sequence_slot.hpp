@@ -59,11 +59,11 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
 /// A count of one as a type, so that a claim of one slot is compiled separately.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The functions of producers of MpscRing and MpmcRing. `Ring` has tail_, slots_, and
-/// freeSlots(tail, max): the number of free slots from `tail` on, at most `max`. It may be 0 if
-/// `tail` is outdated.
+/// The functions of producers and of any thread that MpscRing and MpmcRing share. `Ring` has tail_,
+/// slots_, passed(), the number of positions that consumers are done with, and freeSlots(tail,
+/// max): the number of free slots from `tail` on, at most `max`. It may be 0 if `tail` is outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
-class SequencePushes {
+class SequenceRing : public Pushes<Ring, T> {
 protected:
     using Platform = typename Traits::Platform;
     using Index = typename Traits::Index;
@@ -78,16 +78,9 @@ protected:
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
 public:
-    using value_type = T;
-    using Reservation = RingReservation<SequencePushes, T, Traits>;
+    using Reservation = RingReservation<SequenceRing, T, Traits>;
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
-    SendResult tryPush(const T& value) { return tryEmplace(value); }
-    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
-    template <class U, IfConverts<U, T> = 0>
-    SendResult tryPush(U&& value) {
-        return tryEmplace(std::forward<U>(value));
-    }
+    // ---- Producers: tryPush of detail::Pushes, and
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>
@@ -118,8 +111,10 @@ public:
 
     /// Reserves up to `max` slots with one compare-exchange.
     [[nodiscard]] Reservation tryReserve(std::size_t max) {
-        return Reservation(*this, claim(std::min(max, ring().capacity())));
+        return Reservation(*this, claim(std::min(max, capacity())));
     }
+
+    // ---- Any thread
 
     /// Refuses later pushes; idempotent. A concurrent push is either refused or delivered.
     void close() noexcept {
@@ -129,6 +124,30 @@ public:
     [[nodiscard]] bool isClosed() const noexcept {
         return Positions::isMarked(ring().tail_.load(std::memory_order_acquire));
     }
+
+    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    [[nodiscard]] bool isDrained() const noexcept {
+        const Index tail = ring().tail_.load(std::memory_order_acquire);
+        return Positions::isMarked(tail) &&
+               Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
+    }
+
+    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
+    [[nodiscard]] std::size_t sizeApprox() const noexcept {
+        // Acquire: a thread that counts a message as removed also sees its handler's writes. Read
+        // first, so pushes in between only enlarge the difference.
+        const Index passed = ring().passed().load(std::memory_order_acquire);
+        // Relaxed would be enough, because `passed` has brought all that the tail could bring.
+        const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
+        return std::min(Positions::distance(passed, tail), capacity());
+    }
+
+    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
+    [[nodiscard]] std::size_t sizeExact() const noexcept {
+        return std::min(Positions::exactDistance(ring().passed(), ring().tail_), capacity());
+    }
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return ring().slots_.capacity(); }
 
     /// The number of slots that pushes have claimed so far, modulo half the range of Index.
     [[nodiscard]] Index pushCount() const noexcept {

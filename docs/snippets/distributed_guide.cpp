@@ -59,6 +59,8 @@ bool runDurableGuide(const std::string& url) {
     options.durable.stream = "fleet";  // the same in all programs
     options.durable.name = "robot-7";  // unique, and the same after a restart
 
+    options.startWithoutServer = true;
+
     sluice::nats::NatsBridge bridge(bus, options);
 
     const sluice::nats::NatsRoute alarms{"alarm", 1, sluice::nats::Profile::durable};

@@ -1,5 +1,6 @@
 #include "link_impl.hpp"
 
+#include <sluice/bridge/nats/detail/subject.hpp>
 #include <sluice/wait/park.hpp>
 
 #include <algorithm>
@@ -71,11 +72,25 @@ void disconnected(natsConnection*, void* closure) {
     of(closure).become(LinkState::disconnected);
 }
 
-void reconnected(natsConnection*, void* closure) {
+/// Called after each connect, except one that succeeds in the constructor.
+void connected(natsConnection*, void* closure) {
     Link::Impl& impl = of(closure);
+    { const std::lock_guard guard(impl.mutex); }  // the constructor has noted that it failed
     impl.reconnects.fetch_add(1);
     impl.learnMaxPayload();
     impl.become(LinkState::connected);
+}
+
+/// The pause before the next attempt to connect, in milliseconds.
+std::int64_t pauseBefore(natsConnection*, int attempts, void* closure) {
+    const Link::Impl& impl = of(closure);
+    std::int64_t pause = impl.reconnectWait.count();
+    for (int i = 1; i < attempts && pause < impl.reconnectWaitLimit.count(); ++i) {
+        pause *= 2;
+    }
+    const auto jitter = static_cast<std::uint64_t>(impl.reconnectJitter.count());
+    return std::min<std::int64_t>(pause, impl.reconnectWaitLimit.count()) +
+           static_cast<std::int64_t>(drawNumber() % (jitter + 1));
 }
 
 /// Returns the subject in the server's text: Permissions Violation for Publish to "subject". Empty
@@ -168,18 +183,28 @@ Link::Link(const NatsOptions& options, const char* name)
     authenticate(raw, options);
     require(natsOptions_SetTimeout(raw, options.connectTimeout.count()), "connectTimeout");
     require(natsOptions_SetWriteDeadline(raw, options.writeTimeout.count()), "writeTimeout");
-    require(natsOptions_SetReconnectWait(raw, options.reconnectWait.count()), "reconnectWait");
-    const auto jitter = options.reconnectJitter.count();
-    require(natsOptions_SetReconnectJitter(raw, jitter, jitter), "reconnectJitter");
+    require(natsOptions_SetCustomReconnectDelay(raw, &pauseBefore, impl_.get()), "reconnectWait");
     require(natsOptions_SetReconnectBufSize(raw, libnatsBuffer), "options");
     require(natsOptions_SetSendAsap(raw, options.sendAtOnce), "sendAtOnce");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
     require(natsOptions_SetErrorHandler(raw, &failed, impl_.get()), "options");
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, impl_.get()), "options");
-    require(natsOptions_SetReconnectedCB(raw, &reconnected, impl_.get()), "options");
+    require(natsOptions_SetReconnectedCB(raw, &connected, impl_.get()), "options");
+    if (options.startWithoutServer) {
+        require(natsOptions_SetRetryOnFailedConnect(raw, true, &connected, impl_.get()),
+                "startWithoutServer");
+    }
     require(natsOptions_SetClosedCB(raw, &closed, impl_.get()), "options");
-    require(natsConnection_Connect(&impl_->connection, raw), "cannot connect to " + where);
-    impl_->learnMaxPayload();
+    {
+        const std::lock_guard guard(impl_->mutex);
+        const natsStatus status = natsConnection_Connect(&impl_->connection, raw);
+        if (status == NATS_NOT_YET_CONNECTED) {
+            impl_->become(LinkState::disconnected);
+        } else {
+            require(status, "cannot connect to " + where);
+            impl_->learnMaxPayload();
+        }
+    }
     try {
         impl_->thread = std::thread([impl = impl_.get()] { impl->run(); });
     } catch (...) {
@@ -250,8 +275,11 @@ void Link::Impl::send() noexcept {
         const auto* const subject = reinterpret_cast<const char*>(sending.data() + at);
         at += head.subject + 1;
         const auto publish = [&] {
-            return natsConnection_Publish(connection, subject, sending.data() + at,
-                                          static_cast<int>(head.bytes));
+            // Before the first connection libnats does not check the size of a message.
+            return maxPayload.load() == unknown
+                       ? NATS_INSUFFICIENT_BUFFER
+                       : natsConnection_Publish(connection, subject, sending.data() + at,
+                                                static_cast<int>(head.bytes));
         };
         natsStatus status = publish();
         while (status == NATS_INSUFFICIENT_BUFFER) {  // there is no connection

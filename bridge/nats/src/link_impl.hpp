@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -85,21 +86,32 @@ protected:
 };
 
 struct Link::Impl {
-    Impl(const NatsOptions& options, const char* of) : name(of), observer(options.observer) {
+    Impl(const NatsOptions& options, const char* of)
+        : reconnectWait(options.reconnectWait),
+          reconnectWaitLimit(options.reconnectWaitLimit),
+          reconnectJitter(options.reconnectJitter),
+          mayBeAway(options.startWithoutServer),
+          name(of),
+          observer(options.observer) {
         const std::size_t room = std::max(options.sendBuffer, Head::size + options.maxMessageSize);
         outgoing.reserve(room);
         sending.reserve(room);
     }
 
     natsConnection* connection = nullptr;
+    const std::chrono::milliseconds reconnectWait;
+    const std::chrono::milliseconds reconnectWaitLimit;
+    const std::chrono::milliseconds reconnectJitter;
+    const bool mayBeAway;  ///< whether the owner's calls succeed without a server
     const char* const name;
     std::atomic<bool> isEnded{false};  ///< whether close() has begun
     BridgeObserver* const observer;    ///< may be null
     TroubleReporter reporter{observer};
     std::atomic<LinkState> state{LinkState::connected};
     std::atomic<std::uint64_t> reconnects{0};
+    static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max();
     /// The largest message that the server accepts, in bytes with headers. Written by libnats.
-    std::atomic<std::size_t> maxPayload{0};
+    std::atomic<std::size_t> maxPayload{unknown};
 
     /// Stands before each message in `outgoing`. The subject, a NUL and the bytes follow.
     struct Head {
@@ -133,6 +145,24 @@ struct Link::Impl {
     /// The link's thread: sends the messages of publish(), and flushes.
     void run() noexcept;
     void send() noexcept;
+    /// Calls the function, which asks the server. Returns false if there is no server, and
+    /// startWithoutServer permits it; otherwise an exception of the function propagates.
+    template <class Function>
+    [[nodiscard]] bool askServer(Function&& function) {
+        const auto isAway = [this] { return mayBeAway && state.load() != LinkState::connected; };
+        if (isAway()) {
+            return false;
+        }
+        try {
+            function();
+        } catch (const std::runtime_error&) {
+            if (!isAway()) {
+                throw;
+            }
+            return false;
+        }
+        return true;
+    }
     /// Subscribes a handler, which runs until close(). Throws if the subject is wrong.
     natsSubscription* subscribe(const std::string& subject, natsMsgHandler handler, void* closure);
     void listen(LinkEvents& events) {

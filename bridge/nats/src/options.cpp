@@ -72,6 +72,7 @@ const NatsOptions& checked(const NatsOptions& options) {
     requireBetween<milliseconds::rep>(0, longestInLibnats, options.writeTimeout.count(),
                                       "writeTimeout");
     requireTime(0, options.reconnectWait, "reconnectWait");
+    requireTime(options.reconnectWait.count(), options.reconnectWaitLimit, "reconnectWaitLimit");
     requireTime(0, options.reconnectJitter, "reconnectJitter");
     requireAtLeast(1, options.importBacklog, "importBacklog");
     requireBetween<std::size_t>(1, largestMessage, options.sendBuffer, "sendBuffer");

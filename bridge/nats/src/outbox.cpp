@@ -56,7 +56,8 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
     for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
         const auto i = static_cast<std::size_t>(priority);
         Link& link = priority == Priority::high ? high : rest;
-        openStream(link.impl(), options_, priority);
+        const bool isOpen =
+            link.impl().askServer([&] { openStream(link.impl(), options_, priority); });
         const std::string folder = options_.outboxFolder + "/" + toString(priority);
         // A former process with another onDiskFrom may have left messages of this priority.
         if (!options_.outboxFolder.empty() &&
@@ -64,6 +65,9 @@ Outbox::Outbox(Link& rest, Link& high, const NatsOptions& options)
             folders_[i] = std::make_unique<OutboxFolder>(folder);
         }
         senders_[i] = std::make_unique<OutboxSender>(link, options, folders_[i].get(), counts_);
+        if (!isOpen) {
+            senders_[i]->openLater(priority);
+        }
         if (folders_[i] != nullptr) {
             replay(priority);
         }

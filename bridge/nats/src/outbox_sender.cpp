@@ -1,9 +1,11 @@
 #include "outbox_sender.hpp"
+#include "streams.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <exception>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -151,7 +153,24 @@ void OutboxSender::giveUpDenied(const Guard& guard) noexcept {
     denied_.clear();
 }
 
+void OutboxSender::open(Priority priority) noexcept {
+    for (bool isOpen = false; !isOpen && !isStopped_.load();) {
+        try {
+            isOpen = link_.askServer([&] { openStream(link_, options_, priority); });
+        } catch (const std::exception& error) {
+            link_.reporter.report({error.what()});
+        }
+        if (!isOpen) {
+            (void)pushed_.waitUntil([this] { return isStopped_.load(); },
+                                    Clock::now() + options_.retryWait);
+        }
+    }
+}
+
 void OutboxSender::run() noexcept {
+    if (unopened_) {
+        open(*unopened_);
+    }
     Guard guard(mutex_);
     while (!isStopped_.load()) {
         const auto now = Clock::now();

@@ -32,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,6 +54,9 @@ public:
     OutboxSender& operator=(const OutboxSender&) = delete;
     ~OutboxSender() { stop(); }
 
+    /// Lets the sender's thread open the stream of its priority before it sends. Called before
+    /// start().
+    void openLater(Priority priority) noexcept { unopened_ = priority; }
     /// Before start() no answers arrive, so the sender may be destroyed while the link is open.
     void start();
     /// Hands a message over to the sending threads. Does not wait.
@@ -93,6 +97,8 @@ private:
     void closed() noexcept override { counts_.freed.notifyAll(); }
 
     void run() noexcept;
+    /// Waits for a connection, and opens the stream.
+    void open(Priority priority) noexcept;
     void giveUpDenied(const Guard& guard) noexcept;
     /// Frees the oldest slots whose messages are done.
     void collect(const Guard& guard) noexcept;
@@ -112,6 +118,7 @@ private:
     const DurableOptions options_;
     OutboxFolder* const folder_;
     std::string inbox_;
+    std::optional<Priority> unopened_;  ///< priority of the stream that the thread opens
     OutboxCounts& counts_;
     MpscRing<Record, dynamicCapacity> ring_;
     Park pushed_;  ///< the sender's thread waits for it while the window has room

@@ -54,23 +54,7 @@ public:
           inbox_(std::move(inbox)),
           receiver_(receiver),
           ring_(std::size_t{2} * static_cast<std::size_t>(options.pullBatch)) {
-        const OpenedConsumer opened = open();
-        // All priorities share the name, so one line is enough.
-        if (opened.orders != 0 && priority == Priority::high) {
-            link_.reporter.report({"nats: ", subject_,
-                                   ": another program, or a lost connection of "
-                                   "this one, also receives the messages for durable.name ",
-                                   options.name});
-        }
-        created_ = opened.created;
-    }
-
-    /// Makes the stream and the consumer, if the server has none.
-    OpenedConsumer open() {
-        openStream(link_, options_, priority_);
-        OpenedConsumer opened = openConsumer(link_, options_, priority_, subject_);
-        next_ = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options_, priority_) + "." + opened.name;
-        return opened;
+        isLost_ = !link_.askServer([this] { open(); });
     }
 
     void take(OwnedMessage message) noexcept {
@@ -179,17 +163,31 @@ private:
         isLost_ = isLost_ || (status != "404" && status != "408");
     }
 
-    /// Called if the server does not know the consumer or cannot serve it.
+    /// Makes the stream and the consumer, if the server has none.
+    void open() {
+        openStream(link_, options_, priority_);
+        const OpenedConsumer opened = openConsumer(link_, options_, priority_, subject_);
+        next_ = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options_, priority_) + "." + opened.name;
+        const std::int64_t before = std::exchange(created_, opened.created);
+        // All priorities share the name, so one line is enough.
+        if (before == 0 && opened.orders != 0 && priority_ == Priority::high) {
+            link_.reporter.report({"nats: ", subject_,
+                                   ": another program, or a lost connection of "
+                                   "this one, also receives the messages for durable.name ",
+                                   options_.name});
+        } else if (before != 0 && before != opened.created) {
+            link_.reporter.report({"nats: ", subject_,
+                                   ": the stream or the consumer was deleted, "
+                                   "and messages may be missing"},
+                                  {": ", opened.name});
+        }
+    }
+
+    /// Called if the server does not know the consumer or cannot serve it, or if it is not open.
     void recover(Clock::time_point now) noexcept {
         openAt_ = now + options_.retryWait;
         try {
-            const OpenedConsumer opened = open();
-            if (std::exchange(created_, opened.created) != opened.created) {
-                link_.reporter.report({"nats: ", subject_,
-                                       ": the stream or the consumer was deleted, "
-                                       "and messages may be missing"},
-                                      {": ", opened.name});
-            }
+            open();
             isLost_ = false;
             ordered_ = 0;
         } catch (const std::exception& error) {
@@ -204,11 +202,11 @@ private:
     const std::string inbox_;  ///< reply subject of the orders
     Receiver& receiver_;
     std::string next_;           ///< subject to which orders are sent
-    std::int64_t created_ = 0;   ///< the server's time when it made the consumer
+    std::int64_t created_ = 0;   ///< the server's time when it made the consumer; 0: not open
     int ordered_ = 0;            ///< messages that the server may still send for the order
     bool isHeard_ = false;       ///< whether anything has arrived since the order
     Clock::time_point heardAt_;  ///< time of the last order, message or heartbeat
-    bool isLost_ = false;        ///< whether the server may have lost the consumer
+    bool isLost_ = false;        ///< whether the server may not have the consumer
     Clock::time_point openAt_;   ///< from then on a lost consumer is opened again
     /// The arrived messages: first those that wait for their handlers, then from `offered_` on
     /// those that wait for room. Without an answer, the server sends at most half of the ring.

@@ -127,6 +127,87 @@ TEST(BrokenLinkTest, AnOrderlyCloseTellsNoTroubleToASender) {
     }
 }
 
+/// A server that is not running, and a program that starts without it.
+struct EarlyProgram {
+    explicit EarlyProgram(const std::string& name) : options(durableOptionsFor(server, name)) {
+        options.observer = &notes;
+        options.startWithoutServer = true;
+    }
+
+    const Watchdog watchdog{[](std::FILE*) {}};
+    NatsServer server{NatsServer::withStreams};
+    Notes notes;
+    NatsOptions options;
+};
+
+const NatsRoute durably{"position", 1, nats::Profile::durable};
+
+TEST(BrokenLinkTest, AProgramThatStartsWithoutServerSendsAndReceivesLater) {
+    EarlyProgram early("receiver");
+    // From now on the server keeps messages for it.
+    Station(durableOptionsFor(early.server, "receiver")).bridge.importType<Position>(durably);
+    early.server.kill();
+    Station receiver(early.options);
+    receiver.bridge.importType<Position>(durably);
+    receiver.bridge.importType<Position>({"position"});
+    early.options.sendBuffer = 1;  // of each link: one message
+    early.options.maxMessageSize = 500;
+    Station sender(early.options);
+    EXPECT_EQ(sender.bridge.state(Priority::high), LinkState::disconnected);
+    EXPECT_EQ(sender.bridge.state(Priority::low), LinkState::disconnected);
+    EXPECT_EQ(early.notes.count("disconnected"), 4);
+    auto outlet = sender.bridge.outlet<Position>(durably);
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(outlet.send({i, 0.0}, Priority::high), OutletResult::ok);
+    }
+    auto core = sender.bridge.outlet<Position>({"other"});
+    OutletResult result = OutletResult::ok;
+    while (result == OutletResult::ok) {
+        result = core.send({});
+    }
+    EXPECT_EQ(result, OutletResult::congested);
+    EXPECT_FALSE(sender.bridge.flush(1ms));
+
+    early.server.start();
+    receiver.consume(20);
+    // A flush fails if it began before the link was connected.
+    await([&] { return sender.bridge.flush(1s) && receiver.bridge.flush(1s); });
+    EXPECT_EQ(sender.bridge.state(Priority::high), LinkState::connected);
+    EXPECT_EQ(core.send({}), OutletResult::ok);
+    EXPECT_EQ(receiver.bridge.statistics().gaps, 0U);
+    auto other = sender.bridge.outlet<Position>({"position"});
+    EXPECT_EQ(other.send({20, 0.0}), OutletResult::ok);
+    receiver.consume(21);
+    EXPECT_TRUE(receiver.bridge.close(patience));
+    EXPECT_EQ(early.notes.count("deleted"), 0);
+}
+
+TEST(BrokenLinkTest, AServerThatRefusesAfterAStartWithoutServerIsOneLine) {
+    EarlyProgram early("receiver");
+    early.server.kill();
+    Station station(early.options);
+    station.bridge.importType<Position>(durably);
+    auto outlet = station.bridge.outlet<Position>(durably);
+    EXPECT_EQ(outlet.send({}, Priority::high), OutletResult::ok);
+    early.server.startWith("");
+    await([&] {
+        return early.notes.has(
+            "nats: stream fleet_high: the server has no JetStream; start it with -js");
+    });
+    EXPECT_EQ(station.bridge.statistics().held, 1U);
+}
+
+TEST(BrokenLinkTest, AProgramThatNeverFindsItsServerEnds) {
+    EarlyProgram early("sender");
+    early.server.kill();
+    Station station(early.options);
+    EXPECT_EQ(station.bridge.outlet<Position>(durably).send({}), OutletResult::ok);
+    EXPECT_EQ(station.bridge.outlet<Position>({"other"}).send({}), OutletResult::ok);
+    EXPECT_FALSE(station.bridge.close(10ms));
+    EXPECT_EQ(station.bridge.statistics().abandoned, 1U);
+    EXPECT_EQ(station.bridge.state(Priority::high), LinkState::closed);
+}
+
 /// Handles one message after the other, and each one only after permit().
 class SlowReceiver : public nats::detail::Receiver {
 public:

@@ -3,6 +3,8 @@
 #include "small_disk.hpp"
 #include "station.hpp"
 
+#include <sluice/bus/drop_oldest.hpp>
+
 #include <gtest/gtest.h>
 
 #include <array>

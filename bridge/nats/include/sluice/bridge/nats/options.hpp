@@ -116,12 +116,19 @@ struct NatsOptions {
     std::string keyFile;
     /// How long the constructor waits for a server: 1 ms to 2^31 - 1 ms.
     std::chrono::milliseconds connectTimeout{2000};
+    /// True: if no server accepts the connection within connectTimeout, the constructor returns
+    /// nevertheless. The links are `disconnected`, keep messages like any link without a server,
+    /// and connect later. If the server then refuses, for example a stream, the observer receives
+    /// the line that would have been thrown.
+    bool startWithoutServer = false;
     /// If the server reads nothing for this time, up to 2^31 - 1 ms, the bridge gives the
     /// connection up and connects again. 0: it waits without limit.
     std::chrono::milliseconds writeTimeout{2000};
-    /// The pause between two attempts to connect again: 0 to 1 year. A random time of up to
+    /// The first pause between two attempts to connect: 0 to 1 year. Each further pause is twice as
+    /// long, at most reconnectWaitLimit: reconnectWait to 1 year. A random time of up to
     /// reconnectJitter is added.
     std::chrono::milliseconds reconnectWait{100};
+    std::chrono::milliseconds reconnectWaitLimit{2000};
     std::chrono::milliseconds reconnectJitter{100};
     /// True: each message is written to the socket alone, which costs a system call for each
     /// message. False: libnats collects messages for up to a millisecond.

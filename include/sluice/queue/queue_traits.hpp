@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -39,6 +40,28 @@ private:
     Queue& queue() noexcept { return static_cast<Queue&>(*this); }
 };
 
+/// tryPop() of a queue whose messages leave it in consume(), where a move that throws would lose
+/// them.
+template <class Queue, class T>
+class PopsByConsuming {
+public:
+    /// Removes and returns the oldest message, if any. With lanes, a message of the next lane that
+    /// has one, and no other consumer.
+    [[nodiscard]] std::optional<T> tryPop() noexcept {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) noexcept {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of this queue would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
+        return static_cast<Queue&>(*this).consume(
+                   [&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
+};
+
 }  // namespace detail
 
 /// The settings of all queues. Derive from them, and redeclare the members that change.
@@ -52,8 +75,7 @@ struct QueueTraits {
     /// while about a lap passes (plus or minus the capacity); in an MpmcRing between its load and
     /// its compare-exchange, while exactly a lap passes. It would then overwrite a message. So 8
     /// and 16 bits are for tests of the wrap only.
-    using Index = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free, std::uint64_t,
-                                     std::uint32_t>;
+    using Index = StdPlatform::WideWord;
 
     /// The first position; even. Tests start just below the wrap.
     static constexpr std::uint64_t firstPosition = 0;

@@ -20,8 +20,6 @@ class SingleCoreAtomic {
 public:
     constexpr SingleCoreAtomic() noexcept = default;
     constexpr SingleCoreAtomic(T value) noexcept : value_(value) {}
-    SingleCoreAtomic(const SingleCoreAtomic&) = delete;
-    SingleCoreAtomic& operator=(const SingleCoreAtomic&) = delete;
 
     T load(std::memory_order) const noexcept {
         const T value = value_.load(std::memory_order_relaxed);

@@ -101,10 +101,6 @@ using Backoff = BasicBackoff<>;
 template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:
-    constexpr BasicSpinLock() noexcept = default;
-    BasicSpinLock(const BasicSpinLock&) = delete;
-    BasicSpinLock& operator=(const BasicSpinLock&) = delete;
-
     void lock() noexcept {
         if (locked_.exchange(true, std::memory_order_acquire)) {  // E1
             lockContended();

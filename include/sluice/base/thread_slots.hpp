@@ -111,10 +111,6 @@ private:
     /// Owns the entries; its destructor runs when the thread ends.
     class Keeper {
     public:
-        Keeper() = default;
-        Keeper(const Keeper&) = delete;
-        Keeper& operator=(const Keeper&) = delete;
-
         ~Keeper() {
             view_.entries = &noEntry;
             view_.mask = 0;

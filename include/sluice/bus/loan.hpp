@@ -104,8 +104,6 @@ private:
                 queued_->destroy();
             }
         }
-        Slot(const Slot&) = delete;
-        Slot& operator=(const Slot&) = delete;
 
         [[nodiscard]] SendResult result() const noexcept { return claim_.result(); }
 

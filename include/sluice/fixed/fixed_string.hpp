@@ -133,9 +133,8 @@ public:
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
-        const bool wasCut = isCut(source);
+        truncated_ = isCut(source);
         size_ = 0;
-        truncated_ = wasCut;
         return add(text);
     }
 

@@ -75,10 +75,6 @@ class BasicEventFdWait {
 public:
     using Clock = typename Platform::Clock;
 
-    BasicEventFdWait() noexcept = default;
-    BasicEventFdWait(const BasicEventFdWait&) = delete;
-    BasicEventFdWait& operator=(const BasicEventFdWait&) = delete;
-
     /// The descriptor that the loop watches for reading, but does not read. The first call makes
     /// it. Returns -1 and sets errno if the kernel refuses.
     [[nodiscard]] int descriptor() noexcept {

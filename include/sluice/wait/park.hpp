@@ -170,8 +170,6 @@ public:
 
     constexpr BasicPark() noexcept : BasicPark(Options{}) {}
     constexpr explicit BasicPark(const Options& options) noexcept : options_(options) {}
-    BasicPark(const BasicPark&) = delete;
-    BasicPark& operator=(const BasicPark&) = delete;
 
     /// Returns when `ready` returns true.
     template <class Ready>

@@ -18,7 +18,22 @@
 
 // Threads start and end.
 
-namespace sluice::test {
+namespace sluice {
+
+namespace test {
+/// A label with two levels, which have lanes of their own.
+struct LevelLabel : Label {
+    bool isError = false;
+};
+constexpr std::size_t laneOf(const LevelLabel& label) noexcept {
+    return label.isError ? 1 : 0;
+}
+}  // namespace test
+
+template <>
+inline constexpr std::size_t log::detail::lanesPerThread<test::LevelLabel> = 2;
+
+namespace test {
 namespace {
 
 using log::detail::RecordQueueOptions;
@@ -85,6 +100,35 @@ TEST(RecordQueueThreads, DestructorsOfThreadLocalObjectsMayPost) {
     EXPECT_EQ(all[2].payload.size(), 200'000U);
 }
 
+// A thread would wait for the lock of one lane while it holds that of another, and a second thread
+// the other way round.
+TEST(RecordQueueThreads, OneLockServesPostsWithoutALaneAtAllLevels) {
+    using Queue = log::detail::RecordQueue<LevelLabel>;
+    static constexpr auto none = [](std::byte*) noexcept {};
+    struct PostsInAPost {
+        Queue* queue = nullptr;
+        bool isError = false;
+        ~PostsInAPost() {
+            const auto outer = [&](std::byte*) noexcept {
+                EXPECT_EQ(queue->post({{0, 3}, !isError}, 0, blocking, none), SendResult::full);
+            };
+            EXPECT_EQ(queue->post({{0, 2}, isError}, 0, blocking, outer), SendResult::ok);
+        }
+    };
+    for (const bool isError : {false, true}) {
+        Queue queue;
+        std::thread([&] {
+            thread_local PostsInAPost atTheEnd;
+            atTheEnd.queue = &queue;
+            atTheEnd.isError = isError;
+            EXPECT_EQ(queue.post({{0, 0}, false}, 0, blocking, none), SendResult::ok);
+            EXPECT_EQ(queue.post({{0, 1}, true}, 0, blocking, none), SendResult::ok);
+        }).join();
+        EXPECT_EQ(numbersOf(emitAll(queue)), (std::vector<std::uint32_t>{0, 1, 2}));
+        EXPECT_EQ(queue.statistics().rejected, 1U);
+    }
+}
+
 TEST(RecordQueueThreads, PostsWithoutALaneWaitForRoomToo) {
     RecordQueue queue;
     const Watchdog watchdog(stateOf(queue));
@@ -146,4 +190,5 @@ TEST(RecordQueueThreads, ShortLivedThreadsLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace sluice::test
+}  // namespace test
+}  // namespace sluice

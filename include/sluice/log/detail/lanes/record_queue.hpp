@@ -487,12 +487,13 @@ private:
         if (lane != nullptr && !lane->isInUse()) {
             return postToOwn(*lane, head, bytes, policy, write);
         }
-        return postToShared(registry, head, bytes, policy, write);
+        return postToShared(head, bytes, policy, write);
     }
 
+    /// One lock for all levels: two threads with two locks could wait for each other.
     template <class Write>
-    SendResult postToShared(Registry& registry, const Head& head, std::size_t bytes,
-                            Overflow policy, Write& write) {
+    SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
+        Registry& registry = *registries_.front();
         Slot& lane = registry.shared();
         while (typename Registry::SharedGuard guard = registry.lockShared()) {
             PostAttempt attempt = tryPostRarely(lane, head, bytes, write);

@@ -72,18 +72,20 @@ public:
         static_assert(std::is_convertible_v<decltype(queue.waiting()), Member&>,
                       "WaitSet::add(): the wait strategy of a source is WaitSet::Member");
         queue.waiting().join(*this);
-        return addEntry(&queue.waiting(), [&queue, poll = std::move(poll)]() mutable {
-            return hasSome(queue, 0) && poll() ? Turn::worked
-                   : queue.isDrained()         ? Turn::last
-                                               : Turn::idle;
-        });
+        return addEntry(
+            &queue.waiting(), [&queue, poll = std::move(poll)](const Entry& entry) mutable {
+                return hasSome(queue, 0) && poll() ? Turn::worked
+                       : entry.isGone      ? Turn::idle  // the poll may have destroyed the queue
+                       : queue.isDrained() ? Turn::last
+                                           : Turn::idle;
+            });
     }
 
     /// Adds something without a wait strategy, such as a Latest. A thread that changes it calls
     /// notify().
     template <class Poll>
     Source add(Poll poll) {
-        return addEntry(nullptr, [poll = std::move(poll)]() mutable {
+        return addEntry(nullptr, [poll = std::move(poll)](const Entry&) mutable {
             return poll() ? Turn::worked : Turn::idle;
         });
     }
@@ -97,7 +99,7 @@ public:
             setupError("WaitSet: ticks of a period below zero",
                        0ULL - static_cast<unsigned long long>(period.count()), 0);
         }
-        const auto call = [action = std::move(action)]() mutable {
+        const auto call = [action = std::move(action)](const Entry&) mutable {
             return static_cast<void>(action()), Turn::worked;
         };
         return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
@@ -155,7 +157,7 @@ private:
     struct Entry {
         Source source;
         Member* member;
-        std::function<Turn()> poll;
+        std::function<Turn(const Entry&)> poll;
         typename Clock::time_point due;  ///< `always` if this is no timer
         typename Clock::duration period;
         bool isGone = false;  ///< erased by the next scan, because a poll may remove itself
@@ -170,7 +172,7 @@ private:
         return true;
     }
 
-    Source addEntry(Member* member, std::function<Turn()> poll,
+    Source addEntry(Member* member, std::function<Turn(const Entry&)> poll,
                     typename Clock::time_point due = always,
                     typename Clock::duration period = Clock::duration::zero()) {
         entries_.push_back({next_, member, std::move(poll), due, period});
@@ -217,7 +219,7 @@ private:
             const auto next = deadlineAfter(entry.due, entry.period);
             entry.due = next > now ? next : deadlineAfter(now, entry.period);
         }
-        return entry.poll();
+        return entry.poll(entry);
     }
 
     [[nodiscard]] typename Clock::time_point nextDue() const noexcept {

@@ -262,6 +262,16 @@ TEST_F(WaitSetTest, PollsRemoveAddAndDestroySources) {
     EXPECT_EQ(set.wait(), (Ready{3, false}));
 }
 
+TEST_F(WaitSetTest, PollDestroysItsOwnSource) {
+    auto gone = std::make_unique<Numbers>();
+    set.add(*gone, [&] {
+        gone.reset();
+        return false;
+    });
+    EXPECT_FALSE(set.waitFor(0s));
+    EXPECT_EQ(set.size(), 0U);
+}
+
 TEST_F(WaitSetTest, SourceMayBeWaitedForAlone) {
     set.add(first, taking(first));
     std::thread sender([this] {

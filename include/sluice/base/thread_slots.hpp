@@ -122,7 +122,7 @@ private:
         }
 
         Slot& add(Registry& registry) {
-            if (count_ == most_) {
+            if (count_ >= most_) {  // above it if enroll() has added other registries
                 rebuild();
             }
             Slot& slot = registry.enroll(mark());

@@ -19,6 +19,9 @@ struct Registry {
     };
 
     Slot& enroll(const void* thread) {
+        if (upstream != nullptr) {
+            (void)ThreadSlots<Registry>::add(*upstream);
+        }
         threads.insert(thread);
         ++enrolled;
         slots.push_back(std::make_unique<Slot>());
@@ -27,6 +30,7 @@ struct Registry {
     void dismiss(Slot&) noexcept { ++dismissed; }
     bool isAbandoned() const noexcept { return abandoned; }
 
+    Registry* upstream = nullptr;  // enrolls the thread, too
     std::vector<std::unique_ptr<Slot>> slots;
     std::set<const void*> threads;
     int enrolled = 0;
@@ -88,14 +92,14 @@ TEST(ThreadSlotsTest, ThreadThatEndsGivesItsSlotsBack) {
 
 TEST(ThreadSlotsTest, KeepsManyRegistriesApart) {
     std::thread([] {
-        static std::vector<std::unique_ptr<Registry>> registries;
-        std::vector<Registry::Slot*> slots;
-        for (int i = 0; i < 500; ++i) {
-            registries.push_back(std::make_unique<Registry>());
-            slots.push_back(Threads::add(*registries.back()));
+        static std::vector<Registry> registries(501);
+        (void)Threads::add(registries[0]);
+        for (std::size_t i = 2; i < registries.size(); i += 2) {
+            registries[i].upstream = &registries[i - 1];
+            (void)Threads::add(registries[i]);
         }
-        for (std::size_t i = 0; i < registries.size(); ++i) {
-            EXPECT_EQ(find(*registries[i]), slots[i]);
+        for (const Registry& registry : registries) {
+            EXPECT_EQ(find(registry), registry.slots.back().get());
         }
     }).join();
 }

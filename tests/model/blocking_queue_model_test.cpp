@@ -117,6 +117,15 @@ struct ForgetfulLanes : SharedLanes {
     static bool hasArrival() noexcept { return false; }
 };
 
+/// A poll for no message hides none from the other consumer.
+void aPollForNoMessageHoldsNoLane() {
+    BlockingQueue<SharedLanes, SleepAtOnce, NoPacing> queue(1);
+    auto producer = queue.producer();
+    parallel([&] { check(producer.tryPush(7) == SendResult::ok, "there is room"); },
+             [&] { expectNext(queue, 7); },
+             [&] { check(queue.tryConsume([](int) {}, 0) == 0, "none is asked for"); });
+}
+
 /// A producer that waits for room is told of the end.
 template <class Queue>
 void closeWhileFull() {
@@ -182,6 +191,7 @@ TEST(BlockingQueueModelTest, AConsumerThatReleasesALaneWakesTheNextOne) {
     dear.maxExecutions = cap(600000);
     EXPECT_TRUE(holds(aReleasedLaneReachesTheOtherConsumer<SharedLanes>, dear));
     EXPECT_FALSE(holds(aReleasedLaneReachesTheOtherConsumer<ForgetfulLanes>, dear));
+    EXPECT_TRUE(holds(aPollForNoMessageHoldsNoLane, dear));
 }
 
 using Pairs = BlockingQueue<MpscRing<int, 2, ModelTraits>, SleepAtOnce, NoPacing>;

@@ -27,7 +27,7 @@ struct Owner {
 };
 Owner notFinal;
 #elif CASE == 2
-// EXPECT ONLY: a handler of the owner takes \(const T&\) or \(const T&, const Header&\)
+// EXPECT ONLY: a handler takes \(const T&\) or \(const T&, const Header&\)
 struct Owner final {
     explicit Owner(TheBus& bus) { component.subscribe<Sample>(bus, &Owner::onAlarm); }
     void onAlarm(const Alarm&) {}

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -67,9 +68,8 @@ public:
         if (isFull()) {
             return false;
         }
-        using Header = typename Bus<MessageList, Traits>::Header;
         Subscription subscription =
-            bus.template trySubscribe<T>(bind<T, Header>(std::forward<Handler>(handler)));
+            bus.template trySubscribe<T>(bind(std::forward<Handler>(handler)));
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
@@ -135,22 +135,14 @@ private:
         return subscriptions_.full();
     }
 
-    template <class T, class Header, class Handler>
+    /// A callable for a member function of the owner, with the same parameters; otherwise
+    /// `handler`.
+    template <class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {
-            return [&owner = owner_, handler](const T& message, const Header& header) {
-                if constexpr (std::is_invocable_v<Handler, Owner&, const T&, const Header&>) {
-                    (owner.*handler)(message, header);
-                } else {
-                    constexpr bool takesIt = std::is_invocable_v<Handler, Owner&, const T&>;
-                    static_assert(takesIt, "a handler of the owner takes (const T&) or (const T&, "
-                                           "const Header&)");
-                    if constexpr (takesIt) {  // avoids follow-up errors
-                        (owner.*handler)(message);
-                    } else {
-                        static_cast<void>(&owner), static_cast<void>(handler);
-                    }
-                }
+            return [&owner = owner_, handler](const auto&... args)
+                       -> std::invoke_result_t<Handler, Owner&, decltype(args)...> {
+                return std::invoke(handler, owner, args...);
             };
         } else {
             return std::forward<Handler>(handler);

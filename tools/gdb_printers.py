@@ -201,9 +201,10 @@ class DataToken:
         self.value = value
 
     def to_string(self):
-        if not int(self.value["releaser_"]):
+        state = self.value["state_"]
+        if not int(state["releaser"]):
             return "DataToken, empty"
-        return f"DataToken on {int(self.value['size_'])} bytes at {self.value['data_']}"
+        return f"DataToken on {int(state['size'])} bytes at {state['data']}"
 
 
 # ---- The unwritten lines of the log

@@ -37,22 +37,17 @@ public:
     /// `timeStamp`: see timeStamp().
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
-        : data_(static_cast<const std::byte*>(data)),
-          size_(size),
-          releaser_(releaser),
-          sharer_(sharer),
-          context_(context),
-          timeStamp_(timeStamp) {
+        : state_{static_cast<const std::byte*>(data), size, releaser, sharer, context, timeStamp} {
         SLUICE_ASSERT(releaser != nullptr, "a DataToken needs a releaser: pass one that does "
                                            "nothing for bytes that live forever");
         SLUICE_ASSERT(data != nullptr || size == 0, "a DataToken on null must have the size 0");
     }
 
-    DataToken(DataToken&& other) noexcept { takeOver(other); }
+    DataToken(DataToken&& other) noexcept : state_(std::exchange(other.state_, {})) {}
     DataToken& operator=(DataToken&& other) noexcept {
         if (this != &other) {
             const DataToken old(std::move(*this));  // its owner may own `other`
-            takeOver(other);
+            state_ = std::exchange(other.state_, {});
         }
         return *this;
     }
@@ -61,57 +56,51 @@ public:
     ~DataToken() { reset(); }
 
     /// Whether the token holds bytes, also if there are 0 of them.
-    [[nodiscard]] explicit operator bool() const noexcept { return releaser_ != nullptr; }
+    [[nodiscard]] explicit operator bool() const noexcept { return state_.releaser != nullptr; }
 
-    [[nodiscard]] const std::byte* data() const noexcept { return data_; }
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] const std::byte* data() const noexcept { return state_.data; }
+    [[nodiscard]] std::size_t size() const noexcept { return state_.size; }
 
     /// When the bytes were recorded, by convention in microseconds of the maker's clock. 0 if the
     /// maker gave no time, or if the token is empty. share() keeps it.
-    [[nodiscard]] std::uint64_t timeStamp() const noexcept { return timeStamp_; }
+    [[nodiscard]] std::uint64_t timeStamp() const noexcept { return state_.timeStamp; }
 
-    [[nodiscard]] const std::byte* begin() const noexcept { return data_; }
-    [[nodiscard]] const std::byte* end() const noexcept { return data_ + size_; }
+    [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }
+    [[nodiscard]] const std::byte* end() const noexcept { return state_.data + state_.size; }
 
     /// Returns another token on the same bytes; empty if this token is. Asserts that there is a
     /// sharer; otherwise the result is empty.
     DataToken share() const noexcept {
-        if (releaser_ == nullptr) {
-            return {};
+        SLUICE_ASSERT(!*this || state_.sharer != nullptr,
+                      "this DataToken was made without a sharer: pass one to its constructor, or "
+                      "move the token");
+        DataToken second;
+        if (state_.sharer != nullptr) {
+            state_.sharer(state_.context, state_.data, state_.size);
+            second.state_ = state_;
         }
-        SLUICE_ASSERT(sharer_ != nullptr, "this DataToken was made without a sharer: pass one to "
-                                          "its constructor, or move the token");
-        if (sharer_ == nullptr) {
-            return {};
-        }
-        sharer_(context_, data_, size_);
-        return {data_, size_, releaser_, context_, sharer_, timeStamp_};
+        return second;
     }
 
     void reset() noexcept {
         // Emptied first, because the releaser may use this token, and must find nothing to release.
-        if (const Releaser releaser = std::exchange(releaser_, nullptr)) {
-            timeStamp_ = 0;
-            releaser(context_, std::exchange(data_, nullptr), std::exchange(size_, 0));
+        const State old = std::exchange(state_, {});
+        if (old.releaser != nullptr) {
+            old.releaser(old.context, old.data, old.size);
         }
     }
 
 private:
-    void takeOver(DataToken& other) noexcept {
-        data_ = std::exchange(other.data_, nullptr);
-        size_ = std::exchange(other.size_, 0);
-        releaser_ = std::exchange(other.releaser_, nullptr);
-        sharer_ = other.sharer_;
-        context_ = other.context_;
-        timeStamp_ = std::exchange(other.timeStamp_, 0);
-    }
+    struct State {
+        const std::byte* data = nullptr;
+        std::size_t size = 0;
+        Releaser releaser = nullptr;
+        Sharer sharer = nullptr;
+        void* context = nullptr;
+        std::uint64_t timeStamp = 0;
+    };
 
-    const std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-    Releaser releaser_ = nullptr;
-    Sharer sharer_ = nullptr;
-    void* context_ = nullptr;
-    std::uint64_t timeStamp_ = 0;
+    State state_;
 };
 
 }  // namespace sluice

@@ -312,9 +312,6 @@ public:
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// Returns true in a handler or visitor of this bus.
-    [[nodiscard]] bool isConsumedHere() const noexcept { return consumer_.isHere(); }
-
     /// The level of the fullest room. With dropOldest, a message being handled does not count.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;

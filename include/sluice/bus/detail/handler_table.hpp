@@ -104,7 +104,11 @@ public:
             return UnsubscribeResult::refused;
         }
         const bool isFirst = beginEnd(slot, id);
-        const auto isOver = [&] { return !isEnding(slot, id); };
+        // Over once the callable is destroyed, or a later subscription has the slot.
+        const auto isOver = [&] {
+            return slot.generation.load(std::memory_order_acquire) !=  // E4
+                   (id.generation | ending);
+        };
         if (isItself && (isFirst || !isOver())) {
             if (isFirst) {
                 slot.endsWithCall = true;
@@ -119,7 +123,7 @@ public:
             Platform::Fence::heavy();  // E2
             await([&] {
                 return consumer.handler.load(std::memory_order_acquire) != &slot ||  // E3
-                       isOver();  // then a later subscription has the slot
+                       isOver();
             });
         }
         if (!isFirst) {
@@ -281,11 +285,6 @@ private:
         --order_.count;
         version_.add(1);
         return true;
-    }
-
-    /// Returns true if the subscription is ending and its callable still exists.
-    static bool isEnding(const Slot& slot, Id id) noexcept {
-        return slot.generation.load(std::memory_order_acquire) == (id.generation | ending);  // E4
     }
 
     /// Destroys the callable, outside of the lock, and frees its slot.

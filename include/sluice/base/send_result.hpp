@@ -26,15 +26,10 @@ inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max()
 
 /// Returns the name of the value, for logs and error messages.
 [[nodiscard]] constexpr const char* toString(SendResult result) noexcept {
-    switch (result) {
-    case SendResult::ok:
-        return "ok";
-    case SendResult::full:
-        return "full";
-    case SendResult::closed:
-        return "closed";
-    }
-    return "unknown SendResult";
+    return result == SendResult::ok       ? "ok"
+           : result == SendResult::full   ? "full"
+           : result == SendResult::closed ? "closed"
+                                          : "unknown SendResult";
 }
 
 }  // namespace sluice

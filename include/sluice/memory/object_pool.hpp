@@ -86,7 +86,8 @@ public:
     /// Destroys an object of any ObjectPool<T> that a PoolPtr has released; null is allowed.
     static void destroy(T* object) noexcept {
         if (object != nullptr) {
-            std::byte* const block = blockOf(object);
+            using Mutable = std::remove_cv_t<T>;
+            auto* const block = reinterpret_cast<std::byte*>(const_cast<Mutable*>(object)) - offset;
             ObjectPool* const home = *std::launder(reinterpret_cast<ObjectPool**>(block));
             object->~T();
             home->blocks_.deallocate(block);
@@ -134,11 +135,6 @@ private:
         T* const object = ::new (static_cast<void*>(bytes + offset)) T(std::forward<Args>(args)...);
         guard.block = nullptr;
         return Pointer(object);
-    }
-
-    static std::byte* blockOf(T* object) noexcept {
-        using Mutable = std::remove_cv_t<T>;
-        return reinterpret_cast<std::byte*>(const_cast<Mutable*>(object)) - offset;
     }
 
     Blocks blocks_;

@@ -22,10 +22,8 @@ template <class T>
 class PoolAllocator {
 public:
     using value_type = T;
-    using propagate_on_container_copy_assignment = std::false_type;
     using propagate_on_container_move_assignment = std::true_type;
     using propagate_on_container_swap = std::true_type;
-    using is_always_equal = std::false_type;
 
     PoolAllocator(PoolResource& resource) noexcept : resource_(&resource) {}
     template <class U>

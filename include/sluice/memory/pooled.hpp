@@ -100,15 +100,11 @@ private:
             PoolResource(options, std::pmr::new_delete_resource());
     }
 
-    /// Null if there is no memory for the pools themselves.
-    static PoolResource* tryResource() noexcept {
-        return detail::resultOrDefault([] { return &resource(); });
-    }
-
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        PoolResource* const pools = tryResource();
+        // Null if there is no memory for the pools themselves.
+        PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;
         }

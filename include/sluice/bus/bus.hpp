@@ -653,12 +653,8 @@ private:
             return serveStrictly(batch, max, isOver, handle);
         } else {
             const auto isEnded = [&] { return isOver() || batch.isStopped(); };
-            return weighted_.serve(max, isEnded, [&](auto priority, const auto& pay) {
-                const auto payAndHandle = [&](auto& delivery) {
-                    pay();  // first: the handler may throw
-                    handle(delivery);
-                };
-                return serve<priority>(batch, 1, payAndHandle, [] { return true; }) != 0;
+            return weighted_.serve(max, isEnded, [&](auto priority) {
+                return serve<priority>(batch, 1, handle, [] { return true; }) != 0;
             });
         }
     }

@@ -61,8 +61,8 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
 template <class Traits>
 class WeightedOrder {
 public:
-    /// serveOne(priority, pay) handles a message of a priority, if there is one, and calls pay()
-    /// before. Returns the number of messages, at most `max`.
+    /// serveOne(priority) handles a message of a priority and returns true, if there is one.
+    /// Returns the number of messages, at most `max`.
     template <class IsOver, class ServeOne>
     std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {
         std::size_t count = 0;
@@ -86,8 +86,13 @@ private:
     template <Priority P, class ServeOne>
     bool serveByCredit(const ServeOne& serveOne) {
         std::size_t& credit = credit_[indexOf(P)];
-        return credit != 0 &&
-               serveOne(std::integral_constant<Priority, P>(), [&credit] { --credit; });
+        if (credit == 0) {
+            return false;
+        }
+        --credit;  // first: the handler may throw
+        const bool isServed = serveOne(std::integral_constant<Priority, P>());
+        credit += isServed ? 0 : 1;
+        return isServed;
     }
 
     std::array<std::size_t, priorityCount> credit_ = Traits::weights;

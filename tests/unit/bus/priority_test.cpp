@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace sluice {
 namespace {
@@ -56,6 +57,23 @@ TEST(BusPriorityTest, WeightsBoundTheWaitOfEachPriority) {
             }
         }
     }
+}
+
+struct WeightedExpiring : Weighted {
+    static constexpr bool expiry = true;
+};
+
+// Each expired message costs credit, or a low message would wait for all 100.
+TEST(BusPriorityTest, WeightsBoundTheWaitBehindExpiredMessages) {
+    Bus<TestMessages, WeightedExpiring> bus;
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}, ExpiringOptions<>{{Priority::high}, {}}), SendResult::ok);
+    }
+    ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
+    std::uint64_t wait = 0;
+    EXPECT_EQ(bus.processWith(partial([&](Sample&) { wait = bus.statistics().total().expired; })),
+              101U);
+    EXPECT_EQ(wait, 4U);
 }
 
 }  // namespace

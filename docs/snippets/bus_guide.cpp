@@ -2,7 +2,6 @@
 #include <sluice/bus.hpp>
 #include <sluice/inspect.hpp>
 #include <sluice/queue/blocking_queue.hpp>
-#include <sluice/queue/latest.hpp>
 #include <sluice/queue/mpmc_ring.hpp>
 #include <sluice/wait/event_fd_wait.hpp>
 
@@ -169,38 +168,47 @@ bool traits() {
     return low.published == 1000 && low.dropped == 847 && low.queued() == 153;
 }
 
-bool onlyTheNewest() {
-    struct Position {
-        double x, y;
-    };
-    using Clock = std::chrono::steady_clock;
-    using std::chrono_literals::operator""s;
-    static sluice::Bus<Machine, Telemetry> sky;
+struct Position {
+    double x, y;
+};
+using Sky = sluice::Bus<Machine, Telemetry>;
 
-    sluice::Latest<Position, 1> position;  // one thread writes
-    const auto publishPosition = [&](double x) {
-        (void)position.set(Position{x, 0});
-        sky.waiting().notifyAll();
-    };
+bool lastValue() {
+    static Sky sky;
+
     double shown = 0;
-    const auto consumeOnce = [&] {
-        sky.waitUntil(Clock::now() + 1s, [&] { return position.hasNew(); });
-        sky.process();
-        if (position.hasNew()) {
-            shown = position.update()->x;
-        }
-    };
-
-    std::thread publisher([&] {
-        for (int i = 1; i <= 1000; ++i) {
-            publishPosition(i);
-        }
-    });
-    while (shown != 1000) {
-        consumeOnce();
+    sluice::LastValue<Position, Sky> position(sky,
+                                              [&](const Position& newest) { shown = newest.x; });
+    std::thread consumer([&] { sluice::run(sky, position); });
+    for (int i = 1; i <= 1000; ++i) {
+        (void)position.publish(Position{1.0 * i, 0});  // any thread
     }
+    sky.close();
+    consumer.join();
+    const auto retained = position.get();  // any thread: a std::optional<Position>
+    return shown == 1000 && retained->x == 1000;
+}
+
+bool lastValueInALoop() {
+    using Clock = Sky::Clock;
+    static Sky own;
+    double shown = 0;
+    sluice::LastValue<Position, Sky> position(own,
+                                              [&](const Position& newest) { shown = newest.x; });
+    std::thread publisher([&] {
+        (void)position.publish(Position{3, 4});
+        own.close();
+    });
+
+    while (!own.isDrained()) {
+        own.process();
+        position.process();
+        own.waitUntil(Clock::time_point::max(), [&] { return position.hasNew(); });
+    }
+    position.process();
+
     publisher.join();
-    return true;
+    return shown == 3;
 }
 
 bool timeStamps() {
@@ -375,7 +383,7 @@ int main() {
     const bool all[] = {publishing(), results(),
                         pressure(),   visitor(),
                         component(),  partOfTheTypes(),
-                        traits(),     onlyTheNewest(),
+                        traits(),     lastValue() && lastValueInALoop(),
                         timeStamps(), messagesThatExpire(),
                         loans(),      consumerThread(),
                         eventLoop(),  severalConsumers(),

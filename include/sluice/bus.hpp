@@ -7,6 +7,7 @@
 #include <sluice/bus/bus_traits.hpp>
 #include <sluice/bus/component.hpp>
 #include <sluice/bus/drop_oldest.hpp>
+#include <sluice/bus/last_value.hpp>
 #include <sluice/bus/loan.hpp>
 #include <sluice/bus/messages.hpp>
 #include <sluice/bus/priority.hpp>

@@ -206,5 +206,22 @@ TEST(BusSetUpAllocationTest, ComponentsAndMetricsAllocateNothing) {
     EXPECT_GT(length, 1000U);
 }
 
+TEST(BusSetUpAllocationTest, LastValuesAllocateNothing) {
+    Bus<Types, SmallTraits<FullBusTraits>> bus;
+    const AllocationCount count;
+    std::uint64_t last = 0;
+    LastValue<Sample, decltype(bus)> value(bus, [&](const Sample& now) { last = now.value; });
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        (void)value.publish(Sample{i});
+        (void)value.process();
+    }
+    const auto newest = value.get();
+    bus.close();
+    run(bus, value);
+    EXPECT_EQ(count.allocations(), 0U);
+    EXPECT_EQ(last, 3U);
+    EXPECT_EQ(newest->value, 3U);
+}
+
 }  // namespace
 }  // namespace sluice::test

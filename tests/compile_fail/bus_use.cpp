@@ -1,4 +1,5 @@
 #include <sluice/bus/bus.hpp>
+#include <sluice/bus/last_value.hpp>
 
 #include <array>
 #include <chrono>
@@ -113,5 +114,14 @@ struct Mortal : sluice::FullBusTraits {
 };
 sluice::SendResult publish(sluice::Bus<Types, Mortal>& bus) {
     return bus.publish(Sample{1}, sluice::ExpiringOptions<std::chrono::system_clock>{{}, {}});
+}
+#elif CASE == 27
+// EXPECT ONLY: LastValue<T>: moving and destroying a T must not throw
+struct Copied {
+    Copied() = default;
+    Copied(const Copied&) {}
+};
+SendResult publish(sluice::LastValue<Copied, FullBus>& value) {
+    return value.publish(Copied());
 }
 #endif

@@ -1,4 +1,5 @@
 #include "support/crew.hpp"
+#include "support/jitter_platform.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -205,6 +206,70 @@ TYPED_TEST(BusSubscriptionStressTest, HandlerNeverRunsAfterItsSubscription) {
     crew.join();
     EXPECT_TRUE(bus->isDrained());
     EXPECT_EQ(bus->template subscriptionCount<Plain>(), 0U);
+}
+
+struct Shaken : Narrow<FullBusTraits> {
+    using Platform = JitterPlatform;
+};
+template <class Traits>
+class LastValueStressTest : public testing::Test {};
+using LastValueModes = testing::Types<Narrow<FullBusTraits>, Narrow<BareBusTraits>, Shaken>;
+TYPED_TEST_SUITE(LastValueStressTest, LastValueModes);
+
+// Threads publish until the bus is closed. Nothing older follows a value, and the last value that
+// was accepted is the last one that is handled.
+TYPED_TEST(LastValueStressTest, LastAcceptedValueIsHandled) {
+    const Watchdog watchdog([](std::FILE*) {});
+    for (std::size_t round = scaled(400); round != 0; --round) {
+        using OfBus = Bus<StressMessages, TypeParam>;
+        const auto bus = std::make_unique<OfBus>();
+        std::array<std::int64_t, publishers> seen{-1, -1, -1};
+        std::array<std::int64_t, publishers> accepted{-1, -1, -1};
+        std::uint64_t outOfOrder = 0;
+        Owning last{0, 0, ""};
+        LastValue<Owning, OfBus> value(*bus, [&](const Owning& now) {
+            outOfOrder += seen.at(now.publisher) >= std::int64_t{now.number} ? 1 : 0;
+            seen.at(now.publisher) = now.number;
+            last = now;
+        });
+        {
+            Crew crew;
+            for (std::uint32_t publisher = 0; publisher < publishers; ++publisher) {
+                crew.add([&, publisher] {
+                    for (std::uint32_t i = 0;
+                         value.publish(
+                             Owning{publisher, i, "a text that lies outside of its string"}) ==
+                         SendResult::ok;
+                         ++i) {
+                        accepted.at(publisher) = i;
+                        (void)bus->template emplace<Plain>(publisher, i);
+                        if (i % 8 == 0) {
+                            std::this_thread::yield();
+                        }
+                    }
+                });
+            }
+            crew.add([&] {
+                for (std::size_t i = 0; i < round % 64; ++i) {
+                    const auto now = value.get();
+                    EXPECT_TRUE(!now || now->text.size() > 30);
+                    std::this_thread::yield();
+                }
+                bus->close();
+            });
+            crew.start();
+            run(*bus, value);
+        }
+        EXPECT_EQ(outOfOrder, 0U);
+        EXPECT_FALSE(value.hasNew());
+        if (const auto newest = value.get()) {
+            EXPECT_EQ(accepted.at(newest->publisher), newest->number);
+            EXPECT_EQ(last.publisher, newest->publisher);
+            EXPECT_EQ(last.number, newest->number);
+        } else {
+            EXPECT_EQ(accepted, (std::array<std::int64_t, publishers>{-1, -1, -1}));
+        }
+    }
 }
 
 }  // namespace

@@ -1,0 +1,248 @@
+#include "support/crew.hpp"
+#include "support/watchdog.hpp"
+#include "unit/bus/bus_doubles.hpp"
+#include "unit/bus/counted_sleep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+// The last value beside a bus.
+
+namespace sluice {
+namespace {
+
+using namespace test;
+
+template <class Base>
+class LastValueTest : public testing::Test {
+protected:
+    using TheBus = TestBus<8, Base>;
+    using Names = LastValue<std::string, TheBus>;
+
+    TheBus bus;
+    std::vector<std::string> handled;
+    Names name{bus, [this](const std::string& now) { handled.push_back(now); }};
+    const Watchdog watchdog{[](std::FILE*) {}};
+};
+
+struct DroppingTraits : FullBusTraits {
+    static constexpr std::array<Overflow, priorityCount> overflow{
+        Overflow::dropOldest, Overflow::dropOldest, Overflow::dropOldest};
+};
+struct OneProducerTraits : FullBusTraits {
+    static constexpr Producers producers = Producers::one;
+};
+using AllTraits = testing::Types<FullBusTraits, BareBusTraits, OneProducerTraits>;
+TYPED_TEST_SUITE(LastValueTest, AllTraits, );
+
+TYPED_TEST(LastValueTest, ReplacesTheValueThatIsNotHandled) {
+    EXPECT_FALSE(this->name.process());
+    for (const char* each : {"a", "b", "c"}) {
+        EXPECT_EQ(this->name.publish(each), SendResult::ok);
+    }
+    EXPECT_TRUE(this->name.hasNew());
+    EXPECT_TRUE(this->name.process());
+    EXPECT_FALSE(this->name.hasNew());
+    EXPECT_FALSE(this->name.process());
+    EXPECT_EQ(this->name.publish("d"), SendResult::ok);
+    EXPECT_TRUE(this->name.process());
+    EXPECT_EQ(this->handled, (std::vector<std::string>{"c", "d"}));
+}
+
+TYPED_TEST(LastValueTest, NeedsNoRoomInTheBus) {
+    while (this->bus.publish(Sample{}) == SendResult::ok) {
+    }
+    EXPECT_EQ(this->name.publish("a"), SendResult::ok);
+    EXPECT_EQ(this->name.publish("b"), SendResult::ok);
+    EXPECT_TRUE(this->name.process());
+    EXPECT_EQ(this->handled, std::vector<std::string>{"b"});
+}
+
+TYPED_TEST(LastValueTest, IsRetainedForLateReaders) {
+    EXPECT_EQ(this->name.get(), std::nullopt);
+    EXPECT_EQ(this->name.publish("a"), SendResult::ok);
+    EXPECT_EQ(this->name.get(), "a");
+    EXPECT_TRUE(this->name.process());
+    EXPECT_EQ(this->name.get(), "a");
+    this->bus.stop();
+    EXPECT_EQ(this->name.get(), "a");
+}
+
+TYPED_TEST(LastValueTest, RunHandlesWhatWasPublishedBeforeTheEnd) {
+    EXPECT_EQ(this->name.publish("a"), SendResult::ok);
+    this->bus.close();
+    std::string late = "a text too long to be stored in the string itself";
+    EXPECT_EQ(this->name.publish(std::move(late)), SendResult::closed);
+    EXPECT_EQ(late, "a text too long to be stored in the string itself");
+    run(this->bus, this->name);
+    EXPECT_EQ(this->handled, std::vector<std::string>{"a"});
+}
+
+TYPED_TEST(LastValueTest, StopForgetsTheValueThatIsNotHandled) {
+    EXPECT_EQ(this->name.publish("a"), SendResult::ok);
+    const auto stopping =
+        this->bus.template subscribe<Sample>([this](const Sample&) { this->bus.stop(); });
+    EXPECT_EQ(this->bus.publish(Sample{}), SendResult::ok);
+    run(this->bus, this->name);
+    EXPECT_FALSE(this->name.hasNew());
+    EXPECT_TRUE(this->handled.empty());
+    EXPECT_EQ(this->name.get(), "a");
+}
+
+/// The value under the handler must not change.
+TYPED_TEST(LastValueTest, HandlerMayPublishSeveralValues) {
+    typename TestFixture::Names* self = nullptr;
+    std::vector<std::size_t> lengths;
+    typename TestFixture::Names growing(this->bus, [&](const std::string& now) {
+        lengths.push_back(now.size());
+        EXPECT_EQ(self->publish(std::string(now.size() + 1, 'x')), SendResult::ok);
+        EXPECT_EQ(self->publish(std::string(now.size() + 2, 'x')), SendResult::ok);
+        EXPECT_EQ(now.size(), lengths.back());
+        EXPECT_EQ(self->get()->size(), now.size() + 2);
+    });
+    self = &growing;
+    EXPECT_EQ(growing.publish("x"), SendResult::ok);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_TRUE(growing.process());
+    }
+    EXPECT_EQ(lengths, (std::vector<std::size_t>{1, 3, 5}));
+}
+
+struct SleepyTraits : FullBusTraits {
+    using Wait = CountedSleep;
+};
+TEST(LastValueOrderTest, RunWakesUpForEachPart) {
+    TestBus<8, SleepyTraits> bus;
+    const Watchdog watchdog([](std::FILE*) {});
+    std::atomic<int> sum{0};
+    const auto adding = bus.subscribe<Sample>([&](const Sample&) { sum += 1; });
+    LastValue<int, decltype(bus)> first(bus, [&](int) { sum += 10; });
+    LastValue<int, decltype(bus)> second(bus, [&](int) { sum += 100; });
+    Crew crew;
+    crew.add([&] { run(bus, first, second); });
+    crew.start();
+    const auto awaitSleep = [&] {
+        awaitThat([] { return CountingParker::asleep == 1; });
+        return sum.load();
+    };
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(awaitSleep(), i * 111);
+        EXPECT_EQ(first.publish(1), SendResult::ok);
+        awaitThat([&] { return sum == i * 111 + 10; });
+        (void)awaitSleep();
+        EXPECT_EQ(second.publish(1), SendResult::ok);
+        awaitThat([&] { return sum == i * 111 + 110; });
+        (void)awaitSleep();
+        EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
+        awaitThat([&] { return sum == i * 111 + 111; });
+    }
+    (void)awaitSleep();
+    bus.close();
+}
+
+TEST(LastValueOrderTest, RunPassesAtMost64MessagesBetween) {
+    Bus<TestMessages, DeepTraits<1024>> bus;
+    int samples = 0;
+    std::vector<int> seen;
+    LastValue<int, decltype(bus)> number(bus, [&](int) { seen.push_back(samples); });
+    const auto publishing = bus.subscribe<Sample>([&](const Sample&) {
+        if (++samples % 100 == 1) {
+            EXPECT_EQ(number.publish(1), SendResult::ok);
+        }
+        if (samples == 200) {
+            bus.close();
+        }
+    });
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+    }
+    run(bus, number);
+    EXPECT_EQ(seen, (std::vector<int>{64, 128}));
+}
+
+TEST(LastValueOrderTest, WaitOfAnotherLoopEnds) {
+    TestBus<8, DroppingTraits> bus;
+    LastValue<int, decltype(bus)> number(bus, [](int) {});
+    const Watchdog watchdog([](std::FILE*) {});
+    std::thread publisher([&] { EXPECT_EQ(number.publish(1), SendResult::ok); });
+    using Clock = decltype(bus)::Clock;
+    EXPECT_FALSE(bus.waitUntil(Clock::time_point::max(), [&] { return number.hasNew(); }));
+    EXPECT_TRUE(number.process());
+    publisher.join();
+}
+
+TEST(LastValueLifeTest, KeepsAtMostTwoValues) {
+    TestBus<8> bus;
+    {
+        int last = 0;
+        LastValue<Counted, decltype(bus)> counted(bus,
+                                                  [&](const Counted& now) { last = now.value; });
+        for (int i = 1; i <= 5; ++i) {
+            EXPECT_EQ(counted.publish(i), SendResult::ok);
+            EXPECT_EQ(Counted::alive, 1);
+        }
+        EXPECT_TRUE(counted.process());
+        EXPECT_EQ(last, 5);
+        EXPECT_EQ(counted.publish(6), SendResult::ok);  // never handled
+    }
+    EXPECT_EQ(Counted::alive, 0);
+    EXPECT_EQ(bus.publish(Sample{}), SendResult::ok);
+    EXPECT_EQ(bus.process(), 1U);
+}
+
+TEST(LastValueLifeTest, ValuesNeedNoCopyWithoutReaders) {
+    TestBus<8> bus;
+    int last = 0;
+    LastValue<std::unique_ptr<int>, decltype(bus)> owner(
+        bus, [&](const std::unique_ptr<int>& now) { last = *now; });
+    EXPECT_EQ(owner.publish(std::make_unique<int>(7)), SendResult::ok);
+    EXPECT_TRUE(owner.process());
+    EXPECT_EQ(last, 7);
+}
+
+struct Throwing {
+    explicit Throwing(int number) : value(number) {
+        if (number < 0) {
+            throw std::invalid_argument("negative");
+        }
+    }
+    int value;
+};
+
+TEST(LastValueErrorTest, ConstructorThatThrowsChangesNothing) {
+    TestBus<8> bus;
+    LastValue<Throwing, decltype(bus)> number(bus, [](const Throwing&) {});
+    EXPECT_THROW((void)number.publish(-1), std::invalid_argument);
+    EXPECT_FALSE(number.hasNew());
+    EXPECT_EQ(number.publish(1), SendResult::ok);
+    EXPECT_THROW((void)number.publish(-1), std::invalid_argument);
+    EXPECT_EQ(number.get()->value, 1);
+    EXPECT_TRUE(number.process());
+}
+
+TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
+    TestBus<8> bus;
+    LastValue<int, decltype(bus)> number(bus, [](int now) {
+        if (now == 1) {
+            throw std::runtime_error("one");
+        }
+    });
+    EXPECT_EQ(number.publish(1), SendResult::ok);
+    EXPECT_THROW(number.process(), std::runtime_error);
+    EXPECT_FALSE(number.process());  // it has been passed
+    EXPECT_EQ(number.publish(2), SendResult::ok);
+    EXPECT_TRUE(number.process());
+}
+
+}  // namespace
+}  // namespace sluice

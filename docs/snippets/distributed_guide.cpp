@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <string>
 
 namespace {
@@ -73,6 +74,12 @@ bool runDurableGuide(const std::string& url) {
 
     const auto later = outlet.sendFor(std::chrono::seconds(5), Alarm{8}, sluice::Priority::high);
 
+    auto stored = outlet.confirm(Alarm{9}, sluice::Priority::high);
+    if (stored.wait_for(std::chrono::seconds(5)) != std::future_status::ready ||
+        stored.get() != sluice::nats::OutletResult::ok) {
+        std::puts("the server has not stored the alarm");
+    }
+
     return later == sluice::nats::OutletResult::ok && bridge.close(std::chrono::seconds(5)) &&
-           bridge.statistics().acknowledged == 2;
+           bridge.statistics().acknowledged == 3;
 }

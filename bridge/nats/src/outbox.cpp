@@ -6,6 +6,8 @@
 #include <sluice/wait/park.hpp>
 #include <sluice/wire/envelope.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -96,7 +98,8 @@ void Outbox::replay(Priority priority) {
         senders_[i]->push({std::move(reservation),
                            size,
                            {priority, subject, envelope.origin, envelope.incarnation, envelope.type,
-                            envelope.sequence}});
+                            envelope.sequence},
+                           {}});
     });
     if (!folders_[i]->foreignFile().empty()) {
         rest_.reporter.report(
@@ -166,13 +169,13 @@ bool Outbox::fits(std::size_t size, Priority priority) const noexcept {
     return senders_[static_cast<std::size_t>(priority)]->fits(size);
 }
 
-OutletResult Outbox::commit(Reservation&& reservation, std::size_t size,
-                            const Message& message) noexcept {
+OutletResult Outbox::commit(Reservation&& reservation, std::size_t size, const Message& message,
+                            Confirmation&& confirmation) noexcept {
     const auto i = static_cast<std::size_t>(message.priority);
     const unsigned char* const bytes = reservation.data();
     auto push = [&] {
         counts_.accepted.fetch_add(1);
-        senders_[i]->push({std::move(reservation), size, message});
+        senders_[i]->push({std::move(reservation), size, message, std::move(confirmation)});
     };
     if (folders_[i] == nullptr) {
         push();
@@ -197,19 +200,31 @@ void Outbox::fill(NatsStatistics& statistics) const noexcept {
     (isEnded_ ? statistics.abandoned : statistics.held) = left;
 }
 
+bool Outbox::isCutOff() const noexcept {
+    return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
+}
+
 bool Outbox::flush(std::chrono::milliseconds timeout) noexcept {
-    const auto isCutOff = [this] {
-        return rest_.state.load() == LinkState::closed && high_.state.load() == LinkState::closed;
+    std::array<std::uint64_t, priorityCount> pushes{};
+    std::transform(senders_.begin(), senders_.end(), pushes.begin(),
+                   [](const auto& sender) { return sender->pushes(); });
+    const auto isDone = [&] {
+        return std::equal(
+            senders_.begin(), senders_.end(), pushes.begin(),
+            [](const auto& sender, std::uint64_t wanted) { return sender->done() >= wanted; });
     };
-    (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
-                                  deadlineAfter<Park::Clock>(timeout));
-    return counts_.held.load() == 0;
+    (void)counts_.done.waitUntil([&] { return isDone() || isCutOff(); },
+                                 deadlineAfter<Park::Clock>(timeout));
+    return isDone();
 }
 
 bool Outbox::close(std::chrono::milliseconds timeout) noexcept {
     isClosed_.store(true);
     counts_.freed.notifyAll();  // so that reserveUntil() returns `closed`
-    const bool isEmpty = flush(timeout);
+    // Waits for earlier reservations, too.
+    (void)counts_.freed.waitUntil([&] { return counts_.held.load() == 0 || isCutOff(); },
+                                  deadlineAfter<Park::Clock>(timeout));
+    const bool isEmpty = counts_.held.load() == 0;
     for (const auto& sender : senders_) {
         if (sender != nullptr) {
             sender->stop();

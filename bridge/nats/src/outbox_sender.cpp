@@ -66,6 +66,7 @@ void OutboxSender::start() {
 }
 
 void OutboxSender::push(Record&& record) noexcept {
+    pushes_.fetch_add(1);  // before the message has its position
     // The ring has a slot for each reservation of the outbox.
     const SendResult result = ring_.tryPush(std::move(record));
     SLUICE_ASSERT(result == SendResult::ok, "the outbox holds more messages than it has room for");
@@ -80,6 +81,11 @@ void OutboxSender::stop() noexcept {
     if (thread_.joinable()) {
         thread_.join();
         link_.unlisten(*this);
+        const Guard guard(mutex_);
+        for (std::uint64_t position = oldest_; position != next_; ++position) {
+            slotAt(guard, position).record.confirmation.reset();
+        }
+        (void)ring_.consume([](Record&) {});
     }
 }
 
@@ -209,7 +215,12 @@ void OutboxSender::collect(const Guard& guard) noexcept {
         if (folder_ != nullptr) {
             folder_->freeOldest();
         }
+        sluice::nats::detail::answer(slot.record.confirmation,
+                                     isStored ? OutletResult::ok : OutletResult::undeliverable);
         slot.record.reservation = Outbox::Reservation();
+    }
+    if (done_.exchange(oldest_ - 1) != oldest_ - 1) {
+        counts_.done.notifyAll();
     }
 }
 

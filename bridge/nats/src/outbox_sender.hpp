@@ -45,6 +45,7 @@ public:
         Outbox::Reservation reservation;
         std::size_t size = 0;
         Outbox::Message message{};
+        Confirmation confirmation;
     };
 
     /// `folder` keeps the messages on a disk; it may be null.
@@ -61,7 +62,11 @@ public:
     void start();
     /// Hands a message over to the sending threads. Does not wait.
     void push(Record&& record) noexcept;
-    /// Ends the sender's thread. The sender keeps its messages until the destructor.
+    /// The number of calls of push() that have begun. Their messages have no later positions.
+    [[nodiscard]] std::uint64_t pushes() const noexcept { return pushes_.load(); }
+    /// The number of messages that are done, the oldest first.
+    [[nodiscard]] std::uint64_t done() const noexcept { return done_.load(); }
+    /// Ends the sender's thread, and answers the confirmations of the remaining messages.
     void stop() noexcept;
     /// Whether the server accepts a message of this size with its headers.
     [[nodiscard]] bool fits(std::size_t size) const noexcept {
@@ -94,7 +99,10 @@ private:
     static void answered(natsConnection*, natsSubscription*, natsMsg* message, void* closure);
     void answer(natsMsg* message) noexcept;
     void denied(std::string_view subject) noexcept override;
-    void closed() noexcept override { counts_.freed.notifyAll(); }
+    void closed() noexcept override {
+        counts_.freed.notifyAll();
+        counts_.done.notifyAll();
+    }
 
     void run() noexcept;
     /// Waits for a connection, and opens the stream.
@@ -123,6 +131,8 @@ private:
     MpscRing<Record, dynamicCapacity> ring_;
     Park pushed_;  ///< the sender's thread waits for it while the window has room
     Park freed_;   ///< the sender's thread waits for it while the window is full
+    std::atomic<std::uint64_t> pushes_{0};
+    std::atomic<std::uint64_t> done_{0};
     std::atomic<bool> isStopped_{false};
     std::mutex deniedMutex_;             ///< guards the following; locked after `mutex_`
     std::vector<std::string> denied_;    ///< subjects that the server has denied lately

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <numeric>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 bool runDurableGuide(const std::string& url);
@@ -252,6 +254,59 @@ TEST(DurableTest, FlushIsFalseUntilTheServerHasStoredTheMessages) {
     EXPECT_FALSE(sender.bridge.flush(10ms));
     stream.answer(message.reply);
     EXPECT_TRUE(sender.bridge.flush(patience));
+}
+
+TEST(DurableTest, AConfirmationIsReadyWhenTheServerHasStoredTheMessage) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.ackWait = 1h;
+    options.durable.outboxMessages = 4;
+    options.durable.inFlight = 1;
+    Station sender(options);
+    OwnStream stream(server);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    auto stored = outlet.confirm(Position{}, Priority::high);
+    const OwnStream::Message message = stream.next();
+    EXPECT_EQ(stored.wait_for(0s), std::future_status::timeout);
+    stream.answer(message.reply);
+    EXPECT_EQ(stored.get(), OutletResult::ok);
+
+    auto sent = outlet.confirm(Position{}, Priority::high);
+    auto waiting = outlet.confirm(Position{}, Priority::high);
+    EXPECT_EQ(outlet.confirm(Position{}, Priority::low).get(), OutletResult::congested);
+    (void)stream.next();
+    EXPECT_FALSE(sender.bridge.close(1ms));
+    EXPECT_EQ(sent.get(), OutletResult::closed);
+    EXPECT_EQ(waiting.get(), OutletResult::closed);
+    EXPECT_EQ(outlet.confirm(Position{}).get(), OutletResult::closed);
+    EXPECT_EQ(sender.bridge.statistics().abandoned, 2U);
+}
+
+TEST(DurableTest, AConfirmationOfACoreRouteIsOneLine) {
+    const NatsServer server;
+    Station sender(server);
+    auto outlet = sender.bridge.outlet<Position>({"position"});
+    EXPECT_EQ(failureOf([&] { (void)outlet.confirm(Position{}); }),
+              "nats: position.medium: confirm needs the durable profile, and the route has core");
+}
+
+// The outbox is never empty: a message is answered after the next one has been sent.
+TEST(DurableTest, FlushDoesNotWaitForLaterMessages) {
+    const NatsServer server(NatsServer::withStreams);
+    NatsOptions options = durableOptionsFor(server, "sender");
+    options.durable.ackWait = 1h;
+    Station sender(options);
+    OwnStream stream(server);
+    auto outlet = sender.bridge.outlet<Position>(durable);
+    EXPECT_EQ(outlet.send(Position{}, Priority::high), OutletResult::ok);
+    OwnStream::Message last = stream.next();
+    auto flushed =
+        std::async(std::launch::async, [&] { return sender.bridge.flush(patience / 4); });
+    while (flushed.wait_for(1ms) != std::future_status::ready) {
+        ASSERT_EQ(outlet.send(Position{}, Priority::high), OutletResult::ok);
+        stream.answer(std::exchange(last, stream.next()).reply);
+    }
+    EXPECT_TRUE(flushed.get());
 }
 
 // A stream of 1,000 bytes refuses messages. Its importer acknowledges none, because its bus is

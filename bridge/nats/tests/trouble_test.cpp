@@ -304,7 +304,7 @@ TEST(TroubleTest, AMessageTooLargeForItsStreamIsUndeliverableAndIsOneLine) {
     Station sender(options);
     StreamsOfServer(server).limitMessages("fleet_high", 1000);
     auto outlet = sender.bridge.outlet<Picture>({"picture", 1, Profile::durable});
-    EXPECT_EQ(outlet.send(Picture{}, Priority::high), OutletResult::ok);
+    EXPECT_EQ(outlet.confirm(Picture{}, Priority::high).get(), OutletResult::undeliverable);
     EXPECT_TRUE(sender.bridge.close(patience));
     EXPECT_EQ(sender.bridge.statistics().undeliverable, 1U);
     EXPECT_EQ(notes.count("nats: the server does not store messages"), 1);

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -78,10 +79,12 @@ public:
     /// Sends a message and counts the result. In the durable profile it waits for room until the
     /// deadline; without a deadline it does not wait.
     OutletResult send(const T& message, Priority priority, std::uint64_t trace,
-                      std::optional<Deadline> deadline = std::nullopt) noexcept {
-        const OutletResult result = profile_ == Profile::durable
-                                        ? sendDurably(message, priority, trace, deadline)
-                                        : sendCore(message, priority, trace);
+                      std::optional<Deadline> deadline = std::nullopt,
+                      Confirmation&& confirmation = {}) noexcept {
+        const OutletResult result =
+            profile_ == Profile::durable
+                ? sendDurably(message, priority, trace, deadline, std::move(confirmation))
+                : sendCore(message, priority, trace);
         Counters& counters = context_.counters;
         const bool isDurable = profile_ == Profile::durable;
         if (result == OutletResult::tooLarge) {
@@ -100,6 +103,22 @@ public:
         return result;
     }
 
+    /// Sends a message whose caller waits for the answer of the server.
+    std::future<OutletResult> confirm(const T& message, Priority priority, std::uint64_t trace) {
+        if (profile_ == Profile::core) {
+            throw std::runtime_error("nats: " + subjects_[indexOf(priority)] +
+                                     ": confirm needs the durable profile, and the route has core");
+        }
+        Confirmation confirmation(new std::promise<OutletResult>);
+        std::future<OutletResult> future = confirmation->get_future();
+        const OutletResult result =
+            send(message, priority, trace, std::nullopt, std::move(confirmation));
+        if (result != OutletResult::ok) {
+            answer(confirmation, result);
+        }
+        return future;
+    }
+
     /// Skips one sequence for a message that was not sent, so that importers see a gap.
     void skip(Priority priority) noexcept { (void)nextSequence(priority); }
 
@@ -109,7 +128,8 @@ private:
     }
 
     OutletResult sendDurably(const T& message, Priority priority, std::uint64_t trace,
-                             std::optional<Deadline> deadline) noexcept {
+                             std::optional<Deadline> deadline,
+                             Confirmation&& confirmation) noexcept {
         Outbox::Reservation reservation;
         Outbox& outbox = *context_.outbox;
         const OutletResult room = deadline ? outbox.reserveUntil(*deadline, priority, reservation)
@@ -130,7 +150,8 @@ private:
         encodeHead(reservation.data(), body, priority, trace, sequence);
         return outbox.commit(std::move(reservation), wire::envelopeSize + body,
                              {priority, subjects_[indexOf(priority)].c_str(), context_.origin,
-                              context_.incarnation, type_, sequence});
+                              context_.incarnation, type_, sequence},
+                             std::move(confirmation));
     }
 
     OutletResult sendCore(const T& message, Priority priority, std::uint64_t trace) noexcept {
@@ -222,6 +243,17 @@ public:
     OutletResult sendFor(std::chrono::duration<Rep, Period> timeout, const T& message,
                          Priority priority = Priority::medium, std::uint64_t trace = 0) noexcept {
         return exporter_.send(message, priority, trace, deadlineAfter<Park::Clock>(timeout));
+    }
+
+    /// The same as send(), on a durable route. The future is ready when the server has stored the
+    /// message and all earlier ones of its priority. If the message is refused, it is ready
+    /// immediately. It is also ready when the bridge is closed. Throws std::bad_alloc, and
+    /// std::runtime_error with one line if the route has the core profile.
+    ///
+    ///     const bool isStored = outlet.confirm(Alarm{7}).get() == OutletResult::ok;
+    [[nodiscard]] std::future<OutletResult>
+    confirm(const T& message, Priority priority = Priority::medium, std::uint64_t trace = 0) {
+        return exporter_.confirm(message, priority, trace);
     }
 
 private:
@@ -374,9 +406,10 @@ public:
         return rest_.close(timeout) && isHighComplete && isOutboxEmpty;
     }
 
-    /// Waits until the server has all messages that were sent on core routes, and has stored those
-    /// of durable routes. The outbox and each link may take up to `timeout`. False if the time
-    /// passed first. The owner calls it, before close().
+    /// Waits until the server has all messages that were sent before on core routes, and has stored
+    /// those of durable routes. It does not wait for later messages of other threads. The outbox
+    /// and each link may take up to `timeout`. False if the time passed first, or if a link has
+    /// lost its connection. The owner calls it, before close().
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept {
         const bool isStored = outbox_ == nullptr || outbox_->flush(timeout);
         const bool isRestSent = rest_.flush(timeout);

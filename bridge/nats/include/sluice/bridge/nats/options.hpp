@@ -184,14 +184,19 @@ struct NatsRoute {
     bool untilHandled = false;
 };
 
-/// The result of a send.
+/// The result of a send, and of a future of Outlet::confirm().
 enum class [[nodiscard]] OutletResult : unsigned char {
-    ok,          ///< sent. Durable: the outbox keeps it until the server has stored it
-    congested,   ///< refused: no room for its priority, because the server is slow or not connected
-    notOnDisk,   ///< refused: the disk of outboxFolder is full or broken
-    tooLarge,    ///< refused: larger than maxMessageSize, or than the server accepts
-    closed,      ///< refused: the bridge is closed, or libnats has closed the link for good
-    unencodable  ///< refused by the codec: a text is not UTF-8, for example
+    /// Sent. Durable: the outbox keeps it until the server has stored it. The future of confirm():
+    /// the server has stored it.
+    ok,
+    congested,  ///< refused: no room for its priority, because the server is slow or not connected
+    notOnDisk,  ///< refused: the disk of outboxFolder is full or broken
+    tooLarge,   ///< refused: larger than maxMessageSize, or than the server accepts
+    /// Refused: the bridge is closed, or libnats has closed the link for good. The future of
+    /// confirm(): the bridge was closed before the server had stored it.
+    closed,
+    unencodable,   ///< refused by the codec: a text is not UTF-8, for example
+    undeliverable  ///< the future of confirm() only: the server will never store it
 };
 
 namespace detail {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,6 +23,23 @@ namespace sluice::nats::detail {
 /// The origin of the process that uses the folder: drawn by the first process, then read from the
 /// file "origin". Without a folder, or if the file cannot be written, a random number. Never 0.
 std::uint64_t originOf(const std::string& outboxFolder);
+
+/// The answer to a caller of Outlet::confirm(). Null if nobody waits for it. Destroyed without an
+/// answer, it answers `closed`.
+struct AnswerClosed {
+    void operator()(std::promise<OutletResult>* promise) const noexcept {
+        promise->set_value(OutletResult::closed);
+        delete promise;
+    }
+};
+using Confirmation = std::unique_ptr<std::promise<OutletResult>, AnswerClosed>;
+
+inline void answer(Confirmation& confirmation, OutletResult result) noexcept {
+    const std::unique_ptr<std::promise<OutletResult>> promise(confirmation.release());
+    if (promise) {
+        promise->set_value(result);
+    }
+}
 
 class OutboxFolder;
 class OutboxSender;
@@ -40,6 +58,7 @@ struct OutboxCounts {
     std::atomic<std::uint64_t> resent{0};
     std::atomic<std::uint64_t> replayed{0};
     Park freed;  ///< notified when `held` falls to a multiple of `step`
+    Park done;   ///< notified when messages are done, and when a link is closed
 };
 
 /// Keeps messages until JetStream has stored them. NatsBridge owns one.
@@ -131,11 +150,13 @@ public:
     [[nodiscard]] bool lacksImporter(const std::string& subject);
     [[nodiscard]] bool fits(std::size_t size, Priority priority) const noexcept;
     /// Passes the first `size` bytes of the reservation to the sending thread. With outboxFolder
-    /// they are on the disk before. Returns `ok` or `notOnDisk`.
-    OutletResult commit(Reservation&& reservation, std::size_t size,
-                        const Message& message) noexcept;
+    /// they are on the disk before. Returns `ok` or `notOnDisk`. Takes the confirmation if the
+    /// result is `ok`.
+    OutletResult commit(Reservation&& reservation, std::size_t size, const Message& message,
+                        Confirmation&& confirmation) noexcept;
 
-    /// Waits until the outbox is empty. False if `timeout` passed first.
+    /// Waits until the messages that were committed before are done. False if `timeout` passed
+    /// first.
     [[nodiscard]] bool flush(std::chrono::milliseconds timeout) noexcept;
     /// Refuses new messages, and waits until the server has stored all others. False if `timeout`
     /// passed first: then the remaining messages are abandoned.
@@ -151,6 +172,7 @@ private:
     /// Passes the messages that a former process left in the folder to the sender.
     void replay(Priority priority);
     [[nodiscard]] bool isClosedFor(Priority priority) const noexcept;
+    [[nodiscard]] bool isCutOff() const noexcept;
     void reportDisk() noexcept;
 
     Link::Impl& rest_;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <map>
 
 namespace sluice::nats::detail {
 namespace {
@@ -105,10 +106,35 @@ std::string_view deniedSubject(std::string_view reason) noexcept {
     return subject.substr(0, subject.find('"'));
 }
 
+/// The links that exist, by number. If a drain takes too long, libnats reports an error after the
+/// end of the connection. So the handler of errors has the number of its link, not its address.
+struct Links {
+    std::mutex mutex;  ///< guards the following; held while a link handles an error
+    std::map<std::uintptr_t, Link::Impl*> all;
+    std::uintptr_t last = 0;
+
+    /// Never destroyed, because threads of libnats may outlive static objects.
+    static Links& get() {
+        static Links& links = *new Links;
+        return links;
+    }
+    static void* add(Link::Impl& impl) {
+        const std::lock_guard guard(get().mutex);
+        impl.number = ++get().last;
+        get().all.emplace(impl.number, &impl);
+        return reinterpret_cast<void*>(impl.number);
+    }
+};
+
 /// Called by a thread of libnats after an error, also if the server refuses a message that was sent
 /// before.
 void failed(natsConnection*, natsSubscription* subscription, natsStatus status, void* closure) {
-    Link::Impl& impl = of(closure);
+    const std::lock_guard guard(Links::get().mutex);
+    const auto found = Links::get().all.find(reinterpret_cast<std::uintptr_t>(closure));
+    if (found == Links::get().all.end()) {
+        return;
+    }
+    Link::Impl& impl = *found->second;
     if (status == NATS_SLOW_CONSUMER && subscription != nullptr) {
         impl.reporter.report({"nats: ", natsSubscription_GetSubject(subscription),
                               ": messages arrive faster than they are handled, and are dropped"});
@@ -123,8 +149,8 @@ void failed(natsConnection*, natsSubscription* subscription, natsStatus status, 
     }
 }
 
-/// The last call of libnats about a connection. It notifies while it holds the mutex, because the
-/// owner may destroy the link as soon as the mutex is free.
+/// The last call of libnats about a connection, except failed(). It notifies while it holds the
+/// mutex, because the owner may destroy the link as soon as the mutex is free.
 void closed(natsConnection* connection, void* closure) {
     Link::Impl& impl = of(closure);
     const char* reason = nullptr;
@@ -187,7 +213,7 @@ Link::Link(const NatsOptions& options, const char* name)
     require(natsOptions_SetReconnectBufSize(raw, libnatsBuffer), "options");
     require(natsOptions_SetSendAsap(raw, options.sendAtOnce), "sendAtOnce");
     require(natsOptions_SetMaxReconnect(raw, std::numeric_limits<int>::max()), "reconnects");
-    require(natsOptions_SetErrorHandler(raw, &failed, impl_.get()), "options");
+    require(natsOptions_SetErrorHandler(raw, &failed, Links::add(*impl_)), "options");
     require(natsOptions_SetDisconnectedCB(raw, &disconnected, impl_.get()), "options");
     require(natsOptions_SetReconnectedCB(raw, &connected, impl_.get()), "options");
     if (options.startWithoutServer) {
@@ -212,6 +238,11 @@ Link::Link(const NatsOptions& options, const char* name)
         natsConnection_Destroy(impl_->connection);
         throw;
     }
+}
+
+Link::Impl::~Impl() {
+    const std::lock_guard guard(Links::get().mutex);
+    Links::get().all.erase(number);
 }
 
 Link::~Link() {

@@ -97,8 +97,12 @@ struct Link::Impl {
         outgoing.reserve(room);
         sending.reserve(room);
     }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl();
 
     natsConnection* connection = nullptr;
+    std::uintptr_t number = 0;  ///< for errors of libnats
     const std::chrono::milliseconds reconnectWait;
     const std::chrono::milliseconds reconnectWaitLimit;
     const std::chrono::milliseconds reconnectJitter;

@@ -86,14 +86,6 @@ inline void prefetchForRead(const void* address) noexcept {
     __builtin_prefetch(address, 0);
 }
 
-/// Requests the first and the last line of an object that will be written.
-template <class T>
-void prefetchEndsForWrite(const T& object) noexcept {
-    const auto* const begin = reinterpret_cast<const unsigned char*>(&object);
-    prefetchForWrite(begin);
-    prefetchForWrite(begin + sizeof(T) - 1);
-}
-
 /// Pauses for a moment between two polls of a shared location. It never blocks and orders nothing
 /// between threads, but the compiler moves no memory access across it.
 ///

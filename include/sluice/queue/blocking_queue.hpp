@@ -206,7 +206,7 @@ public:
             return [this, count] { return sizeApprox() >= count || isClosed(); };
         };
         notEmpty_.wait(has(1));
-        // Relaxed, both: E1 of the wait strategy orders it, see isAwaited().
+        // Relaxed, both: E1 of the wait strategy orders it, see notifyNotEmpty().
         awaited_.store(minimum, std::memory_order_relaxed);
         const auto deadline = deadlineAfter<Clock>(atMost);
         (void)notEmpty_.waitUntil(has(minimum), deadline);
@@ -295,18 +295,17 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Asked by producers only while the consumer waits.
+    /// Wakes a consumer. With consumeBatch(), only if the messages that it waits for are there.
     ///
     /// The consumer writes awaited_, announces itself, makes a heavy fence and reads the size. A
     /// producer commits, makes a light fence, reads the announcement, the size and awaited_. So the
     /// consumer has seen the message, or the producer sees the newest awaited_. The producer with
     /// the last position of the batch sees at least this size, because its own claim is in it.
-    [[nodiscard]] bool isAwaited() const noexcept {
-        return sizeApprox() >= awaited_.load(std::memory_order_relaxed);
-    }
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
-            notifyOneOf(notEmpty_, [this] { return isAwaited(); });
+            notifyOneOf(notEmpty_, [this] {
+                return sizeApprox() >= awaited_.load(std::memory_order_relaxed);
+            });
         } else {
             notifyOneOf(notEmpty_);
         }

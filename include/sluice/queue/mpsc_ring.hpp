@@ -53,8 +53,6 @@ class MpscRing
     using RoleCheck = sluice::RoleCheck<typename Traits::Platform>;
 
 public:
-    using Platform = typename Traits::Platform;
-
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
     MpscRing() noexcept {
         detail::initialiseSequences(slots_, firstPosition);

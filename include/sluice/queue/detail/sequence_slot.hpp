@@ -65,8 +65,10 @@ using One = std::integral_constant<std::size_t, 1>;
 /// max): the number of free slots from `tail` on, at most `max`. It may be 0 if `tail` is outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing : public Pushes<Ring, T> {
-protected:
+public:
     using Platform = typename Traits::Platform;
+
+protected:
     using Index = typename Traits::Index;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -192,8 +194,10 @@ private:
             } else if (tailWord.compare_exchange_weak(tail, Positions::advance(tail, count),
                                                       std::memory_order_release,
                                                       std::memory_order_acquire)) {  // E4 order
-                prefetchEndsForWrite(
-                    ring().slots_.at(Positions::advance(tail, count - 1 + prefetchDistance)));
+                const Slot& later =
+                    ring().slots_.at(Positions::advance(tail, count - 1 + prefetchDistance));
+                prefetchForWrite(&later);
+                prefetchForWrite(reinterpret_cast<const unsigned char*>(&later + 1) - 1);
                 return {SendResult::ok, tail, count};
             }
         }

@@ -56,8 +56,6 @@ public:
           nodes_(options.capacity, memory),
           slab_(detail::Slab::create(layout_, options.capacity, memory)),
           free_(nodes_.first, options.capacity) {}
-    BasicFixedBlockPool(const BasicFixedBlockPool&) = delete;
-    BasicFixedBlockPool& operator=(const BasicFixedBlockPool&) = delete;
 
     /// Calls Options::onLeak, or fails an assertion, if blocks are in use: they become invalid.
     ~BasicFixedBlockPool() {

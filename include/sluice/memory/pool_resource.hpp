@@ -52,8 +52,6 @@ public:
             pools_[index].emplace(blocks, upstream);
         }
     }
-    PoolResource(const PoolResource&) = delete;
-    PoolResource& operator=(const PoolResource&) = delete;
 
     /// Like allocate(), but without a virtual call, and returns null if that would throw.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {

@@ -60,8 +60,6 @@ public:
     };
 
     explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
-    BasicWaitSet(const BasicWaitSet&) = delete;
-    BasicWaitSet& operator=(const BasicWaitSet&) = delete;
     ~BasicWaitSet() {
         SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
     }

@@ -62,6 +62,12 @@ TEST(ExpectedTest, TellsValueFromErrorOfTheSameType) {
     EXPECT_EQ(error.error(), "text");
 }
 
+TEST(ExpectedTest, BoolValueIsNotTakenForTheState) {
+    const Expected<bool, Fault> no = false;
+    EXPECT_TRUE(no.hasValue());
+    EXPECT_FALSE(no.value());
+}
+
 TEST(ExpectedTest, IsAssignedAcrossStates) {
     Text text = "value";
     text = Unexpected(std::string("error"));

@@ -19,6 +19,8 @@ std::string textOfError(const char* what, unsigned long long value, unsigned lon
 
 TEST(SetupErrorTest, NamesTheSettingItsValueAndTheLimit) {
     EXPECT_EQ(textOfError("queue capacity", 0, 1), "queue capacity: 0, limit 1");
+    EXPECT_EQ(textOfError("bytes", ~0ULL, ~1ULL),
+              "bytes: 18446744073709551615, limit 18446744073709551614");
 }
 
 TEST(SetupErrorTest, CutsAnEndlessNameAndNothingWorse) {

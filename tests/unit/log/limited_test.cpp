@@ -110,6 +110,7 @@ TEST(LimitedTest, TheCountOfASecondNeverReachesItsTime) {
     }
     EXPECT_EQ(passed, most);
     EXPECT_EQ(limit.takeHeldBack(), 2U);
+    EXPECT_EQ(limit.takeHeldBack(), 0U) << "it is told once";
 }
 
 TEST(LimitedTest, AtMostTellsBeforeTheNextMessageWhatItHeldBack) {

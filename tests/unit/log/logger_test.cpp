@@ -525,6 +525,12 @@ TEST_F(LogLogger, SinkErrorsReachTheHandlerOnTheBackEnd) {
     }
 }
 
+TEST_F(LogLogger, FlushErrorsReachTheHandler) {
+    sink->onFlush = [] { throw std::runtime_error("no disk"); };
+    EXPECT_FALSE(writer->shutdown());
+    EXPECT_EQ(errors.texts(), Texts{"no disk"});
+}
+
 TEST_F(LogLogger, ErrorsAreReportedAfterTheLoggerHasGone) {
     const auto gated = std::make_shared<GatedSink>();
     auto other = make(gated);

@@ -144,6 +144,8 @@ TEST(DataTokenTest, SharedTokensAreReleasedOneByOne) {
         EXPECT_EQ(third.size(), 10U);
         first.reset();
         EXPECT_EQ(owner.holders, 2);
+        EXPECT_FALSE(first);
+        EXPECT_EQ(first.data(), nullptr);
         EXPECT_TRUE(second);
     }
     EXPECT_EQ(owner.holders, 0);

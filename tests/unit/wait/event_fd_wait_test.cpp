@@ -113,6 +113,17 @@ TEST(EventFdWaitScriptTest, ChangeThatComesWhileArmingIsSeenByTheCheckOrReadable
     EXPECT_FALSE(isReadable(descriptor));
 }
 
+TEST(EventFdWaitScriptTest, WaitThatSleptInVainArmsToo) {
+    Script script;
+    Scripted strategy;
+    const int descriptor = strategy.descriptor();
+    script.onPark = [&] { script.now += 100ns; };
+    EXPECT_FALSE(strategy.waitUntil([] { return false; }, at(100)));
+    EXPECT_EQ(script.timedParks.size(), 1U);
+    strategy.notifyAll();
+    EXPECT_TRUE(isReadable(descriptor));
+}
+
 TEST(EventFdWaitScriptTest, WithoutADescriptorItIsAPark) {
     Script script;
     Scripted strategy;

@@ -37,6 +37,13 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
+/// True if a push may drop messages, and so be the last change before the queue is drained.
+template <class Queue, class = void>
+inline constexpr bool hasDrops = false;
+template <class Queue>
+inline constexpr bool
+    hasDrops<Queue, std::void_t<decltype(std::declval<const Queue&>().dropped())>> = true;
+
 template <class Queue, class = void>
 struct PlatformOfQueue {
     using Type = StdPlatform;
@@ -323,17 +330,19 @@ private:
     BlockingQueue& owner() noexcept { return *this; }
     Queue& target() noexcept { return queue_; }
 
-    /// Notifies a consumer of an accepted message. If the queue was closed or the constructor
-    /// threw, notifies all threads, because some may wait for this push. A push that found the
-    /// queue full notifies no thread: otherwise producers and consumers could wake each other for
-    /// ever.
+    /// Notifies a consumer of an accepted message. If the queue was closed, the constructor threw,
+    /// or the push may have dropped the last message of a closed queue, notifies all threads,
+    /// because some may wait for this push. A push that found the queue full notifies no thread:
+    /// otherwise producers and consumers could wake each other for ever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
         ~PushEnd() {
             if (result == SendResult::ok) {
                 queue.notifyNotEmpty();
-            } else if (result == SendResult::closed) {
+            }
+            // isClosed(): after the fence of the notification, so a later close() sees the drop.
+            if (result == SendResult::closed || (detail::hasDrops<Queue> && queue.isClosed())) {
                 queue.notifyEverybody();
             }
         }

@@ -1,4 +1,5 @@
 #include "unit/queue/queue_doubles.hpp"
+#include "unit/queue/scripted_wait.hpp"
 
 #include <sluice/queue/blocking_queue.hpp>
 #include <sluice/queue/overwrite_ring.hpp>
@@ -253,6 +254,26 @@ TEST(OverwriteRingManyProducersTest, PushesPassAProducerThatIsStoppedInAPush) {
     EXPECT_EQ(ring.tryPop()->value, 18);
     ring.close();
     EXPECT_TRUE(ring.isDrained());
+}
+
+TEST(OverwriteRingManyProducersTest, PushWhoseMessageWasDroppedEndsTheDrain) {
+    BlockingQueue<OverwriteRing<Building, 2>, ScriptedWait> queue;
+    ScriptedWait* drain = nullptr;
+    int notifications = 0;
+    const auto others = [&] {
+        for (int i = 1; i <= 8; ++i) {
+            ASSERT_EQ(queue.tryEmplace(i), SendResult::ok);
+        }
+        EXPECT_FALSE(queue.drainFor(std::chrono::seconds(0)));
+        drain = ScriptedWait::lastWaiter;
+        while (queue.tryPop().has_value()) {
+        }
+        EXPECT_FALSE(queue.isDrained());
+        notifications = drain->notifications;
+    };
+    ASSERT_EQ(queue.tryEmplace(0, others), SendResult::ok);
+    EXPECT_TRUE(queue.isDrained());
+    EXPECT_GT(drain->notifications, notifications);
 }
 
 #if !defined(NDEBUG)

@@ -238,6 +238,9 @@ void drainedMeansHandled() {
 /// Sets a flag when it is destroyed, unless it was moved from.
 struct Bell {
     explicit Bell(Plain<int>* flag) noexcept : rung(flag) {}
+    Bell(Plain<int>* flag, Atomic<int>& isClaimed) noexcept : rung(flag) {
+        isClaimed.store(1, std::memory_order_relaxed);
+    }
     Bell(Bell&& other) noexcept : rung(std::exchange(other.rung, nullptr)) {}
     ~Bell() {
         if (rung != nullptr) {
@@ -279,6 +282,27 @@ void drainedMeansDestroyed() {
                  checkTheEnd();
              },
              checkTheEnd);
+}
+
+/// The same, if a producer drops its own message, because later pushes have passed it.
+void drainedMeansDestroyedByItsOwnPush() {
+    Plain<int> rung;
+    Atomic<int> isClaimed{0};
+    OverwriteRing<Bell, 1, ManyTraits> ring;
+    parallel([&] { (void)ring.tryEmplace(&rung, isClaimed); },
+             [&] {
+                 while (isClaimed.load(std::memory_order_relaxed) == 0) {
+                     ModelPlatform::pause();
+                 }
+                 (void)ring.tryEmplace(nullptr);
+                 (void)ring.tryEmplace(nullptr);
+                 (void)ring.consume([](Bell&) {});
+                 ring.close();
+                 while (!ring.isDrained()) {
+                     ModelPlatform::pause();
+                 }
+                 check(rung.get() == 1, "its destructor has run");
+             });
 }
 
 /// A thread that counts a message as gone sees what its handler did.
@@ -328,6 +352,7 @@ TEST(OverwriteRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
     EXPECT_TRUE(holds(drainedMeansDestroyed<ManyTraits>));
     EXPECT_TRUE(holds(droppedMeansDestroyed<OneTraits>));
     EXPECT_TRUE(holds(drainedMeansDestroyed<OneTraits>));
+    EXPECT_TRUE(holds(drainedMeansDestroyedByItsOwnPush));
     EXPECT_TRUE(holds(sizeTellsThatAMessageIsHandled<Many<1>>));
     EXPECT_TRUE(holds(closedTellsWhy<Many<1>>));
     EXPECT_TRUE(holds(closedTellsWhy<One<1>>));
@@ -335,16 +360,19 @@ TEST(OverwriteRingModelTest, DeliversWhatWasAcceptedBeforeTheEnd) {
 
 // Not under sanitizers: they end the process for the faults that mutants are meant to have.
 #if !SLUICE_TEST_ASAN && !SLUICE_TEST_TSAN
-TEST(OverwriteRingModelTest, EveryOrderIsNeededButFour) {
+TEST(OverwriteRingModelTest, EveryOrderIsNeededButFive) {
     // The sequence publishes the message, and a skipped position has none. So the tail of the only
     // producer, and the count of skipped positions, pass on the use of the ring's own memory only,
-    // which the model does not free.
+    // which the model does not free. The hint that a push stores matters to a consumer that sees
+    // neither the tail nor the drop of the last message that it knows of, while a push is stopped
+    // and the two after it are done.
     const Scenarios all{closedTellsWhy<Many<1>>,
                         closedTellsWhy<One<1>>,
                         droppedMeansDestroyed<ManyTraits>,
                         drainedMeansDestroyed<ManyTraits>,
                         droppedMeansDestroyed<OneTraits>,
                         drainedMeansDestroyed<OneTraits>,
+                        drainedMeansDestroyedByItsOwnPush,
                         sizeTellsThatAMessageIsHandled<Many<1>>,
                         drainedMeansHandled<Many<2>>,
                         drainedMeansHandled<One<2>>,
@@ -365,7 +393,8 @@ TEST(OverwriteRingModelTest, EveryOrderIsNeededButFour) {
                         closeWhilePushing<Many<1>>,
                         closeWhilePushing<One<1>>};
     EXPECT_TRUE(survive({"claim: store release -> relaxed", "done: load acquire -> relaxed",
-                         "end: store release -> relaxed", "isDrained: load acquire -> relaxed"},
+                         "end: store release -> relaxed", "end: store release -> relaxed",
+                         "isDrained: load acquire -> relaxed"},
                         surveyOrders("overwrite_ring.hpp", options({1, 1}), all)));
 }
 #endif

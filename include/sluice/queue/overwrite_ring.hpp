@@ -36,9 +36,9 @@ struct OverwriteRingTraits : QueueTraits {
 /// Order: if one push returned before another began, its message is taken or dropped first.
 ///
 /// Thread safety: any thread may call any member; with one producer, one thread at a time pushes.
-/// No push waits. A thread preempted while it moves a message occupies a slot, so one message less
-/// is kept. A producer preempted mid-push blocks delivery, until capacity() later pushes have
-/// dropped its message.
+/// No push waits, unless preempted threads occupy all slots: at least four. A thread preempted
+/// while it moves a message occupies a slot, so one message less is kept. A producer preempted
+/// mid-push blocks delivery, until capacity() later pushes have dropped its message.
 ///
 /// Errors: as in MpmcRing. The push that drops a message runs its destructor.
 ///
@@ -78,6 +78,8 @@ public:
     explicit OverwriteRing(std::size_t capacity,
                            std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(Storage::checkedCapacity(capacity) + 1, memory) {
+        detail::requireAtMost("capacity of a ring is too large", capacity,
+                              Positions::maxCapacity / 2 - 1);
         initialise();
     }
 
@@ -91,8 +93,8 @@ public:
 
     // ---- Producers: tryPush of detail::Pushes, and
 
-    /// Constructs a T in its slot. The result is `ok` or `closed`. Retries while preempted threads
-    /// occupy all slots: at least four.
+    /// Constructs a T in its slot. The result is `ok` or `closed`. Retries for ever if the messages
+    /// under construction in all slots, at least four, wait for this call, as nested pushes do.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -183,7 +185,8 @@ private:
     // Invariants, on unbounded positions:
     //   p never decreases, and a decided position stays decided. A thread inside is alone; others
     //   only raise p. The owner of a position enters its slot, or skips the position if a thread is
-    //   inside or later pushes have decided it. Then it decides the position `capacity` earlier.
+    //   inside or later pushes have decided it. It decides the position `capacity` earlier before
+    //   it publishes or skips its own, because the ring may then be drained and destroyed.
     //   Each position is counted once: in taken_, dropped_ or skipped_. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not needed.
     //
@@ -294,6 +297,11 @@ private:
     void end(const Push& push) noexcept {
         const Index p = push.position;
         Slot& slot = slots_.at(p);
+        if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
+            // Keeps the hint within a lap of the tail if no thread consumes.
+            head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
+        }
+        (void)decide(before(p, capacity()), false);
         const Index result = with(p, push.isBuilt ? filled : empty);
         if constexpr (!many) {
             if (push.isInside) {
@@ -306,14 +314,16 @@ private:
                                         std::memory_order_relaxed)) {
             // Relaxed: another thread has dropped `p`, and has written nothing else.
             if (push.isBuilt) {
-                drop(slot);
+                slot.cell.destroy();
             }
             leave(slot);
+            if (push.isBuilt) {
+                count(dropped_);
+            }
         }
         if (!push.isBuilt) {
             count(skipped_);
         }
-        (void)decide(before(p, capacity()), false);
     }
 
     void drop(Slot& slot) noexcept {

@@ -13,6 +13,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -87,6 +88,20 @@ TYPED_TEST(OverwriteRingTest, KeepsTheNewestAndCountsTheOthers) {
     behaveAsADeque<3>(dynamic);
     typename TestFixture::template Ring<int, 31, ByteTraits> largest;
     behaveAsADeque<31>(largest);
+}
+
+TYPED_TEST(OverwriteRingTest, KeepsTheNewestIfNoThreadConsumesForALap) {
+    for (int pushes = 120; pushes <= 140; ++pushes) {
+        typename TestFixture::template Ring<int, 8, ByteTraits> ring;
+        for (int i = 0; i < pushes; ++i) {
+            ASSERT_EQ(ring.tryPush(i), SendResult::ok);
+        }
+        ring.close();
+        std::vector<int> values(8);
+        std::iota(values.begin(), values.end(), pushes - 8);
+        EXPECT_EQ(take(ring), values);
+        EXPECT_TRUE(ring.isDrained());
+    }
 }
 
 TYPED_TEST(OverwriteRingTest, DestroysEachMessageOnce) {
@@ -193,8 +208,11 @@ TYPED_TEST(OverwriteRingTest, HandlerThatThrowsConsumesItsMessage) {
     EXPECT_EQ(ring.sizeApprox(), 0U);
 }
 
-TEST(OverwriteRingSetUpTest, RefusesCapacityZero) {
+TEST(OverwriteRingSetUpTest, RefusesCapacityZeroAndAnEighthOfThePositions) {
     EXPECT_THROW((OverwriteRing<int, dynamicCapacity>(0)), std::exception);
+    using Dynamic = OverwriteRing<int, dynamicCapacity, Traits<true, ByteTraits>>;
+    EXPECT_EQ(Dynamic(31).capacity(), 31U);
+    EXPECT_THROW(Dynamic(32), std::exception);
 }
 #endif
 
@@ -225,6 +243,38 @@ TEST(OverwriteRingOneProducerTest, PushTakesNoReadModifyWriteUnlessItDrops) {
     EXPECT_EQ(WriteTrace::readModifyWrites, 0) << "also through used slots";
     ASSERT_EQ(ring.tryPush(4), SendResult::ok);
     EXPECT_GT(WriteTrace::readModifyWrites, 0);
+}
+
+/// Calls a function behind the publication of a message, as if the producer were preempted there.
+struct PublishingPlatform : StdPlatform {
+    inline static std::function<void()> onPublish;
+    template <class T>
+    struct Atomic : std::atomic<T> {
+        using std::atomic<T>::atomic;
+        bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                     std::memory_order failure) noexcept {
+            const bool isDone =
+                std::atomic<T>::compare_exchange_strong(expected, desired, success, failure);
+            if (isDone && onPublish) {
+                std::exchange(onPublish, nullptr)();
+            }
+            return isDone;
+        }
+    };
+};
+struct PublishingTraits : OverwriteRingTraits {
+    using Platform = PublishingPlatform;
+};
+
+TEST(OverwriteRingManyProducersTest, PushTouchesNothingBehindItsPublication) {
+    auto ring = std::make_unique<OverwriteRing<int, 2, PublishingTraits>>();
+    PublishingPlatform::onPublish = [&] {
+        ring->close();
+        EXPECT_EQ(take(*ring), std::vector<int>{7});
+        EXPECT_TRUE(ring->isDrained());
+        ring.reset();  // ASan reports a later use
+    };
+    EXPECT_EQ(ring->tryPush(7), SendResult::ok);
 }
 
 // A producer is stopped while it builds its message.

@@ -60,8 +60,6 @@ public:
         (void)free_.tryTake(first);
         newest_.store(empty(first), std::memory_order_relaxed);  // relaxed: not shared yet
     }
-    Latest(const Latest&) = delete;  // in containers: std::deque
-    Latest& operator=(const Latest&) = delete;
 
     ~Latest() {
         for (Slot unused{}; free_.tryTake(unused);) {  // so no destructor of a value adds one

@@ -68,9 +68,6 @@ public:
         detail::initialiseSequences(slots_, firstPosition);
     }
 
-    MpmcRing(const MpmcRing&) = delete;
-    MpmcRing& operator=(const MpmcRing&) = delete;
-
     ~MpmcRing() {
         this->close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});

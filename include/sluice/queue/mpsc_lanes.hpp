@@ -64,9 +64,6 @@ public:
                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : laneCapacity_(Ring::Storage::checkedCapacity(laneCapacity)), memory_(memory) {}
 
-    MpscLanes(const MpscLanes&) = delete;
-    MpscLanes& operator=(const MpscLanes&) = delete;
-
     ~MpscLanes() {
         close();  // the destructor of a message may push another one, even through a new lane
         link_ = &first_;

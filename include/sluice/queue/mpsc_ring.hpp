@@ -66,9 +66,6 @@ public:
         detail::initialiseSequences(slots_, firstPosition);
     }
 
-    MpscRing(const MpscRing&) = delete;
-    MpscRing& operator=(const MpscRing&) = delete;
-
     ~MpscRing() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             this->close();  // so that the destructor of a message cannot push another one

@@ -83,9 +83,6 @@ public:
         initialise();
     }
 
-    OverwriteRing(const OverwriteRing&) = delete;  // in containers: std::deque
-    OverwriteRing& operator=(const OverwriteRing&) = delete;
-
     ~OverwriteRing() {
         close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});

@@ -71,9 +71,6 @@ public:
           tailSegment_(Segment::create(memory)),
           readSegment_(tailSegment_) {}
 
-    SegmentQueue(const SegmentQueue&) = delete;  // in containers: std::deque
-    SegmentQueue& operator=(const SegmentQueue&) = delete;
-
     ~SegmentQueue() {
         close();  // so that the destructor of a message cannot push another one
         consume([](T&) noexcept {});

@@ -80,9 +80,6 @@ public:
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : slots_(capacity, memory) {}
 
-    SpscRing(const SpscRing&) = delete;  // in containers: std::deque
-    SpscRing& operator=(const SpscRing&) = delete;
-
     ~SpscRing() {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             close();  // so that the destructor of a message cannot push another one

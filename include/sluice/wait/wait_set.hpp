@@ -61,6 +61,7 @@ public:
 
     explicit BasicWaitSet(const Options& options = Options()) : park_(options) {}
     ~BasicWaitSet() {
+        std::list<Entry>().swap(entries_);  // polls may own their sources, which use the set
         SLUICE_ASSERT(members_ == 0, "destroy the sources of a WaitSet before the WaitSet");
     }
 
@@ -103,7 +104,8 @@ public:
         return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
     }
 
-    /// Removes a source or timer; does nothing if it has left the set already.
+    /// Removes a source or timer; does nothing if it has left the set already. The poll is
+    /// destroyed by the next wait, or with the set.
     void remove(Source source) noexcept {
         removeIf([source](const Entry& entry) { return entry.source == source; });
     }

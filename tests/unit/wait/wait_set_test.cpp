@@ -272,6 +272,18 @@ TEST_F(WaitSetTest, PollDestroysItsOwnSource) {
     EXPECT_EQ(set.size(), 0U);
 }
 
+TEST_F(WaitSetTest, PollsOwnTheirSources) {
+    WaitSet owner;
+    for (int i = 0; i < 3; ++i) {
+        auto owned = std::make_shared<Numbers>();
+        const auto source = owner.add(*owned, [owned] { return taking(*owned)(); });
+        if (i != 1) {
+            owner.remove(source);
+        }
+    }
+    EXPECT_EQ(owner.size(), 1U);
+}
+
 TEST_F(WaitSetTest, SourceMayBeWaitedForAlone) {
     set.add(first, taking(first));
     std::thread sender([this] {

@@ -47,10 +47,12 @@ inline constexpr bool
 template <class Queue, class = void>
 struct PlatformOfQueue {
     using Type = StdPlatform;
+    static constexpr bool canCountBatches = false;  // sizeApprox() may be a guess
 };
 template <class Queue>
 struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     using Type = typename Queue::Platform;
+    static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
 /// The limit of a call that waits until the other side acts.
@@ -207,7 +209,7 @@ public:
         detail::requireAtMost(what, minimum, std::min(max, capacity()));
         const double below = -std::chrono::duration<double, std::nano>(atMost).count();
         detail::requireAtMost("BlockingQueue: nanoseconds below zero of a batch",
-                              static_cast<std::uint64_t>(std::clamp(below, 0.0, 1e18)), 0);
+                              below > 0 ? static_cast<std::uint64_t>(std::min(below, 1e18)) : 0, 0);
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const auto has = [this](std::size_t count) {
             return [this, count] { return sizeApprox() >= count || isClosed(); };
@@ -341,8 +343,12 @@ private:
             if (result == SendResult::ok) {
                 queue.notifyNotEmpty();
             }
-            // isClosed(): after the fence of the notification, so a later close() sees the drop.
-            if (result == SendResult::closed || (detail::hasDrops<Queue> && queue.isClosed())) {
+            bool isForAll = result == SendResult::closed;
+            if constexpr (detail::hasDrops<Queue>) {
+                // After the fence of the notification, so a later close() sees the drop.
+                isForAll = isForAll || queue.isClosed();
+            }
+            if (isForAll) {
                 queue.notifyEverybody();
             }
         }
@@ -464,8 +470,7 @@ private:
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
-    static constexpr bool countsBatches =
-        !detail::hasProducers<Queue> && !detail::hasManyConsumers<Queue>;
+    static constexpr bool countsBatches = detail::PlatformOfQueue<Queue>::canCountBatches;
     static constexpr std::size_t line = cacheLineSize;
     static constexpr unsigned maxPauses = 8;  // of a producer that finds the queue full
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -137,6 +138,9 @@ TYPED_TEST(BatchTest, NonsenseIsRefused) {
     EXPECT_EQ(refusal(4, 1s, 3), "BlockingQueue: minimum of a batch: 4, limit 3");
     EXPECT_EQ(refusal(1, -2us), "BlockingQueue: nanoseconds below zero of a batch: 2000, limit 0");
     EXPECT_NE(refusal(1, std::chrono::hours::min()), "");
+    this->push(1);
+    const std::chrono::duration<double> noTime(std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(this->consume(1, noTime), 1U);  // UBSan reports a conversion
 }
 
 TYPED_TEST(BatchTest, HandlerThatThrowsHasConsumedItsMessage) {

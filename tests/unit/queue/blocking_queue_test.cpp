@@ -88,6 +88,28 @@ TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
     EXPECT_EQ(segments.capacity(), 7U);
 }
 
+/// A caller's own queue, which has no count of its messages.
+struct Guessing {
+    using value_type = int;
+    SendResult tryEmplace(int value) { return messages.push_back(value), SendResult::ok; }
+    static std::size_t sizeApprox() noexcept { return 0; }
+    std::vector<int> messages;
+};
+
+struct AskingWait : ScriptedWait {
+    template <class IsDue>
+    void notifyOne(IsDue isDue) noexcept {
+        notifications += isDue() ? 1 : 0;
+    }
+    void notifyOne() noexcept { notifyAll(); }
+};
+
+TEST_F(BlockingQueueTest, PushIntoAnOwnQueueNotifiesWhateverItsSizeIs) {
+    BlockingQueue<Guessing, AskingWait> own;
+    ASSERT_EQ(own.tryPush(1), SendResult::ok);
+    EXPECT_EQ(own.waiting().notifications, 1);
+}
+
 /// Knows how many wait strategies are there.
 struct CountedWait : ScriptedWait {
     CountedWait() noexcept { ++alive; }

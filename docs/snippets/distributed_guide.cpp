@@ -28,6 +28,17 @@ struct FleetTraits : sluice::FullBusTraits {
 using FleetBus = sluice::Bus<sluice::Messages<Position, Order>, FleetTraits>;
 using AlarmBus = sluice::Bus<sluice::Messages<Alarm>, FleetTraits>;
 
+sluice::nats::NatsOptions optionsOfWorker(const std::string& url) {
+    sluice::nats::NatsOptions options;
+    options.url = url;
+    options.durable.stream = "fleet";
+    options.durable.name = "planner";                           // the same in all workers
+    options.durable.shareWork = true;                           // each message to one of them
+    options.durable.pullBatch = 8;                              // messages that a worker holds
+    options.durable.redeliverAfter = std::chrono::seconds(10);  // longer than any handler takes
+    return options;
+}
+
 }  // namespace
 
 bool runDistributedGuide(const std::string& url) {
@@ -54,6 +65,9 @@ bool runDistributedGuide(const std::string& url) {
 
 bool runDurableGuide(const std::string& url) {
     static AlarmBus bus;
+    static AlarmBus busOfWorker;
+    const sluice::nats::NatsBridge worker(busOfWorker, optionsOfWorker(url));
+
     sluice::nats::NatsOptions options;
     options.url = url;
 

@@ -77,6 +77,10 @@ const NatsOptions& checked(const NatsOptions& options) {
     requireAtLeast(1, options.importBacklog, "importBacklog");
     requireBetween<std::size_t>(1, largestMessage, options.sendBuffer, "sendBuffer");
     requireBetween(wire::envelopeSize, largestMessage, options.maxMessageSize, "maxMessageSize");
+    if (options.durable.shareWork && options.durable.name.empty()) {
+        throw std::runtime_error("nats: durable.shareWork is true; it needs durable.name, the name "
+                                 "that the programs share");
+    }
     if (!options.durable.stream.empty()) {
         requireDurable(options.durable);
     }

@@ -93,8 +93,12 @@ public:
             if (isLost_ && now >= openAt_) {
                 recover(now);
             }
-            if (!isLost_ && offered_ == end_ && ordered_ <= options_.pullBatch / 2) {
-                order(now);
+            // Messages that wait for their handlers use room in the ring, too.
+            const std::uint64_t waiting = end_ - acknowledged_;
+            const auto most = static_cast<std::uint64_t>(options_.pullBatch);
+            if (!isLost_ && offered_ == end_ &&
+                static_cast<std::uint64_t>(ordered_) + waiting <= most / 2) {
+                order(now, options_.pullBatch - static_cast<int>(waiting));
             }
         }
         return acknowledged_ != end_;
@@ -138,16 +142,16 @@ private:
         }
     }
 
-    void order(Clock::time_point now) noexcept {
+    /// Orders so many messages that the server may send `total`.
+    void order(Clock::time_point now, int total) noexcept {
         std::array<char, 128> request{};
         const int size = std::snprintf(
             request.data(), request.size(), R"({"batch":%d,"expires":%lld,"idle_heartbeat":%lld})",
-            options_.pullBatch - ordered_,
-            static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
+            total - ordered_, static_cast<long long>(std::chrono::nanoseconds(expiry).count()),
             static_cast<long long>(std::chrono::nanoseconds(heartbeat).count()));
         if (natsConnection_PublishRequest(link_.connection, next_.c_str(), inbox_.c_str(),
                                           request.data(), size) == NATS_OK) {
-            ordered_ = options_.pullBatch;
+            ordered_ = total;
             heardAt_ = now;
             isHeard_ = false;
         }
@@ -170,7 +174,8 @@ private:
         next_ = "$JS.API.CONSUMER.MSG.NEXT." + streamOf(options_, priority_) + "." + opened.name;
         const std::int64_t before = std::exchange(created_, opened.created);
         // All priorities share the name, so one line is enough.
-        if (before == 0 && opened.orders != 0 && priority_ == Priority::high) {
+        const bool isStranger = opened.orders != 0 && !options_.shareWork;
+        if (before == 0 && isStranger && priority_ == Priority::high) {
             link_.reporter.report({"nats: ", subject_,
                                    ": another program, or a lost connection of "
                                    "this one, also receives the messages for durable.name ",

@@ -108,14 +108,17 @@ OpenedConsumer openConsumer(Link::Impl& link, const DurableOptions& options, Pri
     // A killed server loses messages on their way and acknowledgements. If each of them waited for
     // `redeliverAfter`, some kills would use up MaxAckPending, and nothing would arrive until then.
     std::vector<std::int64_t> waits;
-    for (std::chrono::milliseconds wait(1000); wait < options.redeliverAfter; wait *= 2) {
+    // With shareWork, though, another program would then handle the messages of a slow handler.
+    for (std::chrono::milliseconds wait(1000); wait < options.redeliverAfter && !options.shareWork;
+         wait *= 2) {
         waits.push_back(nanoseconds(wait));
     }
     waits.push_back(nanoseconds(options.redeliverAfter));
     wanted.BackOff = waits.data();
     wanted.BackOffLen = static_cast<int>(waits.size());
     wanted.AckWait = waits.front();
-    wanted.MaxAckPending = options.pullBatch;  // half of the ring of an import
+    // Half of the ring of an import. Programs that share the work limit their orders themselves.
+    wanted.MaxAckPending = options.shareWork ? 1 << 24 : options.pullBatch;
     wanted.InactiveThreshold = nanoseconds(options.forgetAfter);
     const ScopedSignalMask mask;
     jsConsumerInfo* info = nullptr;

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -39,6 +40,65 @@ TEST(ImportTest, ASecondImportOfASubjectIsOneLine) {
         EXPECT_EQ(failureOf([&] { station.bridge.importType<Position>(later); }), line);
     }
     station.bridge.importType<Position>({"elsewhere"});
+}
+
+/// Options of several programs that share the messages of one name.
+NatsOptions sharedOptionsFor(const NatsServer& server) {
+    NatsOptions options = durableOptionsFor(server, "workers");
+    options.durable.shareWork = true;
+    options.durable.pullBatch = 4;
+    return options;
+}
+
+TEST(ImportTest, ProgramsShareTheMessagesOfAName) {
+    const NatsServer server(NatsServer::withStreams);
+    Notes notes;
+    NatsOptions options = sharedOptionsFor(server);
+    options.observer = &notes;
+    const NatsRoute route{"position", 1, Profile::durable};
+    Station one(options);
+    Station other(options);
+    one.bridge.importType<Position>(route);
+    other.bridge.importType<Position>(route);
+    Station sender(durableOptionsFor(server, "sender"));
+    int sent = 0;
+    for (; sent < 100 || one.seen.empty() || other.seen.empty(); ++sent) {
+        EXPECT_EQ(sender.bridge.outlet<Position>(route).sendFor(patience, {sent, 0.0}),
+                  OutletResult::ok);
+        (void)one.bus->process();
+        (void)other.bus->process();
+    }
+    await([&] {
+        (void)one.bus->process();
+        (void)other.bus->process();
+        return one.seen.size() + other.seen.size() >= static_cast<std::size_t>(sent);
+    });
+    std::set<int> all(one.seen.begin(), one.seen.end());
+    all.insert(other.seen.begin(), other.seen.end());
+    EXPECT_EQ(all.size(), static_cast<std::size_t>(sent));
+    EXPECT_EQ(one.bridge.statistics().gaps + other.bridge.statistics().gaps, 0U);
+    EXPECT_EQ(notes.count("also receives the messages for durable.name"), 0);
+}
+
+TEST(ImportTest, AProgramThatEndsLeavesItsMessagesToTheOthersOfItsName) {
+    const NatsServer server(NatsServer::withStreams);
+    const NatsOptions options = sharedOptionsFor(server);
+    NatsRoute route{"position", 1, Profile::durable};
+    route.untilHandled = true;
+    auto ending = std::make_unique<Station>(options);
+    ending->bridge.importType<Position>(route);
+    Station sender(durableOptionsFor(server, "sender"));
+    for (int i = 0; i < 8; ++i) {
+        EXPECT_EQ(sender.bridge.outlet<Position>(route).send({i, 0.0}), OutletResult::ok);
+    }
+    // It has as many as it may have, and handles none.
+    await([&] { return ending->bridge.statistics().delivered == 4; });
+    Station other(options);
+    other.bridge.importType<Position>(route);
+    other.consume(4);
+    ending.reset();
+    other.consume(8);
+    EXPECT_EQ(std::set<int>(other.seen.begin(), other.seen.end()).size(), 8U);
 }
 
 TEST(ImportTest, DurableImportsShareOneThreadForEachLink) {

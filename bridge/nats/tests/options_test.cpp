@@ -88,6 +88,8 @@ TEST(OptionsTest, EachWrongSettingIsOneLineWithItsValueAndItsLimit) {
         {"forgetAfter is 9223372036854775807" + year,
          durable(&D::forgetAfter, std::chrono::milliseconds::max())},
         {"streamBytes is 0; it must be at least 1", durable(&D::streamBytes, std::int64_t{0})},
+        {"durable.shareWork is true; it needs durable.name, the name that the programs share",
+         durable(&D::shareWork, true)},
         {"replicas is 0; it must be at least 1", durable(&D::replicas, 0)},
     };
     for (const auto& [line, change] : cases) {

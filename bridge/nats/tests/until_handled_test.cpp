@@ -203,7 +203,7 @@ TEST(UntilHandledImporterTest, AnOldMessageThatIsPublishedAgainAcknowledgesNoOth
     const auto bus = std::make_unique<TestBus>();
     detail::Counters counters;
     std::atomic<bool> isClosing{false};
-    const detail::ImportContext<TestBus> context{*bus, counters, isClosing, 1, 16, nullptr};
+    const detail::ImportContext<TestBus> context{*bus, counters, isClosing, 1, 16, false, nullptr};
     detail::Importer<Position, TestBus> importer(context, route, Priority::medium,
                                                  detail::ImportNumber::next());
     std::optional<TestBus::Header> first;

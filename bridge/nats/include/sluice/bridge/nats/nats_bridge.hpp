@@ -354,8 +354,13 @@ public:
     template <class T>
     void importType(const NatsRoute& route) {
         requireImport<T>(route);
-        const detail::ImportContext<AnyBus> context{
-            bus_, counters_, isClosing_, options_.origin, options_.maxOrigins, options_.observer};
+        const detail::ImportContext<AnyBus> context{bus_,
+                                                    counters_,
+                                                    isClosing_,
+                                                    options_.origin,
+                                                    options_.maxOrigins,
+                                                    options_.durable.shareWork,
+                                                    options_.observer};
         std::array<detail::Importer<T, AnyBus>*, priorityCount> made{};
         for (const Priority priority : {Priority::low, Priority::medium, Priority::high}) {
             const detail::ImportNumber number =

@@ -77,8 +77,12 @@ struct DurableOptions {
     /// If a message arrives twice within this time, the server drops the second one: 100 ms to 1
     /// year.
     std::chrono::milliseconds duplicateWindow{120'000};
+    /// True: several programs have this name, and share the messages. The server delivers each
+    /// message to one of them. All of them set the option, and count no gaps.
+    bool shareWork = false;
     /// If an importer has not acknowledged a message, the server delivers it again after 1, 2, 4,
-    /// ... seconds, and at last each time after this time: 1 ms to 1 year.
+    /// ... seconds, and at last each time after this time: 1 ms to 1 year. With shareWork it
+    /// delivers it again each time after this time, so handlers must be faster.
     std::chrono::milliseconds redeliverAfter{30'000};
     /// The most messages of an import and priority that wait for an acknowledgement: 1 to 2^24.
     int pullBatch = 256;

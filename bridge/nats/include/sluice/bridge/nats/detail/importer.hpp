@@ -35,6 +35,7 @@ struct ImportContext {
     const std::atomic<bool>& isClosing;
     std::uint64_t origin;
     std::size_t maxOrigins;
+    bool isShared;             ///< whether other programs receive a part of the messages
     BridgeObserver* observer;  ///< may be null
 };
 
@@ -225,6 +226,9 @@ private:
 
     void note(DuplicateFilter& run, const wire::Envelope& envelope) noexcept {
         const std::int64_t change = run.add(envelope.sequence);
+        if (context_.isShared && profile_ == Profile::durable) {
+            return;  // other programs have the missing messages
+        }
         // A decrease is added modulo 2^64.
         add(context_.counters.gaps, static_cast<std::uint64_t>(change));
         if (change > 0 && profile_ == Profile::core) {

@@ -115,4 +115,14 @@ std::size_t popInto(sluice::MpmcRing<int, 8>& ring, std::vector<int>& messages) 
 std::size_t batchOfMany(sluice::BlockingQueue<sluice::MpmcRing<int, 8>>& queue) {
     return queue.consumeBatch(2, std::chrono::seconds(1), [](int) {});
 }
+#elif CASE == 29
+// EXPECT: tryPushAll\(\) needs forward iterators
+std::size_t pushInput(sluice::SpscRing<int, 8>& ring, std::istream_iterator<int> input) {
+    return ring.tryPushAll(input, std::istream_iterator<int>());
+}
+#elif CASE == 30
+// EXPECT: tryPushAll\(\) needs forward iterators
+std::size_t pushInput(sluice::MpmcRing<long, 8>& ring, std::istream_iterator<long> input) {
+    return ring.tryPushAll(input, std::istream_iterator<long>());
+}
 #endif

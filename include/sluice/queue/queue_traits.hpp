@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,15 @@ using IfConverts =
     std::enable_if_t<std::is_convertible_v<U&&, T> &&
                          !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
                      int>;
+
+/// The number of elements of [begin, end), which tryPushAll() visits once more.
+template <class Iterator>
+std::size_t elementsIn(Iterator begin, Iterator end) {
+    using Category = typename std::iterator_traits<Iterator>::iterator_category;
+    static_assert(std::is_base_of_v<std::forward_iterator_tag, Category>,
+                  "tryPushAll() needs forward iterators, because it counts the elements first");
+    return static_cast<std::size_t>(std::distance(begin, end));
+}
 
 /// tryPush() of a queue, or of a producer's handle, which has tryEmplace().
 template <class Queue, class T>

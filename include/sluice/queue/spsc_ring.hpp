@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -128,8 +127,7 @@ public:
             Index tail;
             ~PublishGuard() { ring.publishUpTo(tail); }
         } built{*this, announced_.load(std::memory_order_relaxed)};  // own variable
-        const std::size_t count =
-            announceFree(built.tail, static_cast<std::size_t>(std::distance(begin, end)));
+        const std::size_t count = announceFree(built.tail, detail::elementsIn(begin, end));
         for (std::size_t i = 0; i < count; ++i, ++begin, built.tail = Positions::next(built.tail)) {
             slots_.at(built.tail).construct(*begin);
         }
@@ -230,8 +228,10 @@ public:
     [[nodiscard]] Spans readable(std::size_t max = unlimited) noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const Index head = head_.load(std::memory_order_relaxed);  // own variable
-        cachedTail_ = tail_.load(std::memory_order_acquire);       // E1 publish
-        return spans(head, std::min(Positions::distance(head, cachedTail_), max));
+        const Index tail = tail_.load(std::memory_order_acquire);  // E1 publish
+        const std::size_t count = std::min(Positions::distance(head, tail), max);
+        cachedTail_ = Positions::advance(head, count);  // the bound of release()
+        return spans(head, count);
     }
 
     /// Destroys the first `count` messages of the last readable(), and frees their slots.

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -100,8 +99,7 @@ public:
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
-        const auto wanted = static_cast<std::size_t>(std::distance(begin, end));
-        for (auto slots = tryReserve(wanted); slots; ++begin, ++count) {
+        for (auto slots = tryReserve(elementsIn(begin, end)); slots; ++begin, ++count) {
             slots.emplace(*begin);
             slots.commit();
         }

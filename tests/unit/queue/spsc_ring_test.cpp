@@ -204,6 +204,10 @@ TEST(SpscSpansDeathTest, ReportsWrongCountsAndAPushInBetween) {
     SpscRing<int, 4> ring;
     EXPECT_DEATH(ring.commit(1), "more messages than writable");
     EXPECT_DEATH(ring.release(1), "more messages than readable");
+    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
+    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
+    (void)ring.readable(1);
+    EXPECT_DEATH(ring.release(2), "more messages than readable");
     (void)ring.writable(1);
     EXPECT_DEATH((void)ring.tryPush(1), "a push while a reservation is open");
 }

@@ -141,6 +141,13 @@ TEST_F(ManualBackendTest, ShutdownWritesTheRestAndFlushes) {
     EXPECT_EQ(sink->flushes(), 1U);
 }
 
+TEST_F(ManualBackendTest, ASinkKeepsAFormatterThatIsQueuedAtATimeout) {
+    logger->set_pattern("new %v");
+    EXPECT_FALSE(by->shutdown(std::chrono::nanoseconds(0)));
+    sink->log({"log", spdlog::level::info, "x"});
+    EXPECT_EQ(sink->formatted(), std::vector<std::string>{"new x"});
+}
+
 /// Does something in its first call.
 class ActingSink : public spdlog::sinks::base_sink<std::mutex> {
 public:

@@ -51,6 +51,15 @@ struct FormatterChange final : OrderedAction {
         guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
     }
 
+    /// The sink may live on. A sink that ends a back end holds its own lock, so it keeps the old
+    /// formatter.
+    void abandon() noexcept override {
+        if (!BatchScope::isInside()) {
+            const BatchScope scope(this);
+            run();
+        }
+    }
+
     const spdlog::sink_ptr sink;
     const std::shared_ptr<ErrorChannel> errors;
     std::unique_ptr<spdlog::formatter> formatter;
@@ -62,7 +71,7 @@ struct FormatterChange final : OrderedAction {
 /// Thread safety: any thread may call push(). Only the back end takes actions.
 class ActionList {
 public:
-    ~ActionList() { abandon(std::move(first_)); }
+    ~ActionList() { destroy(std::move(first_)); }
 
     /// Takes over `action` and stamps it by now(). Returns false if the list is closed: then the
     /// caller keeps `action`.
@@ -112,7 +121,10 @@ public:
             last_ = nullptr;
             left = std::move(first_);
         }
-        abandon(std::move(left));
+        for (OrderedAction* action = left.get(); action != nullptr; action = action->next_.get()) {
+            action->abandon();
+        }
+        destroy(std::move(left));
     }
 
     // For fork(), so that the child receives a complete list.
@@ -154,11 +166,9 @@ private:
     }
 
     /// Destroys the actions one by one, because the destructor of `first` would recurse.
-    static void abandon(std::unique_ptr<OrderedAction> first) noexcept {
+    static void destroy(std::unique_ptr<OrderedAction> first) noexcept {
         while (first) {
-            first->abandon();
-            std::unique_ptr<OrderedAction> next = std::move(first->next_);
-            first = std::move(next);
+            first = std::move(first->next_);
         }
     }
 

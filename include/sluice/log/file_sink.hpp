@@ -562,6 +562,7 @@ private:
         {
             const Guard guard(mutex_);
             names.swap(rotated_);
+            inHooks_ += names.size();
         }
         std::exception_ptr first;
         for (const spdlog::filename_t& name : names) {
@@ -573,7 +574,13 @@ private:
                 first = first ? first : std::current_exception();
             }
         }
+        bool isLast = false;  // the hooks of other threads still use their files
         if (!names.empty()) {
+            const Guard guard(mutex_);
+            inHooks_ -= names.size();
+            isLast = inHooks_ == 0 && rotated_.empty();
+        }
+        if (isLast) {
             deleteOld();
         }
         if (first) {
@@ -674,6 +681,7 @@ private:
     file_rotation rotation_;  ///< changes only before the first record
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
+    std::size_t inHooks_ = 0;                  ///< old files whose hook runs
     std::string complaint_;          ///< the errors of the last rotation, for the next write()
     std::vector<std::string> told_;  ///< errors of deleteOld() so far
     std::unique_ptr<spdlog::formatter> formatter_;

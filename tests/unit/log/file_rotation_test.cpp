@@ -310,6 +310,35 @@ TEST_F(LogFileRetention, FilesInOneSecondAreInTheOrderOfTheirNumbers) {
     EXPECT_EQ(files(), Names{older}) << "10000 follows 9999";
 }
 
+TEST_F(LogFileRetention, AFileStaysWhileItsHookRunsOnAnotherThread) {
+    test::Gate gate;
+    rotation.max_bytes = 1;
+    rotation.max_files = 1;
+    std::atomic<int> calls{0};
+    std::string first;
+    rotation.after_rotation = [&](const std::string& name) {
+        if (calls++ == 0) {
+            first = name;
+            gate.pass();
+        }
+    };
+    sink = std::make_shared<file_sink_mt>(path);
+    sink->set_rotation(rotation);
+    const auto logSome = [this] {
+        for (int i = 0; i < 4; ++i) {
+            log(std::to_string(i));
+            sink->flush();
+        }
+    };
+    std::thread other(logSome);
+    gate.awaitArrival();
+    logSome();
+    EXPECT_TRUE(std::filesystem::exists(first));
+    gate.open();
+    other.join();
+    EXPECT_FALSE(std::filesystem::exists(first));
+}
+
 TEST_F(LogFileRetention, AFileFromTheFutureIsTheOldest) {
     makeFile("core.20360101-000000-0000.log", -3653);
     rotation.daily = true;

@@ -23,8 +23,8 @@ namespace sluice {
 /// Use it for large messages that come from a device or are computed in place. Use emplace() if a
 /// constructor can fill the message.
 ///
-/// Order: the message has its place from loan() on. Later messages of its priority are not handled,
-/// and the bus is not drained, until the loan is published or destroyed.
+/// Order: the message has its place from loan() on. Until it is published or destroyed, later
+/// messages of its priority are neither handled nor dropped for room, and the bus is not drained.
 ///
 /// Thread safety: one thread at a time. With Producers::one the publisher must publish nothing else
 /// while it has a loan. The bus must outlive its loans.

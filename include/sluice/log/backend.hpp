@@ -32,7 +32,8 @@ class DefaultBackend;
 /// another one for loggers that must not wait for the sinks of others: back ends share nothing.
 ///
 /// Order: if one log call returned before another began, on any thread, its line precedes the
-/// other. A thread preempted while it stamps its record delays all lines of this back end.
+/// other, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
+/// record delays all lines of this back end.
 ///
 /// Thread safety: any thread may call any member, also while another thread destroys the back end.
 /// A logger may live longer than its back end; its records are then rejected.

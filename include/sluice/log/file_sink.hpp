@@ -40,7 +40,7 @@
 namespace sluice::log {
 
 /// When a file_sink begins a new file, and how many old ones remain. The old file is renamed to the
-/// local date and time and a number, as in core.20261123-180000-0000.log. No name is used twice.
+/// local date and time, and a number, as in core.20261123-180000-0000.log. A sink repeats no name.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;

@@ -61,9 +61,15 @@ struct Forever {};
 /// The push functions of a BlockingQueue and of its producers' handles. A refused push leaves its
 /// arguments untouched, also those of another type.
 template <class Self, class T>
-class BlockingPushes : public Pushes<Self, T> {
+class BlockingPushes {
 public:
     /// Never waits.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         return self().owner().tryPushTo(self().target(), std::forward<Args>(args)...);

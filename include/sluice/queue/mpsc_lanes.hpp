@@ -300,9 +300,10 @@ private:
 /// The handle of one producer. Its destructor, like close(), gives up the lane; pushed messages are
 /// still delivered.
 template <class T, class Traits>
-class MpscLanes<T, Traits>::Producer
-    : public detail::Pushes<typename MpscLanes<T, Traits>::Producer, T> {
+class MpscLanes<T, Traits>::Producer {
 public:
+    using value_type = T;
+
     /// A handle without a lane, to be assigned to.
     Producer() noexcept = default;
     Producer(Producer&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)) {}
@@ -313,6 +314,14 @@ public:
     ~Producer() { close(); }
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>

@@ -45,8 +45,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
 /// or consumed takes three. Memory as in MpscRing, for one slot more.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
-class OverwriteRing : public detail::Pushes<OverwriteRing<T, Capacity, Traits>, T>,
-                      public detail::PopsByConsuming<OverwriteRing<T, Capacity, Traits>, T> {
+class OverwriteRing : public detail::PopsByConsuming<OverwriteRing<T, Capacity, Traits>, T> {
     using Platform = typename Traits::Platform;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -66,6 +65,7 @@ class OverwriteRing : public detail::Pushes<OverwriteRing<T, Capacity, Traits>, 
                   "OverwriteRing moves each message out: declare its move constructor noexcept");
 
 public:
+    using value_type = T;
     static constexpr bool manyConsumers = true;
 
     template <std::size_t C = Capacity, std::enable_if_t<C != dynamicCapacity, int> = 0>
@@ -88,7 +88,15 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // ---- Producers: tryPush of detail::Pushes, and
+    // ---- Producers
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
     /// Constructs a T in its slot. The result is `ok` or `closed`. Retries for ever if the messages
     /// under construction in all slots, at least four, wait for this call, as nested pushes do.

@@ -36,24 +36,6 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
     return static_cast<std::size_t>(std::distance(begin, end));
 }
 
-/// tryPush() of a queue, or of a producer's handle, which has tryEmplace().
-template <class Queue, class T>
-class Pushes {
-public:
-    using value_type = T;
-
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
-    SendResult tryPush(const T& value) { return queue().tryEmplace(value); }
-    SendResult tryPush(T&& value) { return queue().tryEmplace(std::move(value)); }
-    template <class U, IfConverts<U, T> = 0>
-    SendResult tryPush(U&& value) {
-        return queue().tryEmplace(std::forward<U>(value));
-    }
-
-private:
-    Queue& queue() noexcept { return static_cast<Queue&>(*this); }
-};
-
 /// tryPop() of a queue whose messages leave it in consume(), where a move that throws would lose
 /// them.
 template <class Queue, class T>

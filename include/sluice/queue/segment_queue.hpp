@@ -46,7 +46,7 @@ struct SegmentQueueTraits : QueueTraits {
 /// Performance: a push takes the lock once, the consumer once per segment. Segments come from the
 /// memory resource and are reused; it must support calls from several threads.
 template <class T, class Traits = SegmentQueueTraits>
-class SegmentQueue : public detail::Pushes<SegmentQueue<T, Traits>, T> {
+class SegmentQueue {
 public:
     using Platform = typename Traits::Platform;
 
@@ -63,6 +63,8 @@ private:
     struct Segment;
 
 public:
+    using value_type = T;
+
     /// Allocates the first segment. Fails as setupError() describes if the limit is 0.
     explicit SegmentQueue(std::size_t limit = unlimited,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -78,7 +80,15 @@ public:
         trim();
     }
 
-    // ---- Producers: tryPush of detail::Pushes, and
+    // ---- Producers
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>

@@ -53,7 +53,7 @@ struct Span {
 /// but storage is rounded up to a power of two. Only the constructor allocates, and only with
 /// dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class SpscRing : public detail::Pushes<SpscRing<T, Capacity, Traits>, T> {
+class SpscRing {
 public:
     using Platform = typename Traits::Platform;
 
@@ -67,6 +67,7 @@ private:
     using RoleCheck = sluice::RoleCheck<Platform>;
 
 public:
+    using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
     /// The second span begins at the wrap-around; it is empty unless the messages cross it.
     using Spans = std::array<Span<T>, 2>;
@@ -86,7 +87,15 @@ public:
         }
     }
 
-    // ---- Producer: tryPush of detail::Pushes, and
+    // ---- Producer
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, detail::IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>

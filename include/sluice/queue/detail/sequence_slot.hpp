@@ -63,7 +63,7 @@ using One = std::integral_constant<std::size_t, 1>;
 /// slots_, passed(), the number of positions that consumers are done with, and freeSlots(tail,
 /// max): the number of free slots from `tail` on, at most `max`. It may be 0 if `tail` is outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
-class SequenceRing : public Pushes<Ring, T> {
+class SequenceRing {
 public:
     using Platform = typename Traits::Platform;
 
@@ -80,9 +80,18 @@ protected:
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
 public:
+    using value_type = T;
     using Reservation = RingReservation<SequenceRing, T, Traits>;
 
-    // ---- Producers: tryPush of detail::Pushes, and
+    // ---- Producers
+
+    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    SendResult tryPush(const T& value) { return tryEmplace(value); }
+    SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
+    template <class U, IfConverts<U, T> = 0>
+    SendResult tryPush(U&& value) {
+        return tryEmplace(std::forward<U>(value));
+    }
 
     /// Constructs a T in its slot. A refused push leaves the arguments untouched.
     template <class... Args>

@@ -72,17 +72,17 @@ bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {
     return queue.push(3) == sluice::SendResult::ok;
 }
 #elif CASE == 21
-// EXPECT: tryPop\(\) of this queue would lose a message whose move constructor throws
+// EXPECT: tryPop\(\) of an MpmcRing would lose a message whose move constructor throws
 bool popFragile(sluice::MpmcRing<Fragile, 8>& ring) {
     return ring.tryPop().has_value();
 }
 #elif CASE == 22
-// EXPECT: tryPop\(\) of this queue would lose a message whose move constructor throws
+// EXPECT: tryPop\(\) of MpscLanes would lose a message whose move constructor throws
 bool popFragile(sluice::MpscLanes<Fragile>& lanes) {
     return lanes.tryPop().has_value();
 }
 #elif CASE == 23
-// EXPECT: tryPop\(\) of this queue would lose a message
+// EXPECT: tryPop\(\) of MpscLanes would lose a message
 struct OwnFragile : Fragile {
     OwnFragile(OwnFragile&& other) noexcept(false) : Fragile(static_cast<Fragile&&>(other)) {}
 };
@@ -96,7 +96,7 @@ void addWithoutMember(sluice::WaitSet& set,
     set.add(queue, [&] { return queue.tryPop().has_value(); });
 }
 #elif CASE == 25
-// EXPECT: tryPop\(\) of this queue would lose a message whose move constructor throws
+// EXPECT: tryPop\(\) of MpmcLanes would lose a message whose move constructor throws
 bool popFragile(sluice::MpmcLanes<Fragile>& lanes) {
     return lanes.tryPop().has_value();
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory_resource>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -35,8 +36,7 @@ namespace sluice {
 /// Performance: a push is that of MpscLanes. A batch takes one atomic read-modify-write, by which
 /// the consumer locks the list while it looks for a lane; so does a poll that finds nothing.
 template <class T, class Traits = QueueTraits>
-class MpmcLanes : public detail::PopsByConsuming<MpmcLanes<T, Traits>, T>,
-                  private MpscLanes<T, Traits> {
+class MpmcLanes : private MpscLanes<T, Traits> {
     using Lanes = MpscLanes<T, Traits>;
     using typename Lanes::Guard;
     using typename Lanes::Lane;
@@ -57,7 +57,19 @@ public:
 
     // ---- Consumers
 
-    using detail::PopsByConsuming<MpmcLanes, T>::tryPop;
+    /// Removes and returns a message of the next lane that has one and no other consumer.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of MpmcLanes would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
 
     /// Takes the next lane that has messages and no other consumer, and calls handler(T&) for up to
     /// `max` of the messages that were queued in it, oldest first. Each message is destroyed when

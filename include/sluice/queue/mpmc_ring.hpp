@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory_resource>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -39,8 +40,8 @@ namespace sluice {
 //
 // Two slots at least: with one, skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
-class MpmcRing : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits>,
-                 public detail::PopsByConsuming<MpmcRing<T, Capacity, Traits>, T> {
+class MpmcRing
+    : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
     using Shared = detail::SequenceRing<MpmcRing, T, Capacity, 2, Traits>;
     friend Shared;
     using typename Shared::Index;
@@ -76,7 +77,21 @@ public:
     // In detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
     // isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
-    // ---- Consumers: tryPop of detail::PopsByConsuming, and
+    // ---- Consumers
+
+    /// Removes and returns the oldest message, if any.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
 
     /// Moves up to `max` messages, oldest first, to the elements from `to` on, with one
     /// compare-exchange. Returns their number. The other consumers no longer find them, so take

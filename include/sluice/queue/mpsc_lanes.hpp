@@ -12,6 +12,7 @@
 #include <memory_resource>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -44,7 +45,7 @@ class MpmcLanes;
 /// allocates a lane, which is freed once its producer has gone and its messages are consumed; the
 /// memory resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
-class MpscLanes : public detail::PopsByConsuming<MpscLanes<T, Traits>, T> {
+class MpscLanes {
     using Platform = typename Traits::Platform;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -88,7 +89,21 @@ public:
         return Producer(lane);
     }
 
-    // ---- Consumer: tryPop of detail::PopsByConsuming, and
+    // ---- Consumer
+
+    /// Removes and returns a message of the next lane that has one.
+    [[nodiscard]] std::optional<T> tryPop() {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) {
+        static_assert(std::is_nothrow_move_constructible_v<T>,
+                      "tryPop() of MpscLanes would lose a message whose move constructor throws: "
+                      "declare the move constructor noexcept, or use consume()");
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
 
     /// Visits every lane once, from where the last call stopped, and calls handler(T&) for the
     /// queued messages, but for at most `max` in all. Each message is destroyed when its handler

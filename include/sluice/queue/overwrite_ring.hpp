@@ -45,7 +45,7 @@ struct OverwriteRingTraits : QueueTraits {
 /// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
 /// or consumed takes three. Memory as in MpscRing, for one slot more.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
-class OverwriteRing : public detail::PopsByConsuming<OverwriteRing<T, Capacity, Traits>, T> {
+class OverwriteRing {
     using Platform = typename Traits::Platform;
     template <class U>
     using Atomic = typename Platform::template Atomic<U>;
@@ -114,7 +114,18 @@ public:
         return SendResult::closed;
     }
 
-    // ---- Consumers: tryPop of detail::PopsByConsuming, and
+    // ---- Consumers
+
+    /// Removes and returns the oldest message, if any.
+    [[nodiscard]] std::optional<T> tryPop() noexcept {
+        std::optional<T> value;
+        (void)tryPop(value);
+        return value;
+    }
+    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    bool tryPop(std::optional<T>& value) noexcept {
+        return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
+    }
 
     /// Like MpmcRing::consume(), but moves each message out, so a slow handler occupies no slot.
     template <class Handler>

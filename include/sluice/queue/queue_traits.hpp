@@ -2,13 +2,11 @@
 
 #include <sluice/base/platform.hpp>
 #include <sluice/base/ring_storage.hpp>
-#include <sluice/base/send_result.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -35,28 +33,6 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
                   "tryPushAll() needs forward iterators, because it counts the elements first");
     return static_cast<std::size_t>(std::distance(begin, end));
 }
-
-/// tryPop() of a queue whose messages leave it in consume(), where a move that throws would lose
-/// them.
-template <class Queue, class T>
-class PopsByConsuming {
-public:
-    /// Removes and returns the oldest message, if any. With lanes, a message of the next lane that
-    /// has one, and no other consumer.
-    [[nodiscard]] std::optional<T> tryPop() noexcept {
-        std::optional<T> value;
-        (void)tryPop(value);
-        return value;
-    }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
-    bool tryPop(std::optional<T>& value) noexcept {
-        static_assert(std::is_nothrow_move_constructible_v<T>,
-                      "tryPop() of this queue would lose a message whose move constructor throws: "
-                      "declare the move constructor noexcept, or use consume()");
-        return static_cast<Queue&>(*this).consume(
-                   [&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
-    }
-};
 
 }  // namespace detail
 

@@ -33,8 +33,7 @@ struct SequenceSlot {
         return static_cast<Index>(sequence - filled(p)) <= Index{1};
     }
 
-    /// Constructs and publishes the message of position `p`. Skips it if the constructor throws. A
-    /// Reservation would do the same in more instructions.
+    /// Constructs and publishes the message of position `p`. Skips it if the constructor throws.
     template <class... Args>
     [[gnu::always_inline]] void fill(Index p, Args&&... args) {
         struct PublishGuard {

@@ -63,7 +63,8 @@ TEST(WaitSetAllocationTest, OnlyAdditionsAllocate) {
     int messages = 0;
     WaitSet set;
     set.add([&] { return messages-- > 0; });
-    set.addTimer(WaitSet::Clock::now(), [] {}, 1h);
+    set.addTimer(
+        WaitSet::Clock::now(), [] {}, 1h);
     const AllocationCount count;
     messages = 2;
     set.notify();

@@ -94,7 +94,9 @@ sluice::Subscription loseTheFractionToo(sluice::Bus<sluice::Messages<double>>& b
 struct OnePublisher : sluice::FullBusTraits {
     static constexpr sluice::Producers producers = sluice::Producers::one;
 };
-sluice::SendResult publish(sluice::Bus<Types, OnePublisher>& bus) { return bus.publish(Sample{1}); }
+sluice::SendResult publish(sluice::Bus<Types, OnePublisher>& bus) {
+    return bus.publish(Sample{1});
+}
 #elif CASE == 24
 // EXPECT: a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>
 struct Dropping : sluice::FullBusTraits {

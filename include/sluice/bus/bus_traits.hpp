@@ -70,8 +70,8 @@ struct FullBusTraits : QueueTraits {
     /// <sluice/bus/drop_oldest.hpp>.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block; in publishAll(), of each step. Without a limit, handlers
-    /// of other buses do not wait.
+    /// The longest wait of Overflow::block; in publishAll(), of each step. Without a limit,
+    /// handlers of other buses do not wait.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;

@@ -539,7 +539,8 @@ template <class T>
 /// - A whole number is accepted for a float or double, because some encoders write 1.0 as 1.
 /// - An enum accepts each number of its underlying type, so the caller checks unknown values.
 /// - After an error, `message` is valid, and some of its fields may have changed.
-/// - Only std::string and std::vector allocate, and only for elements that were read. An element may
+/// - Only std::string and std::vector allocate, and only for elements that were read. An element
+/// may
 ///   be one byte in the message and `sizeof` in memory: a FixedVector has a limit.
 template <class T>
 [[nodiscard]] DecodeError decode(const unsigned char* bytes, std::size_t size, T& message) {

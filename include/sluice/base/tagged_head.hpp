@@ -145,6 +145,11 @@ public:
         slot = top_.pop(nextOf());
         return slot != none;
     }
+    /// Takes all free slots, so that tryTake() returns false until one is given back.
+    void takeAll() noexcept {
+        for (Slot slot{}; tryTake(slot);) {
+        }
+    }
 
     void giveBack(Slot slot) noexcept { top_.push(slot, nextOf()); }
 

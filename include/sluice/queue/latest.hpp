@@ -62,8 +62,7 @@ public:
     }
 
     ~Latest() {
-        for (Slot unused{}; free_.tryTake(unused);) {  // so no destructor of a value adds one
-        }
+        free_.takeAll();  // so no destructor of a value adds one
         destroyHeld();
         (void)update();  // takes the newest value
         destroyHeld();

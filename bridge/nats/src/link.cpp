@@ -122,6 +122,7 @@ struct Links {
         const std::lock_guard guard(get().mutex);
         impl.number = ++get().last;
         get().all.emplace(impl.number, &impl);
+        // A number that is only compared. NOLINTNEXTLINE(performance-no-int-to-ptr)
         return reinterpret_cast<void*>(impl.number);
     }
 };

@@ -249,7 +249,7 @@ public:
     iterator eraseOrdered(const_iterator first, const_iterator last) {
         SLUICE_ASSERT(begin() <= first && first <= last && last <= end(),
                       "pass two positions of this vector, the earlier one first");
-        const iterator to = begin() + (first - begin());
+        T* const to = begin() + (first - begin());
         if (first != last) {  // otherwise each element would be moved to itself
             std::move(to + (last - first), end(), to);
             this->shrinkTo(size() - static_cast<std::size_t>(last - first));

@@ -167,7 +167,6 @@ TEST_P(ThreadPoolTest, IsIdleWhenTheMessagesThatHandlersPostAreHandled) {
         ASSERT_EQ(ring_[0]->post(Hop{99}), SendResult::ok);
         EXPECT_TRUE(pool_.waitUntilIdle(late()));
         EXPECT_TRUE(isDone_);
-        EXPECT_TRUE(pool_.waitUntilIdle({})) << "a deadline that has passed";
     }
 }
 

@@ -210,6 +210,8 @@ TEST(LastValueLifeTest, ValuesNeedNoCopyWithoutReaders) {
     EXPECT_EQ(last, 7);
 }
 
+#if defined(__cpp_exceptions)
+
 struct Throwing {
     explicit Throwing(int number) : value(number) {
         if (number < 0) {
@@ -243,6 +245,8 @@ TEST(LastValueErrorTest, ExceptionOfTheHandlerLeavesProcess) {
     EXPECT_EQ(number.publish(2), SendResult::ok);
     EXPECT_TRUE(number.process());
 }
+
+#endif
 
 }  // namespace
 }  // namespace sluice

@@ -34,7 +34,7 @@ protected:
     }
 
     Script script;
-    const Pacing pacing;
+    const Pacing pacing{};
 };
 
 TEST_F(BatchPacingTest, PausesFor600NanosecondsAndTwiceThatFrom24MessagesTo511) {

@@ -34,15 +34,32 @@ TEST(MpscLanesStressTest, DeliversWhatFourProducersPush) {
     stressAtAllCapacities<MpscLanesShape>(4);
 }
 
+constexpr std::size_t roomOfHandle = 4;
+
+/// The work of thread `self`: `count` producers, one after the other, push up to 5 messages each.
+template <class Queue>
+void useHandles(Queue& queue, std::size_t self, std::size_t count,
+                std::vector<std::uint64_t>& accepted, Progress& progress) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t handle = self * count + i;
+        auto producer = queue.producer();
+        std::uint64_t& pushed = accepted[handle];
+        while (pushed < i % (roomOfHandle + 2) &&
+               producer.tryPush(Stamp::of(handle, pushed)) == SendResult::ok) {
+            ++pushed;
+        }
+        progress.accepted.at(self).store(i, std::memory_order_relaxed);
+    }
+}
+
 /// Thousands of producers, one after the other in each of three threads, while the consumer
 /// harvests.
 template <class Platform>
 void comeAndGo(std::size_t handlesEach) {
     using Queue = MpscLanes<Stamp, TestTraits<Platform>>;
     constexpr std::size_t threads = 3;
-    constexpr std::size_t room = 4;
     CountedMemory memory;
-    Queue queue(room, &memory);
+    Queue queue(roomOfHandle, &memory);
     Progress progress;
     RoundWatch<Queue> watch(progress);
     watch.watch(&queue);
@@ -54,17 +71,7 @@ void comeAndGo(std::size_t handlesEach) {
         Crew crew;
         for (std::size_t self = 0; self < threads; ++self) {
             crew.add([&, self] {
-                for (std::size_t i = 0; i < handlesEach; ++i) {
-                    const std::size_t handle = self * handlesEach + i;
-                    auto producer = queue.producer();
-                    for (std::uint64_t n = 0; n < i % (room + 2); ++n) {
-                        if (producer.tryPush(Stamp::of(handle, n)) != SendResult::ok) {
-                            break;
-                        }
-                        ++accepted[handle];
-                    }
-                    progress.accepted.at(self).store(i, std::memory_order_relaxed);
-                }
+                useHandles(queue, self, handlesEach, accepted, progress);
                 running.fetch_sub(1, std::memory_order_release);
             });
         }
@@ -105,9 +112,8 @@ template <class Platform>
 void comeAndGoBetweenTwoConsumers(std::size_t handlesEach) {
     using Queue = MpmcLanes<Stamp, TestTraits<Platform>>;
     constexpr std::size_t threads = 2;
-    constexpr std::size_t room = 4;
     CountedMemory memory;
-    Queue queue(room, &memory);
+    Queue queue(roomOfHandle, &memory);
     Progress progress;
     RoundWatch<Queue> watch(progress);
     watch.watch(&queue);
@@ -124,16 +130,7 @@ void comeAndGoBetweenTwoConsumers(std::size_t handlesEach) {
         Crew crew;
         for (std::size_t self = 0; self < threads; ++self) {
             crew.add([&, self] {
-                for (std::size_t i = 0; i < handlesEach; ++i) {
-                    const std::size_t handle = self * handlesEach + i;
-                    auto producer = queue.producer();
-                    std::uint64_t& count = accepted[handle];
-                    while (count < i % (room + 2) &&
-                           producer.tryPush(Stamp::of(handle, count)) == SendResult::ok) {
-                        ++count;
-                    }
-                    progress.accepted.at(self).store(i, std::memory_order_relaxed);
-                }
+                useHandles(queue, self, handlesEach, accepted, progress);
                 running.fetch_sub(1, std::memory_order_release);
             });
             crew.add([&, self] {

@@ -213,13 +213,18 @@ public:
     std::atomic<bool> isReleased{false};
 };
 
+/// The first message is being handled at the return.
+void postTwo(Stuck& stuck) {
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    test::awaitThat([&]() -> bool { return stuck.isInside; });
+    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+}
+
 TEST(ThreadPoolTest, AHandlerThatDoesNotReturnKeepsOneThreadOnly) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
-    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
-    test::awaitThat([&]() -> bool { return stuck.isInside; });
-    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    ASSERT_NO_FATAL_FAILURE(postTwo(stuck));
     const auto deadline = std::chrono::steady_clock::now() + 5ms;
     EXPECT_FALSE(stuck.stopAfterDrain(deadline));
     EXPECT_GE(std::chrono::steady_clock::now(), deadline);
@@ -239,9 +244,7 @@ TEST(ThreadPoolTest, IsNotIdleWhileAHandlerRuns) {
     const Watchdog watchdog([](std::FILE*) {});
     ThreadPool pool(2);
     Running<Stuck> stuck(pool);
-    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
-    test::awaitThat([&]() -> bool { return stuck.isInside; });
-    ASSERT_EQ(stuck.post(Beat{}), SendResult::ok);
+    ASSERT_NO_FATAL_FAILURE(postTwo(stuck));
     const auto deadline = std::chrono::steady_clock::now() + 5ms;
     EXPECT_FALSE(pool.waitUntilIdle(deadline));
     EXPECT_GE(std::chrono::steady_clock::now(), deadline);

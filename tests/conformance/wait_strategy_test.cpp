@@ -23,7 +23,7 @@ struct YieldAtOnce : SpinThenYield {
     YieldAtOnce() : SpinThenYield({0}) {}
 };
 
-// As a Park, in a set that nobody waits for.
+// As a Park, in a set without a waiting thread.
 template <class Platform>
 struct InASet : private BasicWaitSet<Platform>, BasicWaitSet<Platform>::Member {
     using Member = typename BasicWaitSet<Platform>::Member;

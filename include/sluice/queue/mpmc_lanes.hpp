@@ -76,7 +76,7 @@ public:
     /// its handler returns or throws. Returns the number of messages; 0 if there is no such lane.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
-        Lane* const lane = max == 0 ? nullptr : hold();  // to hold one in vain would wake nobody
+        Lane* const lane = max == 0 ? nullptr : hold();  // a hold in vain wakes no other
         if (lane == nullptr) {
             return 0;
         }

@@ -24,7 +24,7 @@ namespace sluice::nats::detail {
 /// file "origin". Without a folder, or if the file cannot be written, a random number. Never 0.
 std::uint64_t originOf(const std::string& outboxFolder);
 
-/// The answer to a caller of Outlet::confirm(). Null if nobody waits for it. Destroyed without an
+/// The answer to a caller of Outlet::confirm(). Null without such a caller. Destroyed without an
 /// answer, it answers `closed`.
 struct AnswerClosed {
     void operator()(std::promise<OutletResult>* promise) const noexcept {

@@ -4,23 +4,23 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// Assertions against misuse, with one replaceable handler for the whole program.
+/// Assertions against misuse of the library, with one replaceable handler for the whole program.
 ///
-/// SLUICE_ASSERT is active unless NDEBUG is defined. No type of this library changes its layout or
-/// its members with NDEBUG, so translation units built with and without it can exchange objects.
+/// SLUICE_ASSERT is active unless NDEBUG is defined. NDEBUG changes no type's layout or members, so
+/// translation units built with and without NDEBUG can exchange objects.
 
 namespace sluice {
 
-/// A failure and its place. All strings live at least until the handler returns.
+/// A failed assertion and its place. The strings are valid at least until the handler returns.
 struct AssertionFailure {
-    const char* expression;  ///< the condition as written; empty when there is none to show
-    const char* message;     ///< says how to do it right
+    const char* expression;  ///< the condition as written; empty if there is none
+    const char* message;     ///< how to use the library correctly
     const char* file;
     int line;
 };
 
-/// Called for a failed assertion, on the thread that failed. It must not throw. When it returns,
-/// the program ends with std::abort.
+/// A function called for a failed assertion, on the thread that failed. An AssertionHandler must
+/// not throw. The program calls std::abort when the handler returns.
 using AssertionHandler = void (*)(const AssertionFailure&);
 
 namespace detail {
@@ -29,15 +29,14 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 
 }  // namespace detail
 
-/// Installs a handler and returns the previous one. nullptr means the default handler, which prints
-/// one line to stderr: `sluice: <message> [<expression>] at <file>:<line>`. Any thread may call it.
+/// Installs a handler and returns the previous handler. nullptr selects the default handler, which
+/// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // Release here and acquire in failAssertion: the handler may read data that its installer wrote
-    // before.
+    // Releases what the installer wrote before; failAssertion() acquires it.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
-/// Passes a failure to the handler and ends the program, also in release builds. Allocates nothing.
+/// Passes a failure to the assertion handler and aborts the program, also in release builds.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 failAssertion(const AssertionFailure& failure) noexcept {
     if (const AssertionHandler handler = detail::assertionHandler.load(std::memory_order_acquire)) {
@@ -53,9 +52,9 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. A check that keeps state between two
-/// functions has this as a template parameter, so that the linker never joins the first function of
-/// a unit with NDEBUG to the second one of a unit without.
+/// Whether SLUICE_ASSERT is active in this translation unit. Templates that check with state take
+/// this flag as a parameter, so that the linker never mixes functions built with and without
+/// NDEBUG.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else
@@ -64,8 +63,8 @@ static constexpr bool assertionsAreActive = true;
 
 }  // namespace sluice::detail
 
-/// SLUICE_ASSERT(condition, message): an expression of type void, allowed in constexpr functions.
-/// The message says how to do it right. With NDEBUG the condition is compiled but never evaluated.
+/// SLUICE_ASSERT(condition, message) is a void expression, allowed in constexpr functions. The
+/// message tells the correct usage. NDEBUG compiles the condition, but never evaluates it.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && (condition))
 #else

@@ -9,8 +9,8 @@
 
 namespace sluice {
 
-/// The type of a counter that several threads use: 64 bits, or 32 bits if 64 would need a lock. A
-/// counter of 32 bits starts again at 0 after 4 billion.
+/// The integer type of counters shared by threads: 64 bits, or 32 bits if 64-bit atomics need a
+/// lock. A 32-bit counter wraps to 0 after 4 billion.
 using CounterWord = StdPlatform::WideWord;
 
 /// A counter that one thread writes and any thread reads.
@@ -19,15 +19,15 @@ using CounterWord = StdPlatform::WideWord;
 ///     handled.add(1);                             // the writer
 ///     const std::uint64_t count = handled.get();  // any thread
 ///
-/// A thread that reads a count sees all that the writer saw before it counted. If the writer adds
-/// to `accepted` before `handled`, a thread that reads `handled` first never finds it larger.
+/// A thread that reads a count sees all writes the writer made before add(). If the writer adds to
+/// `accepted` before `handled`, a thread that reads `handled` first never finds `handled` larger.
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
     [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        // The mask instead of a cast, which -Wuseless-cast reports on most machines.
+        // A mask instead of a cast, because -Wuseless-cast warns about a cast between equal types.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1
     }
@@ -36,11 +36,11 @@ public:
     }
 
 private:
-    // Edge: E1 count  count release .. acquire
+    // Edge E1: add() releases count_, which get() acquires.
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
-/// A number of 64 bits that one thread writes and any thread reads. It publishes no other data.
+/// A 64-bit number that one thread writes and any thread reads. Reads synchronize no other data.
 ///
 ///     sluice::SingleWriterNumber<> latest;
 ///     latest.set(17);                             // the writer
@@ -50,7 +50,7 @@ template <class Platform = StdPlatform,
 class SingleWriterNumber {
 public:
     void set(std::uint64_t value) noexcept {
-        value_.store(value, std::memory_order_relaxed);  // it publishes no other data
+        value_.store(value, std::memory_order_relaxed);  // the number publishes no other data
     }
     [[nodiscard]] std::uint64_t get() const noexcept {
         return value_.load(std::memory_order_relaxed);
@@ -60,9 +60,8 @@ private:
     typename Platform::template Atomic<std::uint64_t> value_{0};
 };
 
-/// SingleWriterNumber for a processor that exchanges no 64 bits without a lock. The writer never
-/// waits. A reader that has interrupted the writer reads the earlier number; another reader retries
-/// if the number changed.
+/// SingleWriterNumber for a processor without lock-free 64-bit atomics. The writer never waits. A
+/// reader retries if the writer stored a new number during the read.
 template <class Platform>
 class SingleWriterNumber<Platform, false> {
     template <class T>
@@ -92,12 +91,12 @@ public:
     }
 
 private:
-    // Origin: Linux's seqcount_latch, but a write fills one of the two copies instead of both.
+    // Origin: Linux's seqcount_latch, but each write fills only one of the two copies.
     //
     // Edges:
-    //   E1 value  halves written -> version release .. acquire -> halves read
-    //   E2 reuse  half release .. acquire: a reader that has read a half of a later number sees a
-    //             later version
+    //   E1 value: set() writes the halves and releases version_, which get() acquires.
+    //   E2 reuse: each half is a release store and an acquire load, so a reader that saw a half of
+    //   a newer number also sees a newer version.
 
     struct Halves {
         Atomic<std::uint32_t> low{0};
@@ -108,8 +107,8 @@ private:
     Atomic<std::uint32_t> version_{0};
 };
 
-/// Raises `maximum` to `value` if it is lower. For statistics of several writers: it orders
-/// nothing. Lock-free; only a load if there is nothing to raise.
+/// Raises `maximum` to `value` if `value` is larger. Several threads may update the same statistic.
+/// storeMax() is lock-free, orders no other data, and only loads if `maximum` is large enough.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
     T seen = maximum.load(std::memory_order_relaxed);

@@ -47,19 +47,19 @@ inline constexpr bool isExpectedOrUnexpected<Unexpected<E>> = true;
 ///     const auto number = parse("42");
 ///     use(number ? *number : 0);  // otherwise number.error()
 ///
-/// Use it if a failure is an ordinary result, or if a set-up must fail without exceptions. It is
-/// trivially copyable and trivially destructible if T and E are. T may be E or void.
+/// Use Expected if failure is an ordinary result, or if a set-up must fail without exceptions. An
+/// Expected is trivially copyable and destructible if T and E are. T may be E or void.
 ///
-/// Errors: reading the value of a failure, or the error of a success, asserts, and ends the program
-/// in a release build. If an assignment throws while it replaces a value by an error or the
-/// reverse, there may be neither; hasValue() is then false.
+/// Errors: value() on a failure and error() on a success assert, and end the program in release
+/// builds. If an assignment that switches between value and error throws, the Expected may hold
+/// neither, and hasValue() returns false.
 template <class T, class E>
 class [[nodiscard]] Expected {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
                   "Expected<T, E>: T must be a plain object type or void");
 
 public:
-    /// A success, made from a value that converts to T implicitly.
+    /// A success, from a value that converts implicitly to T.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
                                                 !detail::isExpectedOrUnexpected<std::decay_t<U>>,
                                             int> = 0>
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] constexpr bool hasValue() const noexcept { return state_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return hasValue(); }
 
-    /// The error. Asserts that there is one.
+    /// The error. Asserts that there is an error.
     [[nodiscard]] constexpr const E& error() const& noexcept {
         SLUICE_ASSERT(state_.index() == 1, "Expected holds no error; ask hasValue() first");
         return std::get<1>(state_).error();

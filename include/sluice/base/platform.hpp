@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// The parts of the machine that a concurrent algorithm may use: cache lines, atomics, shared
-/// storage, clock, fence and scheduler.
+/// What concurrent algorithms use of the machine: cache lines, atomics, shared storage, clock,
+/// fence and scheduler.
 ///
-/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Then
-/// SLUICE_THREAD_LOCAL is empty, unless the program defines it as `thread_local` in all units.
+/// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
+/// threads SLUICE_THREAD_LOCAL is empty, unless the whole program defines it as `thread_local`.
 
 #include <sluice/base/assert.hpp>
 
@@ -38,8 +38,8 @@
 #endif
 #endif
 
-// clang before 19 moves the computation of a thread-local variable's address out of a coroutine's
-// loop, and uses the address on other threads. So functions that return one are opaque calls.
+// clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and uses
+// the address on other threads. Functions that return such an address are therefore not optimized.
 #if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
 #define SLUICE_THREAD_ADDRESS [[clang::optnone]]
 #else
@@ -57,10 +57,10 @@
 namespace [[gnu::visibility("default")]] sluice {
 
 /// The distance in bytes at which two variables do not share a cache line: 128 on Apple silicon, 4
-/// on Arm's M profile (single-core parts without shared lines), 64 everywhere else.
+/// on single-core Arm M-profile parts, 64 everywhere else.
 ///
-/// std::hardware_destructive_interference_size is not used, because with g++ it follows -mtune, so
-/// two translation units of one program may disagree about it.
+/// std::hardware_destructive_interference_size is not used, because in g++ the constant depends on
+/// -mtune and may differ between two translation units of a program.
 #if defined(__APPLE__) && defined(__aarch64__)
 inline constexpr std::size_t cacheLineSize = 128;
 #elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
@@ -69,28 +69,28 @@ inline constexpr std::size_t cacheLineSize = 4;
 inline constexpr std::size_t cacheLineSize = 64;
 #endif
 
-/// Requests the cache line of `address` with the right to write it. A hint that never faults, so
-/// any address is allowed.
+/// Prefetches the cache line of `address` for writing. The prefetch never faults, so any address is
+/// allowed.
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
-    // The builtin would request a shared copy unless the target is known to have this instruction.
-    // All x86-64 processors execute it, the oldest as a no-operation.
+    // __builtin_prefetch() would fetch a shared copy unless the compiler's target has `prefetchw`.
+    // Every x86-64 processor accepts `prefetchw`; the oldest ones ignore the instruction.
     asm volatile("prefetchw (%0)" : : "r"(address));
 #else
     __builtin_prefetch(address, 1);
 #endif
 }
 
-/// Requests the cache line of `address` for a load. A hint that never faults.
+/// Prefetches the cache line of `address` for reading. The prefetch never faults.
 inline void prefetchForRead(const void* address) noexcept {
     __builtin_prefetch(address, 0);
 }
 
-/// Pauses for a moment between two polls of a shared location. It never blocks and orders nothing
-/// between threads, but the compiler moves no memory access across it.
+/// Pauses for a moment between two polls of a shared location. cpuPause() never blocks and orders
+/// nothing between threads, but the compiler moves no memory access across the call.
 ///
-/// 40-140 cycles on x86, 10-50 on AArch64, nothing elsewhere. AArch64 executes `isb`, because its
-/// `yield` does nothing on cores without hardware threads.
+/// A pause takes 40-140 cycles on x86, 10-50 on AArch64, and none elsewhere. AArch64 executes
+/// `isb`, because `yield` does nothing on AArch64 cores without hardware threads.
 inline void cpuPause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -114,8 +114,8 @@ constexpr bool nothrowBuildable() noexcept {
     }
 }
 
-/// Builds a T in raw storage: T(args...), or T{args...} for an aggregate without such a
-/// constructor, which messages often are.
+/// Constructs a T in raw storage with T(args...), or with T{args...} if T is an aggregate without
+/// such a constructor.
 template <class T, class... Args>
 T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -129,31 +129,31 @@ inline void compilerBarrier() noexcept {
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-/// A sequentially consistent fence that also compiles under ThreadSanitizer, which knows no fences.
+/// A sequentially consistent fence that also compiles under ThreadSanitizer, which lacks fences.
 inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction drains the store buffer whatever its address. A local variable creates
-    // no happens-before edge, so it hides no data race from the sanitizer.
+    // A locked instruction on any address drains the store buffer. A local variable creates no
+    // happens-before edge, so the instruction hides no data race from ThreadSanitizer.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // On other processors a read-modify-write orders other addresses only between threads that
-    // change the same variable: the earlier change releases, and the later change acquires.
+    // Outside x86, read-modify-writes order other addresses only between threads that change the
+    // same variable: the earlier change releases, and the later change acquires.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
 }
 
-/// The system call behind AsymmetricFence; tests replace it by scripted kernels.
+/// The system call behind AsymmetricFence. Tests replace MembarrierKernel with fake kernels.
 struct MembarrierKernel {
-    // These values belong to the kernel's ABI. Old kernel headers do not define them.
+    // The kernel's ABI fixes these two command numbers, which old kernel headers do not define.
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the command. Keeps errno. Not inlined, so that its
-    /// callers can be.
+    /// Returns true if the kernel carried out the membarrier command. Keeps errno. Not inlined, so
+    /// that the compiler can inline the callers.
     [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -168,13 +168,13 @@ struct MembarrierKernel {
 
 }  // namespace detail
 
-/// Raw, aligned storage for one T. The owner knows whether a T lives in it; the Cell does not.
+/// Raw, aligned storage for one T. Only the Cell's owner knows whether a T lives in the Cell.
 ///
-/// Use it for the slots of a ring or a pool. Use std::optional unless its state byte matters.
+/// Use Cell for slots of a ring or a pool, and std::optional where a state byte is harmless.
 ///
 /// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// class that holds an array of Cells has a constexpr constructor if the array is in a union with
-/// an initialised `char`.
+/// class with an array of Cells can have a constexpr constructor if a union holds the array and an
+/// initialised `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -185,27 +185,27 @@ public:
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
-    /// Builds a T in the empty Cell, which stays empty if the constructor throws. See buildAt().
+    /// Constructs a T in the empty Cell. The Cell stays empty if T's constructor throws.
     template <class... Args>
     T& construct(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
     }
 
-    /// The T that lives here. Undefined if there is none.
+    /// The T in this Cell. Undefined if the Cell is empty.
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
-    /// Destroys the T that lives here.
+    /// Destroys the T in this Cell.
     void destroy() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>) {
             get().~T();
         }
     }
 
-    /// Destroys the T, and writes into its cache lines, so that only this processor has them. Call
-    /// it before another thread constructs the next T here: the line then moves back as a whole and
-    /// can be prefetched. Measured: docs/decisions/rings.md. A T of more than four lines writes
-    /// only the first one.
+    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Call it
+    /// before another thread constructs the next T in the Cell: the other processor can then
+    /// prefetch the whole line. Measured: docs/decisions/rings.md. If T is larger than four lines,
+    /// only the first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
@@ -217,14 +217,14 @@ public:
     }
 
 private:
-    static constexpr std::size_t lineSize = 64;  // larger lines get more stores than needed
-    // The number of bytes at the end of a T that are certainly in one line.
+    static constexpr std::size_t lineSize = 64;  // larger lines get extra stores
+    // The number of bytes at the end of a T that certainly lie in one cache line.
     static constexpr std::size_t lastPart = alignof(T) < lineSize ? alignof(T) : lineSize;
 
     alignas(T) unsigned char storage_[sizeof(T)];
 };
 
-/// Makes both sides full fences, for kernels without membarrier or if both sides run equally often.
+/// Full fences on both sides, for kernels without membarrier or for sides that run equally often.
 class PortableFence {
 public:
     static void light() noexcept { detail::fullFence(); }
@@ -238,22 +238,22 @@ public:
 ///     often:   x = 1; Fence::light(); r1 = y;
 ///     seldom:  y = 1; Fence::heavy(); r2 = x;         // never r1 == 0 && r2 == 0
 ///
-/// x and y are atomic; the accesses are relaxed or stronger. For a light() in one thread and a
-/// heavy() in another thread of the same process, one of them sees everything before the other one.
-/// Two calls of heavy() are ordered in the same way; two calls of light() are not. Pass data on
-/// with a release and an acquire, because ThreadSanitizer does not see the fences.
+/// x and y are atomics with relaxed or stronger accesses. Of a light() and a heavy() in two threads
+/// of one process, the later fence sees everything before the earlier fence. Two calls of heavy()
+/// are ordered the same way; two calls of light() are not. ThreadSanitizer does not see these
+/// fences, so pass data between threads with release and acquire.
 ///
-/// With Linux's membarrier(2), light() is a compiler barrier, and heavy() makes the kernel run a
-/// full barrier on every processor that executes a thread of this process. Other threads have
-/// passed one in the context switch. Otherwise both are full fences. The choice is made once, while
-/// the program starts or by the first call of any member.
+/// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
+/// full barrier on every processor that executes a thread of the process. Without membarrier,
+/// light() and heavy() are full fences. The program chooses once, at its start or in the first call
+/// of any member.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
 /// handler and in a forked child.
 ///
-/// Errors: if the kernel refuses the barrier later, heavy() ends the program, because a fence on
-/// one side alone cannot keep the promise. So a sandbox must allow membarrier (flags 0), or be
-/// installed before the first use.
+/// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before,
+/// because light() alone orders nothing. A sandbox must allow membarrier with flags 0, or be
+/// installed before the first use of the fence.
 ///
 /// Performance: light() takes 0.3 ns; heavy() takes 0.4 us if no other thread of the process runs,
 /// and 2-10 us otherwise. A full fence takes 5-20 ns on x86.
@@ -261,7 +261,7 @@ template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
     [[gnu::always_inline]] static void light() noexcept {
-        // Relaxed: the choice publishes no other data, and never changes once made.
+        // Relaxed: the fence's choice publishes no other data, and is made only once.
         if (__builtin_expect(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier,
                              1)) {
             detail::compilerBarrier();
@@ -270,8 +270,8 @@ public:
         }
     }
 
-    /// light() if it is known to be a compiler barrier; otherwise does nothing and returns false,
-    /// so that the caller needs no stack frame for the full fence.
+    /// Runs light() if light() is a compiler barrier. Returns false and does nothing if a full
+    /// fence is needed, so that the inlined caller needs no stack frame.
     [[gnu::always_inline]] static bool tryLight() noexcept {
         const Choice choice =
             shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
@@ -295,13 +295,13 @@ public:
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
-    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. One
-    // compare-exchange from `undecided` makes the choice. Before it, light() is a full fence.
+    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. A
+    // compare-exchange makes the choice; until then light() is a full fence.
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
-    /// Runs before main(), because with several threads the kernel takes some 15 ms to register the
-    /// process.
+    /// Chooses the fence before main(), because registering a process with several threads takes
+    /// the kernel about 15 ms.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
@@ -311,12 +311,12 @@ private:
 
     static Choice decide() noexcept {
         if constexpr (std::is_same_v<Kernel, detail::MembarrierKernel>) {
-            (void)&decideAtStart;  // a program that uses the fence has code for this call
+            (void)&decideAtStart;  // a program that uses the fence also runs decideAtStart()
         }
         Choice choice = shared_.choice.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
-            // Relaxed: see light(). If another thread was first, `choice` receives its choice.
+            // Relaxed: see light(). `choice` receives the choice of a faster thread.
             if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -324,13 +324,13 @@ private:
         return choice;
     }
 
-    /// Registers the process with the kernel and tries the barrier.
+    /// Registers the process with the kernel and tries membarrier.
     static bool hasMembarrier() noexcept {
         return Kernel::call(Kernel::commandRegisterPrivateExpedited) &&
                Kernel::call(Kernel::commandPrivateExpedited);
     }
 
-    /// Registers the process and retries.
+    /// Registers the process for membarrier again and retries.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!hasMembarrier()) {
             failAssertion(
@@ -341,14 +341,14 @@ private:
         }
     }
 
-    // Each light() reads the choice, so no variable of the program shares its lines. Two lines,
-    // because processors prefetch lines in pairs.
+    // Each light() reads the choice, so no other variable shares its cache lines. The choice takes
+    // two lines, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
 
-    // Usable before any dynamic initialisation. A forked child inherits it; without the
-    // registration, heavy() registers again.
+    // The fence is usable before dynamic initialisation. A forked child inherits the choice; if the
+    // child is not registered for membarrier, heavy() registers it.
     inline static Shared shared_{};
 };
 
@@ -358,11 +358,11 @@ using AsymmetricFence = BasicAsymmetricFence<>;
 using AsymmetricFence = PortableFence;
 #endif
 
-/// The machine as the standard library gives it.
+/// The machine as the standard library provides it.
 ///
 /// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
-/// and uses these parts only through it. So a test runs the shipped header on another platform: a
-/// model checker, a fault injector, a clock that the test moves, or a kernel without membarrier:
+/// and accesses the machine only through the platform. Tests run the shipped headers on a model
+/// checker, a fault injector, a fake clock, or a kernel without membarrier:
 ///
 ///     struct PortablePlatform : sluice::StdPlatform {
 ///         using Fence = sluice::PortableFence;
@@ -370,8 +370,8 @@ using AsymmetricFence = PortableFence;
 struct StdPlatform {
     static constexpr bool hasThreads = true;
 
-    /// An address that no other living thread has. On Linux it is the same in all shared objects of
-    /// a program, even if each shared object has its own copy of this function.
+    /// An address that differs for each living thread. On Linux all shared objects of a program get
+    /// the same address for a thread, even if each shared object has its own copy of thisThread().
     SLUICE_THREAD_ADDRESS static const void* thisThread() noexcept {
 #if defined(__linux__)
         return __builtin_thread_pointer();
@@ -381,8 +381,8 @@ struct StdPlatform {
 #endif
     }
 
-    /// A number that no other thread has or had; at least 1. Shared libraries that hide their
-    /// symbols count threads separately, so their numbers may be equal.
+    /// A number of at least 1, unique among all past and present threads. Shared libraries that
+    /// hide their symbols count threads separately, so numbers of two libraries may be equal.
     static std::size_t threadNumber() noexcept {
         static std::atomic<std::size_t> last{0};
         static thread_local const std::size_t number =
@@ -390,34 +390,34 @@ struct StdPlatform {
         return number;
     }
 
-    /// Whether the calling thread runs handlers. HandlerThread writes it.
+    /// Whether the calling thread runs message handlers; written by HandlerThread.
     SLUICE_THREAD_ADDRESS static bool& runsHandlers() noexcept {
         static thread_local bool runs = false;
         return runs;
     }
 
-    /// A shared variable with std::atomic's interface; memory orders are always passed explicitly.
+    /// A shared variable with std::atomic's interface. Callers always pass memory orders.
     template <class T>
     using Atomic = std::atomic<T>;
 
-    /// The widest word that the machine exchanges without a lock: 64 bits, or 32 bits.
+    /// The widest word with lock-free atomic operations: 64 bits, or 32 bits.
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage of one object that threads hand over.
+    /// Storage for one object that threads hand over to each other.
     template <class T>
     using Cell = sluice::Cell<T>;
 
-    /// The clock of timed waits and time stamps; steady.
+    /// The steady clock of timed waits and time stamps.
     using Clock = std::chrono::steady_clock;
 
-    /// The store-load fence that is cheap for the frequent side.
+    /// A store-load fence that is cheap for the side that runs often.
     using Fence = AsymmetricFence;
 
-    /// One step of a short spin; the thread keeps its processor.
+    /// One step of a short spin, in which the thread keeps its processor.
     static void pause() noexcept { cpuPause(); }
 
-    /// One step of a longer wait; another ready thread may have the processor.
+    /// One step of a longer wait, in which another ready thread may run on the processor.
     static void yield() noexcept { std::this_thread::yield(); }
 };
 

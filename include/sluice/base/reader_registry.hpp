@@ -14,11 +14,11 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// The number of slots in a group.
+/// The number of slots in a group of reader slots.
 template <class Platform>
 inline constexpr unsigned readersInGroup = 32;
 
-/// The entries of one reader thread: the addresses of the objects that it reads.
+/// The entries of a reader thread: the addresses of the objects that the thread reads.
 template <class Platform>
 struct alignas(cacheLineSize) ReaderSlot {
     template <class T>
@@ -26,13 +26,13 @@ struct alignas(cacheLineSize) ReaderSlot {
     using Word = std::uintptr_t;
     using Entry = Atomic<Word>;
 
-    // Bits of a word below the address.
+    // Flag bits in an entry's word, below the address.
 
-    /// Flips with each guard of the entry.
+    /// The bit that flips with each guard of an entry.
     static constexpr Word phase = 1;
-    /// Set in the first entry of a slot that is released when its guard ends.
+    /// Marks the first entry of a temporary slot, which the end of its guard releases.
     static constexpr Word temporary = 2;
-    /// The alignment of addresses. No guard uses an entry with a smaller word.
+    /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
 
     static Word wordOf(const void* where) noexcept { return reinterpret_cast<Word>(where); }
@@ -40,8 +40,8 @@ struct alignas(cacheLineSize) ReaderSlot {
         return (word & ~(firstAddress - 1)) == wordOf(where);
     }
 
-    /// The entry of the object's outermost guard, and its word. Null if there is none. Guards end
-    /// in reverse order, so no entry behind an idle one is in use.
+    /// Finds the entry of the object's outermost guard and its word, or returns null. Guards end in
+    /// reverse order, so no entry behind an idle entry is in use.
     const Entry* find(const void* where, Word& word) const noexcept {
         for (const Entry& entry : entries) {
             word = entry.load(std::memory_order_acquire);  // E1
@@ -57,13 +57,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // Used by guards of an object that has an outer guard. Not read by grace periods.
+    // The entry of guards nested in a guard of the same object. Grace periods ignore `inner`.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The entry that the owner waits for in waitForOthers(), otherwise null; and its word.
+    // The entry for which the owner waits in waitForOthers(), or null; and the word of this entry.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // The slot's group has its `bit` here while it is taken. Written by each owner.
+    // The slot's `bit` is set in its group's word `taken` while a thread has the slot.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
@@ -71,8 +71,8 @@ struct alignas(cacheLineSize) ReaderSlot {
 }  // namespace detail
 
 /// A registry of the threads that read shared objects: hazard pointers that name whole objects
-/// instead of nodes. A thread that has unlinked an element waits for the readers of this object
-/// only, and then frees the element.
+/// instead of nodes. A thread that has unlinked an element of an object waits until the current
+/// readers of this object are done, and then frees the element.
 ///
 ///     reader                                       remover
 ///     auto guard = registry.enter(&list);          node = list.unlink();
@@ -81,14 +81,14 @@ struct alignas(cacheLineSize) ReaderSlot {
 ///
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
 /// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
-/// waitForOthers() if each reads the object of the other's call. Threads that have called
-/// enter(where) must end before the registry is destroyed. A reader preempted inside one object
-/// delays removals of this object only. After hasPassed() has returned true, or waitForOthers() has
-/// returned, the caller sees all writes of the earlier guards of the object.
+/// waitForOthers() for objects that the other thread reads. Threads that have called enter(where)
+/// must end before the registry is destroyed. A preempted reader delays removals only from the
+/// object that it reads. A thread that waited for a guard with hasPassed() or waitForOthers() sees
+/// all writes made under this guard.
 ///
-/// Performance: enter() is a store and a light fence. A thread's first enter(), and guards of more
-/// than eight objects on one thread, take a slot, which may allocate: std::bad_alloc changes
-/// nothing. A remover reads one word for each group of slots, and the slots of running threads.
+/// Performance: enter() is a store and a light fence. The first enter() of a thread takes a slot,
+/// as does a guard beyond eight objects. Taking a slot may throw std::bad_alloc without any effect.
+/// A remover reads one word for each group of slots, and the slots of running threads.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -109,12 +109,12 @@ private:
         Slot slots[size];
     };
 
-    /// Walks over the slots that are taken.
+    /// Iterates over the slots that threads have taken.
     class Walk {
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
 
-        /// Returns null at the end. Not inlined, because each removal walks several times.
+        /// Returns the next taken slot, or null at the end. Not inlined: removals call it often.
         [[gnu::noinline]] Slot* step() noexcept {
             while (left_ == 0) {
                 if (next_ == nullptr) {
@@ -131,11 +131,11 @@ private:
     private:
         Group* group_ = nullptr;
         Group* next_;
-        Word left_ = 0;  // slots of group_ that are still to be visited
+        Word left_ = 0;  // slots of group_ not visited yet
     };
 
 public:
-    /// The time until all guards that an object had at beginGrace() have ended.
+    /// The time until all guards end that the object had when beginGrace() was called.
     class GracePeriod {
     public:
         GracePeriod() noexcept = default;
@@ -145,7 +145,7 @@ public:
         explicit GracePeriod(Group* first) noexcept : walk_(first) {}
 
         Walk walk_{nullptr};
-        // The guard that the period waits for, if any.
+        // The guard for whose end the grace period waits, if any.
         const Slot* slot_ = nullptr;
         const Entry* entry_ = nullptr;
         Word word_ = 0;
@@ -161,7 +161,7 @@ public:
         }
     }
 
-    /// Keeps the elements of one object from being freed.
+    /// A guard that keeps the elements of one object from being freed.
     class [[nodiscard]] ReadGuard {
     public:
         ReadGuard(const ReadGuard&) = delete;
@@ -177,8 +177,8 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // Release (E1): a hasPassed() that reads this guard instead of the end of the last
-            // guard acquires the last guard all the same.
+            // E1: a hasPassed() that reads this guard's word also acquires the end of the previous
+            // guard.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2
         }
@@ -188,12 +188,12 @@ public:
     };
 
     /// Begins to read the object at `where`, an address that is a multiple of 4. Signal handlers
-    /// may call it on a thread that has called it before, for up to eight nested guards.
+    /// may call enter() on a thread that has a slot, for up to eight nested guards.
     ReadGuard enter(const void* where) {
         return enter(*Table::findOr(this, hash_, [this] { return addSlot(); }), where);
     }
 
-    /// Like enter(where), but in a slot that acquire() has returned.
+    /// Like enter(where), but uses a slot that acquire() has returned.
     ReadGuard enter(Slot& slot, const void* where) {
         SLUICE_ASSERT(where != nullptr && (Slot::wordOf(where) & (Slot::firstAddress - 1)) == 0,
                       "enter() needs the address of an object that is aligned to 4 bytes");
@@ -205,21 +205,21 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot. Then no other thread can find an element that
+    /// Returns true if no other thread has a slot. No other thread can then find an element that
     /// the caller has unlinked.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         const Slot* slot = walk.step();
-        // Relaxed: compared only. The guards of ended threads come before (E3).
+        // Relaxed: the thread address is only compared. E3 orders the guards of ended threads.
         while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
             slot = walk.step();
         }
         return slot == nullptr;
     }
 
-    /// Returns true if this thread reads the object.
+    /// Returns true if the calling thread reads the object.
     [[nodiscard]] bool isInside(const void* where) const noexcept {
         return anyOwnSlot([where](const Slot& slot) {
             Word word = 0;
@@ -227,7 +227,7 @@ public:
         });
     }
 
-    /// To be called after unlinking an element. A heavy fence if other threads have slots.
+    /// Call it after unlinking an element. Runs a heavy fence if other threads have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
@@ -235,20 +235,20 @@ public:
         return GracePeriod(firstGroup());
     }
 
-    /// Returns true if all guards of the object that had begun before the period have ended. A
-    /// period is for one object and one thread at a time.
+    /// Returns true if all guards have ended that the object had at beginGrace(). Use a grace
+    /// period for one object, and on one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
-    /// Returns true if no guard of the object is visible. One that begins now may be missed.
+    /// Returns true if no guard of the object is visible. May miss guards that begin concurrently.
     [[nodiscard]] bool looksUnread(const void* where) const noexcept {
         GracePeriod period(firstGroup());
         return hasPassed(period, where);
     }
 
-    /// Waits for the guards of other threads that had begun before the call. It spins, then yields,
-    /// then sleeps.
+    /// Waits until all guards end that other threads had at the call. Spins, then yields, then
+    /// sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
@@ -272,7 +272,7 @@ public:
         return slot;
     }
 
-    /// Takes a slot back that has no guards.
+    /// Takes back a slot without guards.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);       // relaxed: E3
         slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3
@@ -287,7 +287,7 @@ public:
                               Slot::firstAddress;  // relaxed: its thread
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Without assertions the slot stays taken: removers wait, but nothing in use is freed.
+        // Without assertions the slot stays taken: removers wait and free nothing in use.
         if (!isInside) {
             release(slot);
         }
@@ -299,33 +299,35 @@ private:
     // Origin: hazard pointers (M. Michael, 2004), with the reader's fence moved to the remover by
     // membarrier.
     //
-    // Invariants: an entry is below `firstAddress` exactly while no guard uses it. Only the thread
-    // of a slot writes its entries. The entries in use precede the idle ones, each for an object of
-    // its own: a nested guard of the same object is covered by the outer one. Words of consecutive
-    // guards of one entry differ. A thread may hold several slots: one for each shared object of
-    // the program whose code calls enter(), and one for each guard that found no idle entry.
+    // Invariants: an entry is below `firstAddress` exactly while no guard uses the entry. Only a
+    // slot's thread writes its entries. Entries in use precede the idle ones and name different
+    // objects, because the outermost guard of an object covers the nested ones. Consecutive guards
+    // of one entry store different words. A thread may hold several slots: one for each shared
+    // object of the program that calls enter(), and one for each guard that found no idle entry.
     //
     // Edges:
-    //   E1 leave     a guard -> release store to its entry .. acquire load by hasPassed()
-    //   E2 announce  entry stored, light() | heavy(), entry loaded: either hasPassed() sees the
-    //                guard, or the guard no longer finds an element unlinked before heavy()
-    //   E3 slot      last use of a slot -> release of its bit .. acquire by its next owner, or by a
-    //                thread that finds it free
-    //   E4 list      construction of a group -> release push .. acquire load by hasPassed()
-    //   E5 alone     unlinked, light(), slots loaded | slot taken, heavy(), the guard's first load:
-    //                either the remover sees the new slot, or the guard does not find the element
+    //   E1 leave: the end of a guard releases its entry, which hasPassed() acquires.
+    //   E2 announce: a reader stores its entry, calls light() and loads elements; a remover
+    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the guard, or the guard
+    //     misses the element.
+    //   E3 slot: release() clears the slot's bit with release; the next owner or a Walk acquires
+    //     it.
+    //   E4 list: take() releases a new group, which firstGroup() acquires.
+    //   E5 alone: a remover unlinks, calls light() and loads slots; a reader takes a slot, calls
+    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader misses the
+    //     element.
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 
     Group* firstGroup() const noexcept { return groups_.load(std::memory_order_acquire); }  // E4
 
-    /// For a thread without a slot. A thread that is ending receives one for this guard only.
+    /// Adds a slot for this thread. An ending thread receives a temporary slot for one guard.
     [[gnu::cold, gnu::noinline]] Slot* addSlot() {
         Slot* const slot = Table::add(*this);
         return slot != nullptr ? slot : &markTemporary(acquire());
     }
 
-    /// A guard inside other guards of this thread.
+    /// Creates a guard for a thread that already has a guard.
     [[gnu::noinline]] ReadGuard enterInside(Slot& slot, const void* where) {
         for (Entry& entry : slot.entries) {
             const Word word = entry.load(std::memory_order_relaxed);  // relaxed: its own
@@ -336,29 +338,29 @@ private:
                 return ReadGuard(slot.inner, 0, where);
             }
         }
-        // A slot for this guard. The thread is not new, so E5 needs no heavy().
+        // A temporary slot for this guard. The thread has a slot already, so E5 needs no heavy().
         Entry& entry = markTemporary(take()).entries[0];
         return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // Keeps the phase, so that words of consecutive guards differ. Release (E1): as in
-        // ReadGuard, a hasPassed() may read this word instead.
+        // Keeps the phase, so that consecutive guards store different words. E1: hasPassed() may
+        // acquire this word instead of the guard's end.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
                     std::memory_order_release);
         return slot;
     }
 
-    /// A Slot::temporary slot has one guard, which uses the first entry.
+    /// Releases a Slot::temporary slot, whose only guard uses the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
         entry.store(entry.load(std::memory_order_relaxed) & Slot::phase,
                     std::memory_order_release);  // E1
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if a slot of this thread passes the test. Relaxed: a thread recognises its own
-    /// slots only.
+    /// Returns true if a slot of this thread passes the test. Relaxed loads of `thread` are
+    /// sufficient, because a thread only looks for its own slots.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -371,9 +373,9 @@ private:
         return false;
     }
 
-    /// Moves the period to the first guard that it still waits for. Returns true if there is none.
-    /// Ignores the slots of `ignored`. One guard for each slot is enough: the others of the slot
-    /// that had begun before the period are nested in it.
+    /// Moves the grace period to its next unfinished guard. Returns true if all guards have ended.
+    /// Ignores slots of the thread `ignored`. One guard per slot is enough, because a slot's other
+    /// guards of the object are nested in this guard.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -383,7 +385,7 @@ private:
                 period.entry_ = nullptr;
                 return true;
             }
-            // Relaxed: a thread recognises its own slots only.
+            // Relaxed: the address is only compared with the caller's own.
             const bool isIgnored = ignored != nullptr &&
                                    period.slot_->thread.load(std::memory_order_relaxed) == ignored;
             period.entry_ = isIgnored ? nullptr : period.slot_->find(where, period.word_);
@@ -391,8 +393,8 @@ private:
         return false;
     }
 
-    /// Publishes which guard this thread waits for, for isWaitingForThis() of other threads. Also
-    /// with NDEBUG, because units with and without it may be linked together.
+    /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it.
+    /// Compiled also with NDEBUG, because units with and without NDEBUG may be linked together.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             // Relaxed: the store of `awaited` releases it.
@@ -402,7 +404,7 @@ private:
         });
     }
 
-    /// Returns true if the owner of `other` waits for a guard of this thread.
+    /// Returns true if the owner of the slot `other` waits for a guard of this thread.
     bool isWaitingForThis(const Slot& other) const noexcept {
         const Entry* const entry = other.awaited.load(std::memory_order_acquire);
         if (entry == nullptr) {
@@ -428,7 +430,7 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: checked by the exchange.
+            // Relaxed: the compare-exchange checks the value.
             group->next = groups_.load(std::memory_order_relaxed);
             while (!groups_.compare_exchange_weak(group->next, group,
                                                   std::memory_order_release,  // E4
@@ -438,12 +440,12 @@ private:
         Slot& slot = group->slots[__builtin_ctzll(bit)];
         slot.taken = &group->taken;
         slot.bit = bit;
-        // Relaxed: compared with the address of the reading thread only.
+        // Relaxed: only compared with the address of the reading thread.
         slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
         return slot;
     }
 
-    /// Takes a slot of the group, and returns its bit; 0 if there is none.
+    /// Takes a slot of the group and returns the slot's bit, or 0 if all slots are taken.
     static Word takenIn(Group& group) noexcept {
         Word taken = group.taken.load(std::memory_order_relaxed);  // relaxed: checked below
         while (taken != Group::allTaken) {

@@ -17,7 +17,7 @@
 
 namespace sluice {
 
-/// Used as Capacity of a ring: then the capacity is an argument of the constructor.
+/// The Capacity argument of rings that receive their capacity in the constructor.
 inline constexpr std::size_t dynamicCapacity = std::numeric_limits<std::size_t>::max();
 
 constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
@@ -28,9 +28,9 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
     return power;
 }
 
-/// Arithmetic of ring positions. A position is an even number; two positions apart are one message
-/// apart. The lowest bit of the word is free for a mark (closed, in a push, filled). All sums are
-/// taken modulo the Index type, so the wrap is harmless.
+/// Arithmetic of ring positions. A position is an even number, and consecutive messages are two
+/// positions apart. The lowest bit of a position word can mark it as closed, in a push, or filled.
+/// All sums wrap around at the range of the Index type.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -38,7 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest number of slots (a power of two) for which all positions of a lap, and the first
+    /// The largest power of two as number of slots for which all positions of a lap, and the first
     /// position of the next lap, differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
@@ -61,9 +61,9 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The distance at one moment. Retries if `head` moved in between. Acquire, both: a thread that
-    /// counts a message as removed sees its handler's writes, and the last load of `head` is no
-    /// older than the head that the producers had read before they wrote this tail.
+    /// The number of messages at one moment. Retries if `head` moved between its two loads. By the
+    /// acquires, a thread that counts a message as removed sees its handler's writes. The last load
+    /// of `head` is at least as new as the head known to the tail's producer.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -75,12 +75,11 @@ struct RingPositions {
         }
     }
 
-    /// The mask for at(). `slots` is a power of two.
+    /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. A position counts half slots, so one multiplication gives the byte
-    /// offset, which saves a shift in each push and pop. Slots with an odd number of bytes need the
-    /// shift.
+    /// The slot at a position. A position is twice the slot's index, so one multiplication gives
+    /// the byte offset and saves a shift in each push and pop. Slots of odd size need the shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -95,8 +94,8 @@ struct RingPositions {
 
 namespace detail {
 
-/// The slots of a ring: a power of two, at least `MinSlots`, so a mask finds a position's slot.
-/// With the capacity in the type, they lie in the object.
+/// The slots of a ring, with the capacity as template argument. The number of slots is a power of
+/// two and at least `MinSlots`, so that a mask maps positions to slots.
 template <class Slot, std::size_t Capacity, class Index, std::size_t MinSlots = 1>
 class RingStorage {
     using Positions = RingPositions<Index>;
@@ -116,7 +115,7 @@ private:
     Slot slots_[slotCount];
 };
 
-/// With a capacity chosen at run time, the constructor takes the slots from a memory resource.
+/// The slots of a ring whose constructor allocates them from a memory resource.
 template <class Slot, class Index, std::size_t MinSlots>
 class RingStorage<Slot, dynamicCapacity, Index, MinSlots> {
     using Positions = RingPositions<Index>;
@@ -162,7 +161,7 @@ private:
     Slot* slots_;
 };
 
-/// The positions that a push owns: `count` of them from `position` on; none unless `ok`.
+/// The `count` positions that a push owns, beginning at `position`. Empty unless `result` is `ok`.
 template <class Index>
 struct SlotClaim {
     SendResult result;
@@ -170,8 +169,8 @@ struct SlotClaim {
     std::size_t count;
 };
 
-/// Consecutive slots owned by a producer, which fills and commits them one by one. When it is
-/// destroyed, the slots left are given up.
+/// Consecutive slots owned by a producer, which fills and commits the slots one by one. Destroying
+/// the reservation gives up its uncommitted slots.
 template <class Ring, class T, class Traits>
 class RingReservation {
     using Index = typename Traits::Index;
@@ -196,14 +195,14 @@ public:
     /// The number of slots left to commit.
     [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
 
-    /// The number of pushes before that of the current slot, skipped ones included.
+    /// The number of pushes before the push of the current slot, including skipped slots.
     [[nodiscard]] Index number() const noexcept {
         constexpr auto first = static_cast<Index>(Traits::firstPosition);
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);
     }
 
-    /// Constructs the message of the current slot. Call it once per slot. Misuse ends the program
-    /// also in release builds, because the slot may belong to another push.
+    /// Constructs the message of the current slot. Call emplace() once per slot. Misuse ends the
+    /// program in all builds, because the slot may belong to another push.
     template <class... Args>
     T& emplace(Args&&... args) {
         if (__builtin_expect(remaining_ == 0 || message_ != nullptr, 0)) {
@@ -217,7 +216,7 @@ public:
     T& operator*() const noexcept { return *message_; }
     T* operator->() const noexcept { return message_; }
 
-    /// Publishes the message and moves on to the next slot, if any. Misuse ends the program, too.
+    /// Publishes the message and moves to the next slot, if any. Misuse ends the program.
     void commit() noexcept {
         if (__builtin_expect(message_ == nullptr, 0)) {
             misused("commit without a message: call emplace first, commit once");

@@ -9,8 +9,8 @@ namespace sluice {
 
 namespace detail {
 
-/// Enters a check, and leaves it at the end of the scope. Units with and without NDEBUG have scopes
-/// of different types: see assertionsAreActive.
+/// Enters a check in the constructor and leaves the check in the destructor. Units built with and
+/// without NDEBUG use different scope types: see assertionsAreActive.
 template <class Check, bool IsActive>
 class CheckScope {
 public:
@@ -34,9 +34,9 @@ private:
 
 }  // namespace detail
 
-/// Detects overlapping calls in a role for one thread at a time: by two threads, or by a handler
-/// and its caller. The role may pass on between calls. Without assertions it costs one byte and no
-/// instruction.
+/// Detects overlapping calls in a role that one thread at a time may have. The overlap may come
+/// from two threads, or from a handler and its caller. Threads may take turns in the role. Without
+/// assertions a RoleCheck costs one byte and no instruction.
 template <class Platform>
 class RoleCheck {
 public:
@@ -46,7 +46,7 @@ private:
     template <class Check, bool IsActive>
     friend class detail::CheckScope;
 
-    // Relaxed, both: a stronger order would create the edge whose absence the check reports.
+    // Relaxed: stronger orders would add the synchronization whose absence the check reports.
     void enter(const char* advice) noexcept {
         if (taken_.exchange(true, std::memory_order_relaxed)) {
             failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
@@ -59,7 +59,7 @@ private:
 
 namespace detail {
 
-/// In place of a RoleCheck, for a role that any number of threads may hold.
+/// Replaces RoleCheck for a role that any number of threads may have simultaneously.
 struct AnyNumber {
     struct Scope {
         Scope(AnyNumber&, const char*) noexcept {}
@@ -74,8 +74,8 @@ inline constexpr const char* oneConsumer = "a second consumer (or a handler cons
 inline constexpr const char* oneProducer = "a second producer on a single-producer queue: use "
                                            "MpscRing or MpscLanes, or one queue per producer";
 
-/// Detects that an object is destroyed while a thread is in one of its functions. Without
-/// assertions it costs four bytes and no instruction.
+/// Detects the destruction of an object while a thread is in one of its functions. Without
+/// assertions a CallCheck costs four bytes and no instruction.
 ///
 ///     void f() { const CallCheck::Scope call(calls_); ... }
 ///     ~Object() { SLUICE_ASSERT(calls_.areNone(), "join the threads that call f() first"); }
@@ -97,14 +97,14 @@ private:
     }
     void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
 
-    // Not an atomic of a platform, because a model checker need not follow assertions.
+    // Not a platform's atomic, because a model checker need not model assertions.
     std::atomic<unsigned> calls_{0};
 };
 
 /// Marks the calling thread as a handler thread while the object lives. Marks may be nested.
 ///
-/// A bus lets no handler wait for room without a time limit, because the handler's own thread may
-/// have to make this room. Shared libraries that hide their symbols know only their own handlers.
+/// Bus handlers must not wait for room without a time limit, because their own thread may have to
+/// make room. Shared libraries with hidden symbols know only their own handlers.
 template <class Platform>
 class HandlerThread {
 public:

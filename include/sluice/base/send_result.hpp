@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// The result of a send: push, publish, post, enqueue. Unless it is `ok`, the caller keeps its
-/// argument, unmoved.
+/// The result of push, publish, post and enqueue functions. Unless the result is `ok`, the caller
+/// keeps its argument unchanged.
 enum class [[nodiscard]] SendResult : std::uint8_t {
     ok,      ///< accepted: the message will be delivered, dropped or discarded, and counted as such
     full,    ///< there was no room at some moment during the call
@@ -21,10 +21,10 @@ enum class Overflow : unsigned char {
     dropOldest,  ///< the oldest queued message makes room, and is counted as dropped
 };
 
-/// Used as `max` of a consume call and as limit of a queue.
+/// No limit, as `max` of consume functions and as the limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
-/// Returns the name of the value, for logs and error messages.
+/// Returns the name of a SendResult for logs and error messages.
 [[nodiscard]] constexpr const char* toString(SendResult result) noexcept {
     return result == SendResult::ok       ? "ok"
            : result == SendResult::full   ? "full"

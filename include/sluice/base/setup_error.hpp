@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-/// Refuses a set-up that cannot work, such as a capacity out of range. `what` names the setting,
-/// `value` is the wanted value, and `limit` is the nearest accepted value.
+/// Reports a set-up that cannot work, such as a capacity out of range. `what` names the setting,
+/// `value` is the requested value, and `limit` is the nearest accepted value.
 ///
-/// Throws std::invalid_argument with the text "<what>: <value>, limit <limit>". Without exceptions
-/// the text goes to the assertion handler, also in release builds, and the program ends.
+/// setupError() throws std::invalid_argument with the text "<what>: <value>, limit <limit>".
+/// Without exceptions, the assertion handler receives the text and the program ends in all builds.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 setupError(const char* what, unsigned long long value, unsigned long long limit) {
     char text[256];
@@ -28,8 +28,8 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 
 namespace detail {
 
-/// Called if there is no memory for a caller that needs some. Throws std::bad_alloc, or calls
-/// setupError() in programs without exceptions.
+/// Reports that an allocation failed. Throws std::bad_alloc, or calls setupError() in programs
+/// without exceptions.
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned long long value,
                 [[maybe_unused]] unsigned long long limit) {
@@ -40,7 +40,7 @@ allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned lon
 #endif
 }
 
-/// The result of call(), or its type's default if the call throws.
+/// The result of call(), or a value-initialised result if call() throws.
 template <class Call>
 auto resultOrDefault(Call call) noexcept -> decltype(call()) {
 #if defined(__cpp_exceptions)
@@ -54,7 +54,7 @@ auto resultOrDefault(Call call) noexcept -> decltype(call()) {
 #endif
 }
 
-// Each function checks one setting, and calls setupError() with the text `what` if it is wrong.
+// The require functions check a setting and call setupError() with the text `what` if it is wrong.
 
 inline void requireAtLeast(const char* what, unsigned long long value, unsigned long long least) {
     if (value < least) {

@@ -6,13 +6,13 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// The base of a registry that its threads may outlive. It counts the users: the owner of the
-/// registry, and each thread with a slot there. The last user destroys the registry.
+/// A reference-counted registry that threads may use after its owner has gone. The users are the
+/// owner and each thread with a slot. The last user destroys the registry.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
-    /// Returns true if the owner has gone. Relaxed: a thread that reads the old value uses the
-    /// registry a little longer, and dropUser() orders its work.
+    /// Returns true if the owner has gone. Relaxed: a thread that reads an old value uses the
+    /// registry a little longer, and dropUser() orders the thread's work.
     [[nodiscard]] bool isAbandoned() const noexcept {
         return isAbandoned_.load(std::memory_order_relaxed);
     }
@@ -20,14 +20,14 @@ public:
 protected:
     ~SharedRegistry() = default;
 
-    /// Called by the owner when it ends, before its dropUser(). Relaxed: see isAbandoned().
+    /// Called by the owner before its dropUser(). Relaxed: see isAbandoned().
     void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
 
     void addUser() noexcept {
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
     }
     void dropUser() noexcept {
-        // Release and acquire: all users' work happens before the destruction.
+        // Release and acquire, so that the work of all users happens before the destruction.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

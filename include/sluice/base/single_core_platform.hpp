@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-/// Confirms that the whole program, with its interrupts, runs on one processor.
+/// Confirms that the whole program and its interrupt handlers run on one processor.
 struct ThisProgramRunsOnOneCore {};
 
 namespace detail {
 
-/// std::atomic without the barriers that other processors would need. On one processor interrupts
-/// see everything in program order, if the compiler keeps this order.
+/// A std::atomic that only constrains the compiler. On a single processor, interrupt handlers see
+/// memory accesses in program order if the compiler keeps this order.
 template <class T>
 class SingleCoreAtomic {
 public:
@@ -67,13 +67,13 @@ private:
 
 }  // namespace detail
 
-/// The platform for microcontrollers with one processor and interrupts. It has no barriers for
-/// other processors.
+/// The platform for microcontrollers with one processor and interrupts.
 ///
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
-/// On several processors it has data races, so the program must name ThisProgramRunsOnOneCore. It
-/// assumes one thread: a caller that waits for an interrupt spins.
+/// SingleCorePlatform has no hardware barriers, so it has data races on several processors. The
+/// program confirms that it has one by naming ThisProgramRunsOnOneCore. There is only one thread,
+/// so a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

@@ -15,19 +15,19 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// The wait between two polls of a condition that another thread makes true: it spins, then yields,
-/// then sleeps.
+/// A back-off between polls of a condition that another thread makes true. Backoff spins, then
+/// yields, then sleeps.
 ///
 ///     sluice::Backoff backoff;
 ///     while (!isReady.load(std::memory_order_acquire)) {
 ///         backoff.wait();
 ///     }
 ///
-/// Use a wait strategy of the module `wait` if the other thread can wake the waiting one.
+/// Use a wait strategy of the module `wait` if the other thread can wake the waiting thread.
 ///
-/// It spins from 1 to 64 pauses, yields 16 times, naps 32 times for 20 us, then doubles the naps up
-/// to `longestNap`. It must sleep, because a real-time thread that only yields never lets a thread
-/// of lower priority run on its processor.
+/// Backoff spins 1 to 64 pauses, yields 16 times, sleeps 32 times for 20 us, and then doubles the
+/// sleep up to `longestNap`. Yielding alone is not enough, because a real-time thread that only
+/// yields keeps threads of lower priority off its processor.
 template <class Platform = StdPlatform>
 class BasicBackoff {
 public:
@@ -46,7 +46,7 @@ public:
         pauses_ *= 2;
     }
 
-    /// Returns true if the next step yields or sleeps.
+    /// Returns true if the next wait() yields or sleeps.
     [[nodiscard]] bool isLong() const noexcept { return pauses_ > maxPauses; }
 
 private:
@@ -83,7 +83,7 @@ private:
 
 using Backoff = BasicBackoff<>;
 
-/// A mutex of one byte that polls: it spins, then yields, then sleeps for at most 50 us at a time.
+/// A one-byte mutex that polls: lock() spins, then yields, then sleeps for at most 50 us at a time.
 ///
 ///     sluice::SpinLock lock;
 ///     {
@@ -91,13 +91,13 @@ using Backoff = BasicBackoff<>;
 ///         ++count;
 ///     }
 ///
-/// Use it for critical sections of a few instructions that call no code of the user. Use std::mutex
-/// if the section allocates, or calls the system or the user's code. Use a mutex with priority
-/// inheritance if a real-time thread must not wait for milliseconds.
+/// Use SpinLock for critical sections of a few instructions that call no user code. Use std::mutex
+/// if the critical section allocates, makes system calls or calls user code. Use a mutex with
+/// priority inheritance if a real-time thread must not wait for milliseconds.
 ///
 /// Thread safety: any thread may call lock() and try_lock(); only the lock holder may call
-/// unlock(). The lock is not recursive and not fair. A preempted holder blocks all others. A thread
-/// that has locked and unlocked it may destroy it, if no other thread will lock it.
+/// unlock(). The lock is neither recursive nor fair. A preempted lock holder blocks all other
+/// threads. The last thread to use the lock may destroy it right after unlock().
 template <class Platform = StdPlatform>
 class BasicSpinLock {
 public:
@@ -108,25 +108,25 @@ public:
     }
 
     [[nodiscard]] bool try_lock() noexcept {
-        // Relaxed: only decides whether the exchange, which takes the cache line from the holder,
-        // is worth a try.
+        // Relaxed: a cheap load first, because the exchange takes the cache line from the lock
+        // holder.
         return !locked_.load(std::memory_order_relaxed) &&
                !locked_.exchange(true, std::memory_order_acquire);  // E1
     }
 
     void unlock() noexcept {
-        // Relaxed: the holder reads its own store.
+        // Relaxed: the lock holder reads its own store.
         SLUICE_ASSERT(locked_.load(std::memory_order_relaxed),
                       "unlock() without lock(): pair them with std::lock_guard");
         locked_.store(false, std::memory_order_release);  // E1
     }
 
 private:
-    // Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiters poll a
-    // shared copy of the line, and write it only when they have seen the lock free.
+    // Origin: test-and-test-and-set with exponential back-off (Anderson 1990). Waiting threads poll
+    // a shared copy of the cache line, and write the line only after they saw the lock free.
     //
-    // Invariant: locked_ is true exactly while some thread is between lock() and unlock().
-    // Edge: E1 hand-over  unlock() release .. acquire by the exchange that finds false
+    // Invariant: locked_ is true exactly while a thread is between lock() and unlock(). Edge E1:
+    // unlock() releases locked_, which the next successful exchange acquires.
 
     static constexpr std::chrono::microseconds longestNap{50};
 

@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// The top of a lock-free stack of numbered nodes, in one atomic word. Each node has a word for its
-/// successor.
+/// The head of a lock-free stack of numbered nodes, in one atomic word. Each node stores the number
+/// of its successor.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -21,11 +21,10 @@ namespace sluice {
 /// Use SlotStack if the nodes are the slots of one array.
 ///
 /// Thread safety: any thread or interrupt may call any member. A node must not be pushed twice
-/// without a pop, and must stay readable as long as any thread may be in pop(). The thread that
+/// without a pop. A node must stay readable as long as any thread may be in pop(). The thread that
 /// pops a node sees all writes to the node before its push.
 ///
-/// `MostNumber` is the largest number that the head stores. `None` is a number up to `MostNumber`
-/// that means: no node.
+/// `MostNumber` is the largest node number. `None` is a number up to `MostNumber` for "no node".
 template <class Platform, class Word, std::uint32_t MostNumber, std::uint32_t None>
 class TaggedHead {
     static_assert(std::is_same_v<Word, std::uint64_t> || std::is_same_v<Word, std::uint32_t>,
@@ -40,7 +39,7 @@ class TaggedHead {
         }
         return bits;
     }
-    // A word of 64 bits has room for a number of 16 or 32 bits, which needs no mask.
+    // A 64-bit word has room for a node number of 16 or 32 bits, which needs no mask.
     static constexpr unsigned roundedBits = MostNumber <= 0xffff ? 16 : 32;
     static constexpr unsigned numberBits = wordBits == 64 ? roundedBits : bitsOf(MostNumber);
 
@@ -53,7 +52,7 @@ public:
 
     constexpr explicit TaggedHead(Number number) noexcept : word_(number) {}
 
-    /// Puts a node on top. `nextOf(number)` is the successor of a node, an Atomic<Number>.
+    /// Pushes a node. `nextOf(number)` returns the Atomic<Number> with a node's successor.
     template <class NextOf>
     void push(Number number, NextOf nextOf) noexcept {
         auto& next = nextOf(number);
@@ -65,7 +64,7 @@ public:
                                               std::memory_order_relaxed));
     }
 
-    /// Takes the top node off and returns it, or `None`.
+    /// Pops the top node and returns its number, or `None`.
     template <class NextOf>
     Number pop(NextOf nextOf) noexcept {
         for (;;) {
@@ -74,9 +73,10 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: E1 made it visible. If it is out of date, the tag has changed.
+            // Relaxed: E1 makes the successor visible. If the successor is outdated, the tag has
+            // changed.
             const Number next = nextOf(top).load(std::memory_order_relaxed);
-            // Relaxed: the exchange continues the release sequences of the pushes below.
+            // Relaxed: the exchange continues the release sequences of earlier pushes.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
                                             std::memory_order_relaxed)) {
                 return top;
@@ -87,17 +87,16 @@ public:
 private:
     // Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
     //
-    // Invariant: the tag counts the changes of the head. Between the loads in pop() and its
-    // exchange, other threads may pop the top node and push it again with another successor. The
-    // exchange compares the tag, so it accepts an outdated successor only if the same node is on
-    // top after a multiple of 2^tagBits changes (ABA). A word of 64 bits has a tag of 48 or 32
-    // bits, a word of 32 bits one of at least 16. On one processor, interrupts would have to make
-    // 2^tagBits changes while the main program stands still: with 4,095 nodes, 125 ms at 168 MHz.
-    // Between tasks of a real-time system this bound does not hold.
+    // Invariant: the tag counts the changes of the head. Between the load and the exchange in
+    // pop(), other threads may pop the top node and push it again with another successor (ABA). The
+    // exchange compares the tag, so ABA goes unnoticed only after exactly a multiple of 2^tagBits
+    // changes. A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16
+    // bits. On a single processor, ABA needs 2^tagBits changes by interrupts during one pop(): with
+    // 4,095 nodes, 125 ms at 168 MHz. No such time bound exists between preemptive tasks of a
+    // real-time system.
     //
-    // Edge: E1 free  node pushed with release .. head read by pop() with acquire. Each change of
-    // the head is a read-modify-write, so it belongs to the release sequence of each push before
-    // it: the thread that reads the head synchronizes with the pushes of all nodes of the stack.
+    // Edge E1: push() releases the head, which pop() acquires. Every change of the head is a
+    // read-modify-write, so pop() synchronizes with the pushes of all nodes in the stack.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 
@@ -110,7 +109,7 @@ private:
     typename Platform::template Atomic<Word> word_;
 };
 
-/// Hands out the numbers of free slots to any number of threads, without a lock.
+/// A lock-free allocator of slot numbers for any number of threads.
 ///
 ///     SlotStack<StdPlatform, 8> free;  // the slots 0 to 7, all free
 ///     std::uint16_t slot = 0;
@@ -119,11 +118,11 @@ private:
 ///         free.giveBack(slot);
 ///     }
 ///
-/// Thread safety: any thread may call any member; lock-free. Give a slot back once for each time it
-/// was taken. The thread that takes a slot sees all writes to it before it was given back.
+/// Thread safety: any thread may call any member; lock-free. Call giveBack() once for each slot
+/// taken. The thread that takes a slot sees all writes to the slot before giveBack().
 template <class Platform, std::size_t Count>
 class SlotStack {
-    // The number `Count` means: no slot.
+    // The number `Count` stands for "no slot".
     static constexpr auto none = static_cast<std::uint32_t>(Count);
     static_assert(Count == none, "a SlotStack has fewer than 2^32 slots");
     using Head = TaggedHead<Platform, typename Platform::WideWord, none, none>;
@@ -135,17 +134,17 @@ public:
 
     SlotStack() noexcept {
         for (std::size_t i = 0; i < Count; ++i) {
-            // Relaxed: not shared yet. `none` follows the last slot.
+            // Relaxed: the stack is not shared yet. `none` follows the last slot.
             next_[i].store(static_cast<Slot>(i + 1), std::memory_order_relaxed);
         }
     }
 
-    /// Takes a free slot. Returns false if there is none.
+    /// Takes a free slot. Returns false if all slots are taken.
     bool tryTake(Slot& slot) noexcept {
         slot = top_.pop(nextOf());
         return slot != none;
     }
-    /// Takes all free slots, so that tryTake() returns false until one is given back.
+    /// Takes all free slots, so that tryTake() returns false until a slot is given back.
     void takeAll() noexcept {
         for (Slot slot{}; tryTake(slot);) {
         }

@@ -8,8 +8,8 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for numbers with a
-/// regular pattern, such as addresses and counts. The upper bits are spread best.
+/// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for regular numbers,
+/// such as addresses and counts. Use the upper bits of the hash.
 [[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
     return number * 0x9E3779B97F4A7C15u;
 }
@@ -17,8 +17,8 @@ namespace [[gnu::visibility("default")]] sluice {
     return fibonacciHash(std::uint64_t{reinterpret_cast<std::uintptr_t>(address)});
 }
 
-/// The slots of the calling thread in all registries of one type: a thread-local hash table. A
-/// search takes no lock and no atomic access.
+/// A thread-local hash table that maps each registry of one type to the calling thread's slot.
+/// Searches take no lock and perform no atomic access.
 ///
 ///     using Threads = sluice::ThreadSlots<Registry>;
 ///     const std::size_t hash = Threads::hash(&registry);  // once for each registry
@@ -31,20 +31,20 @@ namespace [[gnu::visibility("default")]] sluice {
 /// - dismiss(slot): takes the slot back from a thread that ends or forgets the registry;
 /// - isAbandoned(): returns true if the owner of the registry has ended.
 ///
-/// A registry must live as long as a thread has a slot there. The table drops the entries of
-/// abandoned registries when it has twice as many entries as live registries at its last rebuild.
+/// A registry must live as long as a thread has a slot in the registry. The table drops entries of
+/// abandoned registries when its number of entries has doubled since the last rebuild.
 template <class Registry>
 class ThreadSlots {
 public:
     using Slot = typename Registry::Slot;
 
-    /// The first entry to search for a registry, before the mask.
+    /// The hash of a registry, before the table's mask.
     static std::size_t hash(const Registry* registry) noexcept {
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// This thread's slot if the first entry of the search has it, which is nearly always true;
-    /// otherwise null. For paths where each instruction counts.
+    /// This thread's slot if the search finds it in its first entry, as it nearly always does; null
+    /// otherwise. For paths where each instruction counts.
     [[gnu::always_inline]] static Slot* findFirst(const Registry* registry,
                                                   std::size_t hash) noexcept {
         const View& mine = view();
@@ -59,7 +59,7 @@ public:
         return slot;
     }
 
-    /// This thread's slot, or null if it has none.
+    /// This thread's slot, or null if the thread has none.
     static Slot* find(const Registry* registry, std::size_t hash) noexcept {
         return findOr(registry, hash, [] { return static_cast<Slot*>(nullptr); });
     }
@@ -79,8 +79,8 @@ public:
         }
     }
 
-    /// Gives this thread a slot that it keeps until it ends. Returns null if the thread is ending
-    /// and has given its slots back. If it throws std::bad_alloc, nothing has changed.
+    /// Gives this thread a slot until the thread ends. Returns null if the ending thread has
+    /// already given back its slots. A std::bad_alloc changes nothing.
     [[gnu::cold, gnu::noinline]] static Slot* add(Registry& registry) {
         if (view_.hasEnded) {
             return nullptr;
@@ -89,7 +89,7 @@ public:
         return &keeper.add(registry);
     }
 
-    /// An address that no other living thread has.
+    /// An address that differs for each living thread.
     static const void* mark() noexcept { return &view(); }
 
 private:
@@ -98,8 +98,8 @@ private:
         Slot* slot = nullptr;
     };
 
-    /// The data of a search. Constant-initialised and without a destructor, so one instruction
-    /// reaches it. Never more than an eighth of the entries is in use, so each search ends.
+    /// The data of a search. View is constant-initialised and trivially destructible, so a single
+    /// instruction accesses it. At most an eighth of the entries is in use, so each search ends.
     struct View {
         const Entry* entries = &noEntry;
         std::size_t mask = 0;
@@ -108,7 +108,7 @@ private:
 
     SLUICE_THREAD_ADDRESS static View& view() noexcept { return view_; }
 
-    /// Owns the entries; its destructor runs when the thread ends.
+    /// Owns the table's entries; its destructor runs when the thread ends.
     class Keeper {
     public:
         ~Keeper() {
@@ -122,7 +122,7 @@ private:
         }
 
         Slot& add(Registry& registry) {
-            if (count_ >= most_) {  // above it if enroll() has added other registries
+            if (count_ >= most_) {  // greater if enroll() has added other registries
                 rebuild();
             }
             Slot& slot = registry.enroll(mark());
@@ -131,7 +131,7 @@ private:
         }
 
     private:
-        /// Moves the live entries to a table that has room for as many again.
+        /// Moves the live entries to a table with room for as many more entries.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {
@@ -153,7 +153,7 @@ private:
             most_ = 2 * (count_ + 1);
         }
 
-        /// Takes the place of an abandoned registry, so that findFirst() finds the entry.
+        /// Inserts an entry, in place of an abandoned registry's entry if one is on the way.
         void insert(const Entry& entry) noexcept {
             std::size_t i = hash(entry.registry) & view_.mask;
             while (isLive(entries_[i])) {

@@ -23,8 +23,8 @@ namespace sluice {
     return (all & upperBits) == 0;
 }
 
-/// Returns the number of bytes of the character at this position, 1 to 4. Returns 0 if it is not
-/// UTF-8: an overlong form, a surrogate, or a number above U+10FFFF.
+/// Returns the size of the UTF-8 character at `at`, 1 to 4 bytes. Returns 0 for invalid UTF-8: an
+/// overlong form, a surrogate, or a number above U+10FFFF.
 [[nodiscard]] constexpr std::size_t characterSize(std::string_view text, std::size_t at) noexcept {
     const auto first = static_cast<unsigned char>(text[at]);
     if (first < 0x80) {
@@ -48,11 +48,10 @@ namespace sluice {
     return size;
 }
 
-/// Whether the text is UTF-8. It checks for ASCII first, because most texts are ASCII and this
-/// check is the fastest.
+/// Whether the text is UTF-8. isUtf8() tests for ASCII first, because most texts are ASCII.
 [[nodiscard]] constexpr bool isUtf8(std::string_view text) noexcept {
-    // isAscii() copies bytes, which is not allowed at compile time. Not const: the initialiser of a
-    // constant is always evaluated at compile time.
+    // isAscii() copies bytes, which constant evaluation forbids. `isConstant` is not const, because
+    // the compiler would evaluate a const variable's initialiser at compile time.
     bool isConstant = __builtin_is_constant_evaluated();
     if (!isConstant && isAscii(text)) {
         return true;

@@ -29,8 +29,8 @@
 
 namespace sluice {
 
-/// A bounded multi-producer, single-consumer bus of typed messages. Each priority keeps its order;
-/// by default, high waits for at most one lower message.
+/// A bounded multi-producer, single-consumer bus of typed messages. Messages of one priority stay
+/// in order. By default, a high-priority message waits for at most one message of lower priority.
 ///
 ///     sluice::Bus<sluice::Messages<Temperature, Stop>> bus;
 ///     const auto stops = bus.subscribe<Stop>([](const Stop& stop) { ... });
@@ -38,21 +38,22 @@ namespace sluice {
 ///     (void)bus.publish(Stop{}, sluice::Priority::high);
 ///     bus.process();                                   // the consumer; handles the stop first
 ///
-/// Use it for a few message types of different urgency, or if publishers must not block. Use
+/// Use a bus for a few message types of different urgency, or if publishers must not block. Use
 /// EventQueue if run-time keys select the listeners, MpscRing for one message type and one reader.
 ///
-/// Thread safety: any thread may call any member, except that process*(), run*(), wait*() and
-/// discard() are for one consumer at a time. Handlers may call all others, but must not destroy the
-/// bus or end their thread. Signal handlers and forked children must not use it. A publisher
-/// preempted mid-publish blocks later messages of its own priority only; without priorities, all.
+/// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time;
+/// any thread may call the other members. Handlers may call those other members, but must not
+/// destroy the bus or end their thread. Signal handlers and forked children must not use a bus. A
+/// publisher preempted during publish() blocks later messages of its priority, or all later
+/// messages if the bus has no priorities.
 ///
-/// Errors: a publication fails once its priority's room is in use, also by messages being published
-/// or handled, and after close(). A message whose constructor throws is not published. If a handler
-/// throws, the bus counts it, notifies the observer and calls the remaining handlers; a visitor's
-/// exception propagates.
+/// Errors: publish() fails after close(), or while the priority's quota is in use, including
+/// messages being published or handled. A message whose constructor throws is not published. If a
+/// handler throws, the bus counts the failure, notifies the observer and calls the remaining
+/// handlers. Exceptions of a visitor propagate to the caller.
 ///
-/// Performance: a bus contains its slots, often hundreds of KiB: place it in static storage or on
-/// the heap. It allocates nothing.
+/// Performance: a bus contains its slots, often hundreds of KiB, so place it in static storage or
+/// on the heap. A bus allocates no memory.
 template <class MessageList, class Traits = FullBusTraits>
 class Bus {
     static_assert(detail::isMessageList<MessageList>,
@@ -88,8 +89,8 @@ public:
     explicit Bus(Observer& observer) : observer_(&observer) {}
     Bus(const Bus&) = delete;
     Bus& operator=(const Bus&) = delete;
-    /// Ends all subscriptions and destroys all messages. No other thread may be in a call. A
-    /// handler of a static bus may call std::exit(), which does not destroy the messages.
+    /// Ends all subscriptions and destroys all messages. No other thread may be in a member
+    /// function. If a handler of a static bus calls std::exit(), the messages are not destroyed.
     ~Bus() {
         close();  // so that no destructor of a handler or message publishes or waits
         std::apply([](auto&... tables) { (tables.endAll(), ...); }, handlers_);
@@ -105,15 +106,16 @@ public:
         });
     }
 
-    // ---- Publishers. `options` are PublishOptions or a Priority; medium by default.
+    // ---- Publishers. The `options` are PublishOptions or a Priority; the default priority is
+    // medium.
 
-    /// Copies or moves a message into the bus. A message that is not accepted is left untouched.
+    /// Copies or moves a message into the bus. A refused message is left untouched.
     template <class T, class Options = PublishOptions>
     SendResult publish(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
     }
 
-    /// Constructs a T in its slot. Uses the arguments only if the message is accepted.
+    /// Constructs a T in its slot. The arguments are used only if the message is accepted.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -124,14 +126,14 @@ public:
                              std::forward<Args>(args)...);
     }
 
-    /// Like publish(), but never waits for room.
+    /// Like publish(), but never waits for a free slot.
     template <class T, class Options = PublishOptions>
     SendResult tryPublish(T&& message, const Options& options = {}) {
         return publishFor(std::chrono::nanoseconds(0), std::forward<T>(message), options);
     }
 
-    /// Like publish(), but waits for room for up to `timeout`, with any overflow policy. Does not
-    /// wait on the thread that consumes this bus.
+    /// Like publish(), but waits up to `timeout` for a free slot, whatever the overflow policy.
+    /// publishFor() does not wait on the thread that consumes this bus.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult publishFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                           const Options& options = {}) {
@@ -139,9 +141,9 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in few steps. Messages of
-    /// other threads arrive only between two steps. Returns the number of accepted messages. If a
-    /// constructor throws, the rest is not published. Needs forward iterators.
+    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. Messages of
+    /// other threads are enqueued only between two steps. Returns the number of accepted messages.
+    /// If a constructor throws, the rest is not published. Requires forward iterators.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -164,7 +166,7 @@ public:
         return accepted;
     }
 
-    /// Counts a message as `full` that the caller rejects because of a limit of its own.
+    /// Adds a message that the caller rejected for its own reasons to the `full` count.
     template <class T>
     void countAsFull(Priority priority) noexcept {
         SLUICE_ASSERT(detail::indexOf(priority) < priorityCount, "there is no such priority");
@@ -178,10 +180,10 @@ public:
 
     // ---- Subscribers
 
-    /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in the order
-    /// of their subscription, perhaps before this call returns. T has room for Traits::maxHandlers
-    /// handlers, including those that still run after ending themselves. Without room, it asserts,
-    /// tells the observer and returns an empty Subscription. An empty handler is misuse, too.
+    /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in
+    /// subscription order, perhaps before subscribe() returns. A type has at most
+    /// Traits::maxHandlers handlers, including ended ones that still run. Without a free place,
+    /// subscribe() asserts, notifies the observer and returns an empty Subscription.
     template <class T, class Handler>
     Subscription subscribe(Handler&& handler) {
         return subscribeOr<T>(std::forward<Handler>(handler), [this] {
@@ -194,7 +196,7 @@ public:
         });
     }
 
-    /// Like subscribe(), but a missing place is no misuse.
+    /// Like subscribe(), but does not assert if the type has maxHandlers handlers.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         return subscribeOr<T>(std::forward<Handler>(handler), [] {});
@@ -207,29 +209,29 @@ public:
 
     // ---- The consumer
 
-    /// Passes up to `max` queued messages, at most capacity(), to their handlers. Returns their
-    /// number. Messages published during the call may wait for the next one.
+    /// Passes up to `max` queued messages, but at most capacity(), to their handlers, and returns
+    /// their number. Messages published during process() may wait for its next call.
     std::size_t process(std::size_t max = unlimited) {
         return discardIfStopped(
             deliver(max, never, [this](auto& delivery) { this->callHandlers(delivery); }));
     }
 
-    /// Like process(), but calls visitor(T&, const Header&) or visitor(T&) for each T of the list.
-    /// The visitor may move the message out. See overload() and partial().
+    /// Like process(), but passes each message of a type T to visitor(T&, const Header&) or
+    /// visitor(T&). The visitor may move from the message. See overload() and partial().
     template <class Visitor>
     std::size_t processWith(Visitor&& visitor, std::size_t max = unlimited) {
         return processUntil(never, visitor, max);
     }
 
-    /// Like processWith(), but stops when isOver() returns true, which is asked before each message
-    /// and may be asked after the last one.
+    /// Like processWith(), but stops when isOver() returns true. isOver() is called before each
+    /// message, and perhaps after the last one.
     template <class IsOver, class Visitor>
     std::size_t processUntil(const IsOver& isOver, Visitor&& visitor, std::size_t max = unlimited) {
         return discardIfStopped(
             deliver(max, isOver, [&visitor](auto& delivery) { visit(delivery, visitor); }));
     }
 
-    /// Processes and waits for messages until the bus is closed and drained: see drain(), stop().
+    /// Processes and awaits messages until the bus is closed and drained: see drain() and stop().
     void run() {
         runWhileOpen([this] { return process(); });
     }
@@ -238,13 +240,13 @@ public:
         runWhileOpen([&] { return processWith(visitor); });
     }
 
-    /// Waits for a message. Returns false if none arrived in time, or if the bus is closed and
-    /// drained. A message whose constructor threw ends the wait, too.
+    /// Waits for a message. Returns false if no message arrived before the timeout, or if the bus
+    /// is closed and drained. A message whose constructor threw also ends the wait.
     template <class Rep, class Period>
     bool waitFor(std::chrono::duration<Rep, Period> timeout) {
         return waitUntil(deadlineAfter<Clock>(timeout));
     }
-    /// isOver() ends the wait, too: make it true, then call waiting().notifyAll().
+    /// The wait also ends when isOver() returns true; wake the consumer with waiting().notifyAll().
     template <class IsOver = detail::Never>
     bool waitUntil(typename Clock::time_point deadline, const IsOver& isOver = never) {
         std::optional<typename RoleCheck::Scope> role;
@@ -258,33 +260,33 @@ public:
             return hasMessage || isDrained() || isOver();
         };
         (void)notEmpty_.waitUntil(isReady, deadline);
-        // A publisher may have dropped the message since, but on false an event loop would sleep.
+        // Returns true even if the message was dropped: on false, an event loop would sleep.
         return hasMessage;
     }
 
-    /// The consumer's wait strategy, such as EventFdWait.
+    /// The wait strategy of the consumer, such as EventFdWait.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
-    /// Destroys all queued messages and counts them as discarded. Returns their number.
+    /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
-        // One more than fit, so that the slots behind the last message are passed as well.
+        // The limit is one more than fits, so that consume() also skips slots behind the last one.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
-    /// Sets whether publishers wait before a thread has ever consumed; not while one consumes.
+    /// Sets whether publishers may wait before a thread has ever consumed; not while one consumes.
     void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
     // ---- Any thread
 
-    /// Refuses later messages, and ends all waits for room. Idempotent.
+    /// Rejects later messages, and wakes all publishers that wait for a free slot. Idempotent.
     void close() noexcept {
         forEachRing(*this, [](auto& ring, Priority) { ring.close(); });
         notifyEverybody();
     }
 
-    /// Closes the bus, and makes its consumer discard the queued messages once the running handler
-    /// has returned. If no thread consumes, the next call of process*() discards. Idempotent.
+    /// Closes the bus, and makes the consumer discard the queued messages after the running
+    /// handler. If no thread is consuming, the next process*() discards the messages. Idempotent.
     void stop() noexcept {
         attention_.fetch_or(stopped, std::memory_order_relaxed);  // relaxed: no data follows it
         close();
@@ -299,20 +301,21 @@ public:
         return !anyRing([](const auto& ring) { return !ring.isClosed(); });
     }
 
-    /// Returns true if the bus is closed and all accepted messages have left it. Stays true.
+    /// Returns true if the bus is closed and all accepted messages have left it; stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         return !anyRing([](const auto& ring) { return !ring.isDrained(); });
     }
 
     /// Closes the bus, and waits until the consumer has handled all accepted messages. Returns
-    /// false at the deadline. Does not wait in a handler. The consumer calls process() first.
+    /// false if the deadline passes first. drain() does not wait if a handler calls it. A consumer
+    /// thread that calls drain() must call process() first.
     bool drain(typename Clock::time_point deadline) {
         close();
         return consumer_.isHere() ? isDrained()
                                   : drained_.waitUntil([this] { return isDrained(); }, deadline);
     }
 
-    /// The level of the fullest room. With dropOldest, a message being handled does not count.
+    /// The fill level of the fullest priority; with dropOldest, without the message being handled.
     [[nodiscard]] Pressure pressure() const noexcept {
         Pressure pressure = Pressure::normal;
         forEachRing(*this, [&](const auto& ring, Priority each) {
@@ -332,7 +335,7 @@ public:
         return detail::allRooms<Traits>();
     }
 
-    /// The room of a priority, in messages: see sluice::roomOf() and Traits::rooms.
+    /// The quota of a priority, in messages: see sluice::roomOf() and Traits::rooms.
     [[nodiscard]] static constexpr std::size_t roomOf(Priority priority) noexcept {
         return detail::roomOf<Traits>(priority);
     }
@@ -351,8 +354,8 @@ public:
     }
 
 private:
-    // Slots and compile-time types as in D. Liu's MCCC bus. The edges are those of the members.
-    // There is a ring for each priority, or one for medium alone.
+    // Slots and compile-time type indices follow D. Liu's MCCC bus. A bus has one ring per
+    // priority, or a single ring without priorities.
     static constexpr std::size_t slots = detail::allRooms<Traits>();
 
     template <Priority P>
@@ -408,7 +411,7 @@ private:
         return send(detail::listedIndex<List, T>(), options, One(), waiting, build).result;
     }
 
-    /// Publishes up to `count` messages, which build(queued) constructs.
+    /// Publishes up to `count` messages, each constructed by build(queued).
     template <class Options, class Count, class Waiting, class Build>
     Sent send(std::size_t type, const Options& options, Count count, const Waiting& waiting,
               const Build& build) {
@@ -469,7 +472,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (__builtin_expect(!claim, 0)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // An attempt keeps an SpscRing undrained while it runs.
+            // A running attempt keeps an SpscRing undrained, so the end of the attempt must notify.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -501,8 +504,8 @@ private:
         return {SendResult::ok, end.committed};
     }
 
-    /// Ends an attempt. If a constructor threw, wakes all: the consumer must skip the slot, and the
-    /// bus may be drained.
+    /// Ends an attempt to publish. If a constructor threw, the destructor notifies all waiters: the
+    /// consumer must skip the slot, and the bus may be drained.
     template <Priority P>
     struct EndOfSend {
         Bus& bus;
@@ -527,7 +530,7 @@ private:
         }
     };
 
-    /// Follows the overflow policy or the call's timeout after a refusal.
+    /// Makes room after a refusal, according to the overflow policy or the call's timeout.
     template <Priority P, class Waiting, class Attempt>
     [[gnu::noinline]] void makeRoom(Sent& sent, const Waiting& waiting, const Attempt& attempt) {
         if constexpr (detail::dropsOldest<Traits, P>) {
@@ -538,7 +541,8 @@ private:
         }
         if (sent.result == SendResult::full) {
             const auto deadline = detail::roomDeadline<Traits, Clock>(waiting, P);
-            // A thread must not wait for itself. A time limit ends a cycle of several buses.
+            // A thread must not wait for itself. Handlers of other buses wait only with a time
+            // limit, which breaks cycles of buses.
             const bool hasEnd = deadline != Clock::time_point::max();
             if (deadline != Clock::time_point::min() && !consumer_.isMine() && !isBuilding_ &&
                 (hasEnd || !HandlerThread<Platform>::isHere()) && Traits::mayWait()) {
@@ -561,11 +565,11 @@ private:
 
     // ---- Consuming
 
-    /// Messages between two readings of clock and pressure.
+    /// The number of messages between two readings of the clock and the pressure.
     static constexpr std::size_t chunk = 64;
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
 
-    /// One call of the consumer.
+    /// The state of one consuming call.
     struct Batch {
         Batch(Bus& b, bool isDiscardingBatch) noexcept : bus(b), isDiscarding(isDiscardingBatch) {
             bus.consumer_.begin();
@@ -585,7 +589,7 @@ private:
         std::size_t untilChunk = 1;  // messages until the next endChunk()
     };
 
-    /// A message while it is handled. The destructor counts and destroys it.
+    /// A message that is being handled. The destructor counts and destroys the message.
     template <Priority P>
     struct Delivery {
         static constexpr Priority priority = P;
@@ -612,7 +616,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (__builtin_expect(--batch.untilChunk == 0, 0)) {
-                    // The slot still counts as used, unless dropOldest has freed it.
+                    // With dropOldest, the message no longer occupies a slot, so one slot is added.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -633,7 +637,7 @@ private:
         return delivered;
     }
 
-    /// Passes up to `max` messages to handle(delivery), until isOver(). Returns their number.
+    /// Passes up to `max` messages to handle(delivery) until isOver(). Returns their number.
     template <bool IsDiscarding, class IsOver, class Handle>
     [[gnu::always_inline]] std::size_t consume(std::size_t max, const IsOver& isOver,
                                                const Handle& handle) {
@@ -642,7 +646,7 @@ private:
         if (consumer_.isHere() || max == 0) {  // 0 would count as an empty poll
             return 0;
         }
-        // Not a member of Batch, whose functions units with and without NDEBUG share.
+        // The role check is no member of Batch, because Batch must not depend on NDEBUG.
         const typename RoleCheck::Scope role(consumerRole_, oneConsumer);
         Batch batch(*this, IsDiscarding);
         if constexpr (!Traits::priorities) {
@@ -659,8 +663,8 @@ private:
         }
     }
 
-    /// Serves the highest priority that has a message. Polls high after each message, but medium
-    /// only after `patience` low ones, because a poll may take a publisher's cache line.
+    /// Serves the highest priority that has a message. The loop polls high after each message, but
+    /// medium only after `patience` low messages, because a poll may take a publisher's cache line.
     template <class IsOver, class Handle>
     [[gnu::always_inline]] std::size_t serveStrictly(Batch& batch, std::size_t max,
                                                      const IsOver& isOver, const Handle& handle) {
@@ -710,7 +714,7 @@ private:
         QueuedMessage& queued = delivery.queued;
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
-            // Without a reference to the delivery, which then stays in registers.
+            // The lambda has no reference to the delivery, which therefore stays in registers.
             const auto failed = [this]([[maybe_unused]] const auto& exception) {
                 counts_.count(List::template indexOf<T>, Delivery::priority,
                               ConsumeOutcome::failed);
@@ -742,8 +746,8 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// Runs after the first message of a batch, then after each chunk. A single message reads no
-    /// line that publishers write.
+    /// Runs after the first message of a batch, and after each chunk. For a single message,
+    /// endChunk() reads no cache line that publishers write.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -763,7 +767,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Not after each empty batch, so that a polling consumer does not slow publishers.
+            // Most empty batches skip this, so that a polling consumer does not slow publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }
@@ -786,9 +790,8 @@ private:
         }
     }
 
-    /// Wakes a publisher for a free slot. Without Overflow::block it trusts a hint instead of a
-    /// fence; endBatch() wakes a publisher that the hint has missed. Returns false if the batch
-    /// ends because the bus is stopped.
+    /// Wakes a publisher for the slot just freed. Without Overflow::block, a hint replaces a fence;
+    /// endBatch() wakes publishers that the hint missed. Returns false if stop() ends the batch.
     template <Priority P>
     [[gnu::always_inline]] bool passSlot(const Batch& batch) noexcept {
         return (!canBlock &&
@@ -853,12 +856,11 @@ private:
 
     std::tuple<HandlersOf<Ts>...> handlers_;
 
-    // Read by all threads, seldom written.
+    // All threads read these fields and seldom write them.
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    /// Whether stop() was called, and how many publishers wait for room: the consumer reads one
-    /// word for both after each message.
+    /// The stop() flag and the number of waiting publishers; the consumer reads both as one word.
     typename Platform::template Atomic<unsigned> attention_{0};
     static constexpr unsigned stopped = 1;
     static constexpr unsigned oneWaiter = 2;
@@ -881,7 +883,7 @@ private:
     std::size_t emptyBatches_ = 0;
     RoleCheck consumerRole_;
 
-    // With Producers::one: the producer is building a message.
+    // True while the only producer constructs a message (Producers::one).
     alignas(line) bool isBuilding_ = false;
 };
 

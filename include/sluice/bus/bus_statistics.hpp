@@ -9,7 +9,7 @@
 
 namespace sluice {
 
-/// How the messages of one type and one priority ended. Counts are members, sums are functions.
+/// The outcome counts of the messages of one type and one priority.
 struct MessageCounts {
     std::uint64_t published = 0;  ///< accepted; for a single type, only those that have left
     std::uint64_t full = 0;       ///< not accepted, for lack of room; includes countAsFull()
@@ -41,9 +41,9 @@ struct MessageCounts {
     }
 };
 
-/// How long the messages of one priority were in the bus, from the time stamp until their handlers
-/// have returned. With TimeStamp::cached, one clock reading serves up to 64 messages, so a time
-/// includes up to 64 handlers before the publication and 64 after the message.
+/// How long messages of one priority stayed in the bus, from their time stamp until their handlers
+/// returned. With TimeStamp::cached, one clock reading serves up to 64 messages. A measured time
+/// then includes up to 64 handler calls before the publication and 64 after the message.
 struct QueueTimes {
     std::uint64_t count = 0;  ///< messages
     std::chrono::nanoseconds sum{0};
@@ -54,22 +54,23 @@ struct QueueTimes {
     }
 };
 
-/// The outcomes of all messages. For each priority and in total:
+/// The outcomes of all messages. These equations hold for each priority and in total:
 ///
 ///     attempted = published + rejected
 ///     published = delivered + unhandled + dropped + discarded + expired + queued
 ///
-/// For a single type, `published` excludes queued messages. A message under construction counts as
-/// published, except with Producers::one; if its constructor throws, it counts as no attempt. Under
-/// concurrency, counts may lag slightly, but no message leaves before it counts as published.
+/// A single type's `published` count excludes queued messages. A message under construction counts
+/// as published, except with Producers::one. An attempt whose constructor throws does not count.
+/// Concurrently read counts may lag slightly, but messages count as published before they leave.
 template <std::size_t TypeCount>
 struct BusStatistics {
-    /// By type and priority. Use of(), ofType(), ofPriority() or total() for sums.
+    /// Counts by message type and priority. Use of(), ofType(), ofPriority() or total() for sums.
     std::array<std::array<MessageCounts, priorityCount>, TypeCount> counts;
     std::array<std::uint64_t, priorityCount> queued{};  ///< by priority
     std::array<QueueTimes, priorityCount> times;        ///< by priority
-    /// The most messages of one priority at a time. Updated every 64 consumed messages and when a
-    /// message is refused; exact while no consumer or constructor runs and none has thrown.
+    /// The highest number of messages of one priority in the bus. The bus updates `highWater` every
+    /// 64 consumed messages and when it refuses a message. The value is exact while no consumer or
+    /// constructor runs and if no constructor has thrown.
     std::size_t highWater = 0;
 
     [[nodiscard]] MessageCounts of(std::size_t typeIndex, Priority priority) const noexcept {

@@ -30,57 +30,57 @@ enum class PriorityOrder : unsigned char {
 /// The number of threads that may publish simultaneously.
 enum class Producers : unsigned char { one, many };
 
-/// Receives events of a bus. Derive from it and redeclare the members of interest:
+/// Receives events of a bus. Derive from BusObserver and redeclare the members of interest:
 ///
 ///     struct Watcher : sluice::BusObserver {
 ///         void pressureChanged(Pressure before, Pressure now) noexcept;
 ///     };
 ///
-/// The bus calls them without a lock on the thread that notices the event. Calls on several threads
-/// may overlap and may be out of order: pressure() returns the present level. The consumer checks
-/// the pressure after its first message, after every 64, and at the end of a call, so it reports a
-/// fall late if its handlers are slow. They must not throw.
+/// The bus calls its observer without a lock, on the thread that notices the event. Calls on
+/// several threads may overlap and arrive out of order; pressure() returns the current level. The
+/// consumer checks the pressure after its first message, after every 64th, and at the end of a
+/// call, so slow handlers delay the report of a falling pressure. Observers must not throw.
 struct BusObserver {
     static void handlerFailed(std::size_t /*typeIndex*/, const std::exception_ptr&) noexcept {}
-    /// subscribe() found no place for a handler: see Traits::maxHandlers.
+    /// subscribe() failed because the type already has Traits::maxHandlers handlers.
     static void subscriptionRefused(std::size_t /*typeIndex*/) noexcept {}
     static void pressureChanged(Pressure /*before*/, Pressure /*now*/) noexcept {}
 };
 
-/// The settings of a bus, besides those of QueueTraits. Derive from them and redeclare members.
+/// The settings of a bus, besides those of QueueTraits:
 struct FullBusTraits : QueueTraits {
     using Wait = Park;  ///< how the consumer waits for messages, and publishers for room
-    /// Returns false if the calling thread must not wait for room.
+    /// Returns false if the calling thread must not wait for a free slot.
     static bool mayWait() noexcept { return true; }
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
 
-    /// The room of high priority; at least 2. Low has room for 60 % as many messages, and medium
-    /// for 80 %. They are stored in the bus itself: with a power of two, 3 * depth slots.
+    /// The message quota of high priority; at least 2. Low priority has 60 % of this quota, and
+    /// medium has 80 %. With a power of two, the bus contains 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.
     static constexpr bool priorities = true;
 
-    /// The rooms of low, medium and high, in messages. 0: the share of the depth that roomOf()
-    /// gives. Storage is rounded up to a power of two, and doubled for dropOldest.
+    /// The quotas of low, medium and high priority, in messages; 0 selects the default of roomOf().
+    /// Slots are rounded up to a power of two, and doubled for dropOldest.
     static constexpr std::array<std::size_t, priorityCount> rooms{0, 0, 0};
 
-    /// What each priority does when its room is in use. dropOldest needs <sluice/bus.hpp> or
-    /// <sluice/bus/drop_oldest.hpp>.
+    /// The reaction of each priority to an exhausted quota. Overflow::dropOldest needs
+    /// <sluice/bus.hpp> or <sluice/bus/drop_oldest.hpp>.
     static constexpr std::array<Overflow, priorityCount> overflow{
         Overflow::reject, Overflow::reject, Overflow::reject};
-    /// The longest wait of Overflow::block; in publishAll(), of each step. Without a limit,
-    /// handlers of other buses do not wait.
+    /// The longest wait of Overflow::block, per message or per step of publishAll(). Without a
+    /// limit, which is the default, handlers of other buses do not wait at all.
     static constexpr std::chrono::nanoseconds blockLimit = std::chrono::nanoseconds::max();
 
     static constexpr PriorityOrder service = PriorityOrder::strict;
-    /// Messages of low, medium and high priority in a round of PriorityOrder::weighted.
+    /// The number of low, medium and high messages in each round of PriorityOrder::weighted.
     static constexpr std::array<std::size_t, priorityCount> weights{1, 4, 16};
 
     static constexpr bool statistics = true;
 
-    // The fields of each message's header. A field that is off takes no space.
+    // The fields of each message's header. A disabled field takes no space.
     static constexpr bool ids = true;
     static constexpr TimeStamp timeStamp = TimeStamp::cached;
     static constexpr bool senders = true;
@@ -93,12 +93,13 @@ struct FullBusTraits : QueueTraits {
     /// The largest message that the list of types may contain, in bytes.
     static constexpr std::size_t maxMessageSize = 4096;
 
-    /// The subscriptions for each message type, and the bytes for the captures of each.
+    /// The maximum number of subscriptions per message type, and the bytes for each one's captures.
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 56;
 
-    /// With `one`, a publication needs no atomic read-modify-write. Debug builds detect a second
-    /// publisher. `one` needs <sluice/bus.hpp> or <sluice/bus/single_publisher.hpp>.
+    /// With Producers::one, publishing needs no atomic read-modify-write, and debug builds detect a
+    /// second publisher. Producers::one needs <sluice/bus.hpp> or
+    /// <sluice/bus/single_publisher.hpp>.
     static constexpr Producers producers = Producers::many;
 };
 
@@ -106,7 +107,7 @@ struct NoStatsBusTraits : FullBusTraits {
     static constexpr bool statistics = false;
 };
 
-/// A bus without priorities, statistics and header.
+/// Traits of a bus without priorities, statistics and message headers.
 struct BareBusTraits : NoStatsBusTraits {
     static constexpr bool priorities = false;
     static constexpr bool ids = false;
@@ -122,7 +123,7 @@ constexpr bool hasPolicy(Overflow policy) noexcept {
            Traits::overflow[2] == policy;
 }
 
-/// The room of a priority, in messages.
+/// The quota of a priority, in messages.
 template <class Traits>
 constexpr std::size_t roomOf(Priority priority) noexcept {
     if (!Traits::priorities) {
@@ -138,15 +139,15 @@ constexpr std::size_t allRooms() noexcept {
            roomOf<Traits>(Priority::high);
 }
 
-/// The default of an isOver().
+/// The default of isOver parameters: never ends a call.
 struct Never {
     constexpr bool operator()() const noexcept { return false; }
 };
 
-/// In place of a timeout: the overflow policy decides.
+/// Selects the overflow policy instead of a timeout.
 struct WaitByPolicy {};
 
-/// The end of a publisher's wait for room; time_point::min() if it does not wait.
+/// The deadline of a publisher that waits for room; time_point::min() means no wait.
 template <class Traits, class Clock>
 typename Clock::time_point roomDeadline(WaitByPolicy, Priority priority) {
     return Traits::overflow[indexOf(priority)] == Overflow::block
@@ -167,7 +168,7 @@ inline constexpr bool
                                      decltype(std::declval<Observer&>().pressureChanged(
                                          Pressure::normal, Pressure::normal))>> = true;
 
-/// Rejects traits that cannot work. In a class, a failed assertion would cause further errors.
+/// Rejects invalid traits, in a function because a failed assertion in a class causes more errors.
 template <class MessageList, class Traits>
 constexpr bool areChecked() noexcept {
     static_assert(Traits::depth >= 2, "the depth of a bus must be at least 2");

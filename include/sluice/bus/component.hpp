@@ -16,8 +16,8 @@
 
 namespace sluice {
 
-/// The subscriptions of an object, its owner. They end before any other member of the owner is
-/// destroyed, so the owner may be destroyed on any thread, even in one of its handlers.
+/// Holds the subscriptions of an object, its owner, and ends them before other members of the owner
+/// are destroyed. The owner may therefore be destroyed on any thread, even in one of its handlers.
 ///
 ///     class Brake final {
 ///     public:
@@ -28,14 +28,14 @@ namespace sluice {
 ///         sluice::Component<Brake, 1> component_{*this};  // the last member
 ///     };
 ///
-/// The Component must be the last member of a final class, so that it is destroyed first; compiler
-/// and constructor check this. The buses must outlive it.
+/// The Component must be the last member of a final class, which the compiler and the constructor
+/// check. The buses must outlive the Component.
 ///
-/// After the destructor, no handler of the owner runs, except one that called it. Handlers may run
-/// on other threads during the body of the owner's destructor: begin it with unsubscribeAll() if it
-/// uses members. Do not destroy the owner while holding a lock that one of its handlers takes.
+/// After the destructor, no handler of the owner runs, except one that destroyed the owner. If the
+/// owner's destructor uses members, begin its body with unsubscribeAll(), because handlers may
+/// still run on other threads. Do not destroy the owner while holding a lock of its handlers.
 ///
-/// Thread safety: one thread at a time calls the members. A handler of the owner may call
+/// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
 /// unsubscribeAll() while another thread destroys the owner.
 template <class Owner, std::size_t MaxSubscriptions>
 class Component {
@@ -59,10 +59,10 @@ public:
         }
     }
 
-    /// Subscribes a handler for Bus::subscribe(), or a member function of the owner. Returns false
-    /// if this component is full; then the caller keeps the handler. Also returns false if the bus
-    /// has maxHandlers handlers, but a handler passed as an rvalue has been moved from then. A
-    /// subscription that ended in its own handler counts until the handler returns.
+    /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
+    /// and keeps the handler untouched if the Component is full. Also returns false if T already
+    /// has maxHandlers handlers on the bus; a handler passed as an rvalue has then been moved from.
+    /// A subscription that its own handler has ended occupies a place until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         if (isFull()) {
@@ -73,7 +73,7 @@ public:
         return subscription && subscriptions_.pushBack(std::move(subscription));
     }
 
-    /// Like trySubscribe(), but missing room is a set-up error.
+    /// Like trySubscribe(), but reports a full Component or bus as a set-up error.
     template <class T, class MessageList, class Traits, class Handler>
     void subscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {
         const bool hasRoom = !isFull();
@@ -85,13 +85,12 @@ public:
         }
     }
 
-    /// Ends all subscriptions. Afterwards no handler of the owner runs, except the caller.
+    /// Ends all subscriptions, so that no handler of the owner runs afterwards, except a caller.
     void unsubscribeAll() noexcept {
         using Step = detail::UnsubscribeStep;
         FixedVector<Subscription, MaxSubscriptions> ending;
         for (Subscription& each : subscriptions_) {
-            // The subscription whose handler calls this stays: a thread that destroys the owner
-            // must wait for that handler.
+            // A thread that destroys the owner must wait for the calling handler.
             if (each.end(Step::ownHandler) == detail::UnsubscribeResult::refused) {
                 (void)ending.pushBack(std::move(each));
             }
@@ -101,7 +100,7 @@ public:
                 each.release();  // it has ended before, or another thread ends it
             }
         }
-        // Last, because the captures of a handler may own the owner.
+        // Destroys captures last, because the captures of a handler may own the owner.
         for (Subscription& each : ending) {
             (void)each.takeStep(Step::destroyCaptures);
             each.release();
@@ -115,15 +114,15 @@ public:
     }
 
 private:
-    /// Returns true if only padding follows in the owner. If the owner is aligned more strictly
-    /// than a pointer, this misses a small member in that padding.
+    /// Returns true if only padding follows the Component in the owner. A small member in the
+    /// padding stays undetected if the owner is aligned more strictly than a pointer.
     [[nodiscard]] bool isLastMember() const noexcept {
         const auto end = reinterpret_cast<std::uintptr_t>(std::addressof(owner_) + 1);
         const auto endOfThis = reinterpret_cast<std::uintptr_t>(this + 1);
         return end - endOfThis < alignof(Owner);
     }
 
-    /// Removes ended subscriptions if there is no room, except one whose handler calls this.
+    /// If the Component is full, removes ended subscriptions, except that of a calling handler.
     [[nodiscard]] bool isFull() noexcept {
         for (std::size_t i = subscriptions_.size(); subscriptions_.full() && i != 0; --i) {
             Subscription& each = subscriptions_[i - 1];
@@ -135,8 +134,7 @@ private:
         return subscriptions_.full();
     }
 
-    /// A callable for a member function of the owner, with the same parameters; otherwise
-    /// `handler`.
+    /// Returns `handler`, or a callable with the same parameters for a member function.
     template <class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {

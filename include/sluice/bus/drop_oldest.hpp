@@ -1,6 +1,6 @@
 #pragma once
 
-// For buses whose traits have Overflow::dropOldest. Includes bus.hpp.
+// Include this header for a bus whose traits have Overflow::dropOldest. Includes bus.hpp.
 
 #include <sluice/base/ring_storage.hpp>
 #include <sluice/bus/bus.hpp>
@@ -12,22 +12,22 @@
 
 namespace sluice::detail {
 
-/// A ring whose publishers make room by consuming the oldest message, with the functions of
-/// MpscRing that the bus uses.
+/// A ring like MpscRing, whose publishers make room by consuming the oldest message.
 ///
-/// A publisher drops after its own commit, so a newer message follows each dropped one. The
-/// consumer moves each message out, by T::moveFrom(T&), before its handler runs; so a slow handler
-/// occupies no slot. The ring has twice the room's slots: a thread preempted while it takes a
-/// message out costs the others one slot, and publishers that reach this slot again receive `full`.
+/// A publisher drops old messages after committing its own, so a newer message follows each dropped
+/// one. The consumer moves each message out with T::moveFrom(T&) before its handler runs, so a slow
+/// handler occupies no slot. The ring has twice the quota's slots. A thread preempted while it
+/// takes a message out costs one slot, and publishers that reach this slot again receive `full`.
 ///
-/// Thread safety: any thread publishes and drops; one thread calls consumeWhile().
+/// Thread safety: any thread may publish and drop; only one thread may call consumeWhile().
 template <class T, std::size_t Room, class Traits>
 class DropOldestRing : public MpmcRing<T, 2 * Room, Traits> {
     using Ring = MpmcRing<T, 2 * Room, Traits>;
 
-    // Edges: those of MpmcRing. E1 taken: message taken -> passed release .. passed acquire ->
-    // taken read: so isDrained() misses no message between ring and handler. E2 gone: handler
-    // returned -> taken release .. taken acquire -> a thread that sees the message gone.
+    // The edges of MpmcRing apply. E1 taken: the consumer sets isTaken_ before it releases the slot
+    // as passed. isDrained() acquires the passed slot before it reads isTaken_, so no message
+    // between ring and handler is missed. E2 gone: the consumer clears isTaken_ with release after
+    // the handler has returned; isDrained() acquires the cleared flag.
 
 public:
     // ---- Publishers
@@ -37,11 +37,11 @@ public:
         return Ring::tryReserve(std::min(most, Room));
     }
 
-    /// Passes messages beyond the room to drop(T&), the oldest first. Returns true if the head has
-    /// moved, even if only past skipped slots.
+    /// Passes messages in excess of the quota to drop(T&), the oldest first. Returns true if the
+    /// head of the ring has moved, even if only past skipped slots.
     template <class Drop>
     bool dropExcess(const Drop& drop) {
-        // Stays true until the message is taken, because the tail only grows.
+        // The condition stays true until the message is taken, because the tail only grows.
         const auto isExcess = [this](auto position) {
             return RingPositions<typename Traits::Index>::distance(position, this->tail()) > Room;
         };
@@ -73,7 +73,7 @@ public:
         return count;
     }
 
-    /// The first message, which is being handled, has been taken out.
+    /// The consumer has taken the first message out, so any message in the ring is the second.
     [[nodiscard]] bool hasSecond() const noexcept { return this->hasArrival(); }
     [[nodiscard]] auto arrival() const noexcept {
         return [this]() noexcept { return this->hasArrival(); };
@@ -95,7 +95,7 @@ private:
         ~Handling() { isTaken.store(false, std::memory_order_release); }  // E2 gone
     };
 
-    /// The consumer holds a message that it has taken out.
+    /// True while the consumer holds a message that it has taken out of the ring.
     typename Traits::Platform::template Atomic<bool> isTaken_{false};
 };
 
@@ -103,7 +103,7 @@ template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::dropOldest, T, Room, Traits> {
     using Type = DropOldestRing<T, Room, Traits>;
 
-    /// Drops messages beyond the room. Returns true if the ring's head has moved.
+    /// Drops messages in excess of the quota. Returns true if the ring's head has moved.
     template <Priority P, class Bus>
     static bool dropExcess(Bus& bus) {
         const bool hasPassed = bus.template ring<P>().dropExcess([&](T& queued) noexcept {

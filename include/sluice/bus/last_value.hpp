@@ -17,25 +17,26 @@
 
 namespace sluice {
 
-/// The newest value of a topic, beside a bus. Publishing replaces a value that has not been
-/// handled, so it needs no room in the bus. The last value is always handled, and then retained.
+/// The newest value of a topic, published beside a bus. A new value replaces an unhandled one, so
+/// publish() needs no free slot in the bus. The last value is always handled, and kept afterwards.
 ///
 ///     sluice::LastValue<Position, Sky> position(sky, [](const Position& now) { draw(now); });
 ///     (void)position.publish(Position{3, 4});  // any thread
 ///     sluice::run(sky, position);              // the consumer, in place of sky.run()
 ///     const auto now = position.get();         // any thread: a std::optional<Position>
 ///
-/// A consumer with a loop of its own calls process() after Bus::process(), and once more when the
-/// bus is drained. It waits with `bus.waitUntil(deadline, [&] { return position.hasNew(); })`.
+/// A consumer with its own loop calls process() after Bus::process(), and again when the bus is
+/// drained. The loop waits with `bus.waitUntil(deadline, [&] { return position.hasNew(); })`.
 ///
-/// Thread safety: any thread may call publish(), get() and hasNew(); process() is for one thread at
-/// a time. The handler may call all but process(), and must not drain() the bus. Publishers and
-/// readers copy under a spin lock: a preempted one blocks the others, and functions of T must not
-/// use the LastValue. Not for interrupts. The bus must outlive it. Join its threads before its end.
+/// Thread safety: any thread may call publish(), get() and hasNew(); only one thread at a time may
+/// call process(). The handler may call all members except process(), and must not call drain() of
+/// the bus. publish() and get() copy under a spin lock, so a preempted thread blocks others.
+/// Functions of T must not use the LastValue. Interrupt handlers must not use a LastValue. The bus
+/// must outlive the LastValue. Join all threads that use the LastValue before destroying it.
 ///
-/// Errors: publish() fails only when the bus is closed. All values that it accepted are handled or
-/// replaced, except that stop() forgets the last one. An exception of the handler leaves process(),
-/// and that of a constructor of T changes nothing.
+/// Errors: publish() fails only if the bus is closed. Each accepted value is handled or replaced,
+/// but stop() discards the last one. Exceptions of the handler leave process(). A throwing
+/// constructor of T changes nothing.
 template <class T, class OfBus>
 class LastValue;
 template <class T, class List, class Traits>
@@ -53,7 +54,7 @@ public:
         SLUICE_ASSERT(static_cast<bool>(handler_), "the handler of a LastValue is empty");
     }
 
-    /// Makes `value` the newest one. Returns `ok`, or `closed` with the argument untouched.
+    /// Makes `value` the newest one. Returns `ok`, or `closed` without touching the argument.
     template <class U = T>
     SendResult publish(U&& value) {
         {
@@ -72,7 +73,7 @@ public:
         return SendResult::ok;
     }
 
-    /// A copy of the newest value, handled or not; empty if there was never one.
+    /// A copy of the newest value, whether handled or not; empty before the first publish().
     [[nodiscard]] std::optional<T> get() const {
         const std::lock_guard<Lock> guard(lock_);
         return slots_[newest_];
@@ -83,8 +84,7 @@ public:
         return isNew_.load(std::memory_order_relaxed);  // relaxed: E2
     }
 
-    /// Passes the newest value to the handler. Returns false if it has been passed before, or if
-    /// the bus is stopped.
+    /// Passes a new value to the handler. Returns false if there is none, or if the bus is stopped.
     bool process() {
         std::size_t index = 0;
         {
@@ -107,16 +107,17 @@ public:
     }
 
 private:
-    // Invariant: while the handler runs, publishers write the slot that it does not read. Two slots
-    // are enough, because a value that was not handled is overwritten.
+    // Invariant: while the handler reads one slot, publishers write the other one. Two slots
+    // suffice, because an unhandled value is overwritten.
     //
-    // E1 value: slot written -> lock released .. lock taken -> read by the handler or get().
-    // E2 wake-up, as in Bus::waitUntil(): isNew_ set, light fence, announcement read -- against --
-    // announcement written, heavy fence, isNew_ read. process() reads isNew_ under the lock.
+    // E1 value: the publisher writes the slot before it releases the lock; the handler and get()
+    // read the slot after taking the lock. E2 wake-up, like Bus::waitUntil(): the publisher sets
+    // isNew_, issues a light fence and reads the announcement, while the waiting consumer announces
+    // itself, issues a heavy fence and reads isNew_. process() reads isNew_ under the lock.
     //
-    // Each accepted value is handled or replaced: publish() sees an open bus under the lock. If the
-    // process() after isDrained() takes the lock later, it finds the value. If it took the lock
-    // before, publish() sees the closed bus and refuses.
+    // Each accepted value is handled or replaced, because publish() checks isClosed() under the
+    // lock. If the process() after isDrained() takes the lock after publish(), process() finds the
+    // value. If that process() takes the lock first, publish() returns `closed`.
 
     static constexpr std::size_t none = 2;
 
@@ -137,7 +138,7 @@ private:
     std::array<std::optional<T>, 2> slots_;
 };
 
-/// Like bus.run(), but also processes the last values: each one at least after every 64 messages.
+/// Like bus.run(), but also processes the last values, each at least once per 64 messages.
 template <class List, class Traits, class... Ts>
 void run(Bus<List, Traits>& bus, LastValue<Ts, Bus<List, Traits>>&... values) {
     using Clock = typename Bus<List, Traits>::Clock;

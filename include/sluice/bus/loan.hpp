@@ -12,7 +12,7 @@
 
 namespace sluice {
 
-/// A message of a bus that its publisher fills in its slot, in several steps.
+/// A message that its publisher fills in several steps, directly in a slot of the bus.
 ///
 ///     auto frame = sluice::loan<Frame>(bus, sluice::Priority::low);
 ///     if (frame) {
@@ -20,18 +20,18 @@ namespace sluice {
 ///         frame.publish();
 ///     }
 ///
-/// Use it for large messages that come from a device or are computed in place. Use emplace() if a
-/// constructor can fill the message.
+/// Use a loan for large messages that a device delivers or that are computed in place. Use
+/// emplace() if a constructor can fill the message.
 ///
-/// Order: the message has its place from loan() on. Until it is published or destroyed, later
-/// messages of its priority are neither handled nor dropped for room, and the bus is not drained.
+/// Order: loan() fixes the message's position. Until the loan is published or destroyed, later
+/// messages of its priority are neither handled nor dropped, and the bus is not drained.
 ///
-/// Thread safety: one thread at a time. With Producers::one the publisher must publish nothing else
-/// while it has a loan. The bus must outlive its loans.
+/// Thread safety: only one thread at a time may use a loan. With Producers::one, the publisher must
+/// publish nothing else while it holds a loan. The bus must outlive its loans.
 ///
-/// Errors: loan() never waits, and holds nothing if the bus is full or closed: see result(). A loan
-/// that is destroyed unpublished gives its slot back, like a message whose constructor threw.
-/// close() and stop() leave loans valid: the message is then handled, or discarded.
+/// Errors: loan() never waits; if the bus is full or closed, the loan is empty and result() gives
+/// the reason. An unpublished loan frees its slot when it is destroyed. Loans stay valid after
+/// close() and stop(): their messages are handled or discarded.
 template <class T, class OfBus>
 class Loan;
 template <class T, class List, class Traits>
@@ -44,9 +44,9 @@ public:
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
 
-    /// Returns true until the message is published, if there was room.
+    /// Returns true while the loan holds an unpublished message.
     explicit operator bool() const noexcept { return message_ != nullptr; }
-    /// The result of loan(); stays `ok` after the publication.
+    /// The result of loan(), which stays `ok` after publish().
     [[nodiscard]] SendResult result() const noexcept { return result_; }
 
     T& operator*() const noexcept { return *message_; }
@@ -125,7 +125,7 @@ private:
             return bus.template ring<P>().tryReserve(detail::One());
         }
 
-        /// Counts the slot before claim_ gives it up, also if the constructor of T throws.
+        /// Counts the unpublished slot before claim_ frees it, even if the constructor of T throws.
         struct Unpublished {
             Slot& slot;
             ~Unpublished() {
@@ -168,8 +168,7 @@ private:
         slot_;
 };
 
-/// Reserves a slot of the bus for a T made from `args`. Never waits. `options` are those of
-/// Bus::publish().
+/// Reserves a slot of the bus for a T constructed from `args`, without waiting.
 template <class T, class List, class Traits, class Options = PublishOptions, class... Args>
 Loan<T, Bus<List, Traits>> loan(Bus<List, Traits>& bus, const Options& options = {},
                                 Args&&... args) {

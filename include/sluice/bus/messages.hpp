@@ -30,7 +30,7 @@ constexpr std::size_t indexOf() noexcept {
 
 }  // namespace detail
 
-/// The types that a bus carries. The position of a type is its index, also in the statistics.
+/// The types that a bus carries. A type's position is its index, also in the statistics.
 template <class... Ts>
 struct Messages {
     static_assert(sizeof...(Ts) != 0, "a bus needs at least one type of message");
@@ -61,15 +61,15 @@ struct Messages {
     template <class T>
     static constexpr std::size_t indexOf = detail::indexOf<T, Ts...>();
 
-    /// Calls f(Type<T>) for the type with this index. Each branch is inlined, and the first types
-    /// are compiled as the likely ones.
+    /// Calls f(Type<T>{}) for the type T at position `index`. Each branch is inlined, and earlier
+    /// types are compiled as more likely.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
         (void)((__builtin_expect(index == indexOf<Ts>, 1) ? (f(Type<Ts>{}), true) : false) || ...);
     }
 };
 
-/// The header fields that a publisher may set. The bus ignores fields that its traits switch off.
+/// The header fields that a publisher may set. The bus ignores fields that its traits disable.
 struct PublishOptions {
     Priority priority = Priority::medium;
     std::uint32_t sender = 0;  ///< chosen by the program
@@ -77,8 +77,8 @@ struct PublishOptions {
     std::uint64_t trace = 0;   ///< follows a message across processes
 };
 
-/// Options of a message that the consumer destroys and counts as `expired` unless its handlers
-/// begin before `expires`, a time of the bus' clock. For traits with `expiry`.
+/// Options of a message that may expire. The consumer destroys the message and counts it as expired
+/// unless its handlers begin before `expires`. Needs traits with `expiry`.
 template <class Clock = std::chrono::steady_clock>
 struct ExpiringOptions {
     PublishOptions options;
@@ -118,7 +118,7 @@ constexpr Priority priorityOf(const ExpiringOptions<Clock>& expiring) noexcept {
     return expiring.options.priority;
 }
 
-/// The options of a publication, by reference if they are given, otherwise made from a Priority.
+/// Returns given options by reference, or new options made from a Priority.
 template <class Traits, class Options>
 constexpr decltype(auto) optionsOf(const Options& options) noexcept {
     if constexpr (isExpiring<Options>) {
@@ -149,8 +149,8 @@ constexpr decltype(auto) optionsOf(const Options& options) noexcept {
 }
 
 struct IdField {
-    /// The number of messages of this priority accepted before, modulo half the range of
-    /// Traits::Index. A message whose constructor threw may have used a number, too.
+    /// The number of earlier messages of this priority, modulo half the range of Traits::Index. A
+    /// message whose constructor threw may also have used a number.
     std::uint64_t id;
 };
 
@@ -158,7 +158,7 @@ template <class Clock>
 struct TimeField {
     TimeField() noexcept {}  // initialises nothing: publishing sets it
     union {
-        /// The time of the publication, as exact as Traits::timeStamp.
+        /// The time of publication, with the precision that Traits::timeStamp selects.
         typename Clock::time_point timeStamp;
     };
 };
@@ -167,7 +167,7 @@ template <class Clock>
 struct ExpiryField {
     ExpiryField() noexcept {}  // as in TimeField
     union {
-        /// Handlers do not see the message after this time; time_point::max(): it does not expire.
+        /// The time at which the message expires; time_point::max() means never.
         typename Clock::time_point expires;
     };
 };
@@ -188,15 +188,15 @@ struct PriorityField {
     Priority priority;
 };
 
-/// A type of its own for each field, because an object cannot have the same empty base twice.
+/// Each disabled field has its own empty type, because a class cannot inherit the same base twice.
 template <class Field>
 struct NoField {};
 
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a header keeps, without the priority. Passed in registers, because a
-/// publication's atomic operation waits for the thread's earlier stores.
+/// The options that a message header stores, except the priority. They are passed in registers,
+/// because the atomic operation of a publication waits for the thread's earlier stores.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,
@@ -226,9 +226,8 @@ struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platf
 
 }  // namespace detail
 
-/// The data beside each message: `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
-/// `priority`, as the traits demand. The constants `hasId`, `hasTimeStamp` ... are true for those
-/// that exist.
+/// The header of a message: `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
+/// `priority`, as the traits demand. Constants such as `hasId` are true for existing fields.
 template <class Traits>
 struct MessageHeader : detail::FieldIf<Traits::ids, detail::IdField>,
                        detail::FieldIf<Traits::timeStamp != TimeStamp::none,
@@ -269,8 +268,8 @@ template <class T, class... Args>
 inline constexpr bool isBuildable =
     std::is_constructible_v<T, Args...> || canBeBraced<T, void, Args...>;
 
-/// A message with its header and type index. The message stands first, so that it spans few cache
-/// lines. The owner calls destroy(); the destructor does nothing.
+/// A message with its header and type index. The message is the first member, so that it spans few
+/// cache lines. The owner must call destroy(), because the destructor does nothing.
 template <class MessageList, class Traits>
 class QueuedMessage : MessageStorage<MessageList>, public MessageHeader<Traits> {
 public:
@@ -301,7 +300,7 @@ public:
         typeIndex_ = static_cast<std::uint8_t>(MessageList::template indexOf<T>);
     }
 
-    /// Fills the header for the publication that owns `claim`.
+    /// Fills the header of the message whose slot `claim` owns.
     template <class Time, class Claim>
     [[gnu::always_inline]] void complete(const OptionFields<Traits>& fields, Priority chosen,
                                          [[maybe_unused]] const Time& time,
@@ -326,7 +325,7 @@ public:
                            [&](auto type) { f(get<typename decltype(type)::Message>()); });
     }
 
-    /// Moves message and header out of `other`, and destroys its message.
+    /// Moves the message and its header out of `other`, and destroys the moved-from message.
     void moveFrom(QueuedMessage& other) noexcept {
         static_cast<MessageHeader<Traits>&>(*this) = other;
         typeIndex_ = other.typeIndex_;

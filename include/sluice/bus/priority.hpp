@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// The urgency of a message. Each priority has its own room in the bus, and its own order.
+/// The urgency of a message. Each priority has its own message quota and its own order in the bus.
 enum class Priority : std::uint8_t { low, medium, high };
 
 inline constexpr std::size_t priorityCount = 3;
@@ -16,7 +16,7 @@ inline constexpr std::size_t priorityCount = 3;
     return priority == Priority::high ? "high" : priority == Priority::medium ? "medium" : "low";
 }
 
-/// The fill level of a room. That of a bus is the level of its fullest room.
+/// The fill level of a message quota. The level of a bus is that of its fullest priority.
 enum class Pressure : std::uint8_t {
     normal,
     warning,   ///< 75 % of the room are in use
@@ -31,8 +31,8 @@ enum class Pressure : std::uint8_t {
                                             : "normal";
 }
 
-/// The admission rule: how many messages of a priority a bus of this depth accepts. Low has 60 % of
-/// the depth, medium 80 %, high all of it, and each priority at least one message.
+/// The number of messages of one priority that a bus of this depth accepts. Low has 60 % of the
+/// depth, medium 80 % and high 100 %, but each priority at least one message.
 [[nodiscard]] constexpr std::size_t roomOf(std::size_t depth, Priority priority) noexcept {
     const std::size_t percent = priority == Priority::high     ? 100
                                 : priority == Priority::medium ? 80
@@ -55,14 +55,14 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
     return static_cast<std::size_t>(priority);
 }
 
-/// PriorityOrder::weighted: serves the highest priority with a message and credit. The round ends
-/// when there is none. So a priority's first message waits for at most twice the others' weights,
-/// in two rounds.
+/// Implements PriorityOrder::weighted: serves the highest priority that has a message and credit. A
+/// round ends when no priority has both a message and credit. The first message of a priority waits
+/// for at most twice the other priorities' weights, in two rounds.
 template <class Traits>
 class WeightedOrder {
 public:
-    /// serveOne(priority) handles a message of a priority and returns true, if there is one.
-    /// Returns the number of messages, at most `max`.
+    /// serveOne(priority) handles one message and returns true, or returns false without a message.
+    /// Returns the number of messages served, at most `max`.
     template <class IsOver, class ServeOne>
     std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {
         std::size_t count = 0;

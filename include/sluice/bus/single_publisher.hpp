@@ -1,6 +1,6 @@
 #pragma once
 
-// For buses whose traits have Producers::one. Includes bus.hpp.
+// Include this header for a bus whose traits have Producers::one. Includes bus.hpp.
 
 #include <sluice/bus/bus.hpp>
 #include <sluice/queue/spsc_ring.hpp>
@@ -12,7 +12,7 @@ namespace sluice::detail {
 template <class T, std::size_t Room, class Traits>
 struct RingFor<RingKind::singlePublisher, T, Room, Traits> {
     struct Type : SpscRing<T, Room, Traits> {
-        /// A single slot, however many messages the publisher has.
+        /// Reserves a single slot, however many messages the publisher has.
         [[nodiscard]] auto tryReserve(std::size_t) {
             return SpscRing<T, Room, Traits>::tryReserve();
         }

@@ -31,22 +31,22 @@ enum class UnsubscribeStep : unsigned char {
 ///
 ///     const sluice::Subscription alarms = bus.subscribe<Alarm>([](const Alarm& alarm) { ... });
 ///
-/// When unsubscribe() or the destructor has returned, the handler will not run again and its
-/// captures are destroyed. If the handler itself makes the call, that happens when it returns.
-/// Otherwise the call waits for a running handler, perhaps until the next handler begins. So do not
-/// end a subscription while holding a lock that the handler, its message's destructor or the
-/// observer takes, nor in a handler that the other handler may be ending.
+/// After unsubscribe() or the destructor returns, the handler will not run again and its captures
+/// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
+/// handler returns. Other callers wait for a running handler, perhaps until the next handler
+/// begins. Do not end a subscription while holding a lock that the handler, its message's
+/// destructor or the observer takes. Two handlers must not end each other's subscriptions.
 ///
-/// The bus must outlive its subscriptions, also those that have ended themselves.
+/// The bus must outlive its subscriptions, even those that their handlers have ended.
 ///
-/// Thread safety: one thread at a time, and the handler may end its own subscription any time. If
-/// another thread moves this object meanwhile, isActive() of the new one may remain true.
+/// Thread safety: one thread at a time, but the handler may end its subscription at any time. If
+/// another thread is moving that Subscription, isActive() of the new object may remain true.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
     Subscription(Subscription&& other) noexcept { take(other); }
-    /// Ends this subscription first. A call of unsubscribe() by the new handler has an
-    /// effect only after the assignment.
+    /// Ends the current subscription before taking over the new one. The new handler can end its
+    /// subscription only after the assignment.
     Subscription& operator=(Subscription&& other) noexcept {
         if (this != &other) {
             unsubscribe();
@@ -56,7 +56,7 @@ public:
     }
     ~Subscription() { unsubscribe(); }
 
-    /// Ends the subscription. Returns false if there was nothing to end. May be called repeatedly.
+    /// Ends the subscription, if active. Returns false if the subscription was not active.
     bool unsubscribe() noexcept {
         const bool wasActive = isActive();
         return end(detail::UnsubscribeStep::any) != detail::UnsubscribeResult::alreadyOver &&
@@ -69,7 +69,7 @@ public:
     }
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
-    /// Keeps the handler subscribed until the bus is destroyed. This object is then empty.
+    /// Keeps the handler subscribed until the bus is destroyed, and makes this object empty.
     void release() noexcept { bus_.store(nullptr, std::memory_order_relaxed); }
 
 private:
@@ -85,8 +85,8 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler and another thread may run this simultaneously: the handler writes hasEnded_
-    /// only, and the other thread waits for it.
+    /// The handler and another thread may run end() simultaneously: the handler only writes
+    /// hasEnded_, and the other thread waits for the handler.
     detail::UnsubscribeResult end(detail::UnsubscribeStep step) noexcept {
         using detail::UnsubscribeResult;
         using detail::UnsubscribeStep;
@@ -101,20 +101,20 @@ private:
         if (result != UnsubscribeResult::refused || step == UnsubscribeStep::ownHandler) {
             return result;
         }
-        // Stored first: the handler's captures, which are destroyed next, may own this object.
+        // Clears bus_ first, because the handler's captures, destroyed next, may own this object.
         bus_.store(nullptr, std::memory_order_relaxed);
         return remove_(bus, slot_, generation_, UnsubscribeStep::any);
     }
 
-    /// Takes one step of the end.
+    /// Performs one step of ending the subscription.
     detail::UnsubscribeResult takeStep(detail::UnsubscribeStep step) noexcept {
         void* const bus = bus_.load(std::memory_order_relaxed);
         return bus == nullptr ? detail::UnsubscribeResult::alreadyOver
                               : remove_(bus, slot_, generation_, step);
     }
 
-    /// Moves the other's subscription into this object, whose own is over. E1 taken: the fields are
-    /// written before bus_, because the handler may already run and end this object.
+    /// Moves the subscription of `other` into this object, which has none. E1 taken: other fields
+    /// are written before bus_, because the handler may already run and end this object.
     void take(Subscription& other) noexcept {
         remove_ = other.remove_;
         slot_ = other.slot_;

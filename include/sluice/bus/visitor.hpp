@@ -11,8 +11,7 @@ namespace sluice {
 ///
 ///     bus.processWith(sluice::overload([](const Alarm&) { ... }, [](const Sample&) { ... }));
 ///
-/// The callables are of class type. One that takes the header has precedence over others, even if
-/// it is generic.
+/// A callable of class type that takes the header is preferred, even if it is generic.
 template <class... Fs>
 struct Overload : Fs... {
     using Fs::operator()...;
@@ -41,8 +40,8 @@ inline constexpr bool isPartial = false;
 template <class Visitor>
 inline constexpr bool isPartial<Partial<Visitor>> = true;
 
-/// Whether a callable's first parameter is the Message or a base of it, not a conversion target.
-/// True for templates and overloaded operators, whose parameter is unknown.
+/// True if the callable's first parameter is Message or a base of it, not a conversion target.
+/// Templates and overloaded operators count as true, because their parameter type is unknown.
 template <class F, class Message>
 struct TakesUnconverted : std::true_type {};
 template <class Parameter, class Message>
@@ -68,7 +67,7 @@ template <class... Fs, class Message>
 inline constexpr bool takesUnconverted<Overload<Fs...>, Message> =
     (takesUnconverted<Fs, Message> || ...);
 
-/// Rejects a handler that cannot be subscribed for Message. Returns true if it can.
+/// Rejects a handler that cannot be subscribed for Message; otherwise returns true.
 template <class Handler, class Message, class Header, std::size_t HandlerSize>
 constexpr bool checkHandler() noexcept {
     constexpr bool takesIt = std::is_invocable_v<Handler&, const Message&, const Header&> ||
@@ -83,7 +82,7 @@ constexpr bool checkHandler() noexcept {
     return takesIt && isUnconverted && fits;
 }
 
-/// The handler itself, or a callable around it that takes the header too.
+/// Returns the handler, or a wrapper with a header parameter if the handler takes none.
 template <class T, class Header, class Handler>
 decltype(auto) withHeader(Handler&& handler) {
     using H = std::decay_t<Handler>;
@@ -96,7 +95,7 @@ decltype(auto) withHeader(Handler&& handler) {
     }
 }
 
-/// Calls visitor(message, header) if the visitor takes the header, otherwise visitor(message).
+/// Calls visitor(message, header) if the visitor accepts the header, otherwise visitor(message).
 /// Returns false if a partial visitor skips the message.
 template <class Visitor, class Message, class Header>
 bool callVisitor(Visitor& visitor, Message& message, const Header& header) {

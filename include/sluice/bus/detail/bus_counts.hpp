@@ -16,19 +16,20 @@
 
 namespace sluice::detail {
 
-/// How a message ended without reaching the consumer: the index of a counter.
+/// The counter index of a message that did not reach the consumer.
 enum class PublishOutcome : std::size_t { full, closed, dropped };
 
-/// How the consumer ended a message: the index of a counter. Unhandled messages also count as
-/// handled, so that the common case is one count.
+/// The counter index of a message that the consumer has removed. An unhandled message also counts
+/// as handled, so that the common case increments one counter.
 enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled, expired };
 
-/// The counts of a bus. Ring positions count accepted messages, the consumer counts those that
-/// leave, and publishers count refusals and drops.
+/// The statistics of a bus. Accepted messages are counted by ring positions, messages that leave by
+/// the consumer, and refusals and drops by publishers.
 ///
-/// E1 counted: slot claimed -> message handed to the consumer or dropper -> its count release ..
-/// acquire -> ring position read: so no message leaves before it counts as published. E2 thrown:
-/// slot claimed -> its constructor threw, count release .. acquire -> ring position read.
+/// E1 counted: a slot is claimed before its message is consumed or dropped, which a release count
+/// records. get() acquires that count before it reads the ring position, so no message leaves
+/// before it counts as published. E2 thrown: a claim precedes the release count of its throwing
+/// constructor, which get() acquires before it reads the ring position.
 template <class Traits, std::size_t TypeCount>
 class BusCounts {
     using Platform = typename Traits::Platform;
@@ -40,7 +41,7 @@ public:
 
     // ---- Publishers
 
-    /// Out of line, so that the common publication has more registers.
+    /// count() is out of line, so that the common publication has more registers.
     template <Priority P, PublishOutcome Which>
     [[gnu::noinline]] void count(std::size_t type, CounterWord n) noexcept {
         add(stripe().outcomes[type][indexOf(P)][static_cast<std::size_t>(Which)], n);
@@ -78,7 +79,7 @@ public:
 
     // ---- Any thread
 
-    /// pushCount(priority) returns the pushes of a ring, modulo half the range of Index.
+    /// pushCount(priority) returns a ring's number of pushes, modulo half the range of Index.
     template <class PushCount>
     [[nodiscard]] Statistics get(const PushCount& pushCount) const {
         constexpr std::uint64_t range = std::numeric_limits<typename Traits::Index>::max() / 2;
@@ -90,7 +91,8 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                // Read first: the consumer counts a message as unhandled, then as handled.
+                // Read first: the consumer counts an unhandled message as unhandled before
+                // `handled`.
                 counts.unhandled = consumed_[3][i][type].get();
                 const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
                 counts.unhandled = std::min(counts.unhandled, handled);
@@ -109,8 +111,8 @@ public:
                 counts.published = handled + counts.discarded + counts.expired + counts.dropped;
                 left += counts.published;
             }
-            // Messages that arrived and left since `left` was read are not queued: the room bounds
-            // the rest. With dropOldest, a message that is being handled is outside of the room.
+            // The quota bounds the result, because messages may have arrived and left after `left`
+            // was read. With dropOldest, the message being handled is outside of the quota.
             const auto priority = static_cast<Priority>(i);
             const std::size_t most =
                 roomOf<Traits>(priority) + (Traits::overflow[i] == Overflow::dropOldest ? 1 : 0);
@@ -131,8 +133,8 @@ private:
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
-    /// Striped by thread number, so that refused publishers seldom contend for a cache line.
-    /// One alignas, because g++ ignores the first of two on a class in a template.
+    /// Striped by thread number, so that refused publishers seldom contend for a cache line. There
+    /// is a single alignas, because g++ ignores the first of two on a class in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};
@@ -152,13 +154,14 @@ private:
         return static_cast<std::uint64_t>(count < 0 ? 0 : count);
     }
 
-    // Seldom written, by publishers and the consumer.
+    // Publishers and the consumer seldom write these fields.
     using Size = typename Platform::template Atomic<std::size_t>;
     alignas(Traits::cacheLineSize) alignas(Size) Size highWater_{0};
 
     std::array<Stripe, stripeCount> stripes_;
 
-    // Written by the consumer. The type is the last index, so that a count takes no multiplication.
+    // Written by the consumer. The type is the last index, so that counting takes no
+    // multiplication.
     using OfPriority = std::array<std::array<Count, TypeCount>, priorityCount>;
     alignas(Traits::cacheLineSize) alignas(
         Count) std::array<OfPriority, Traits::expiry ? 5 : 4> consumed_;
@@ -183,11 +186,11 @@ public:
     void waited(Priority, std::uint64_t, Duration, Duration) noexcept {}
 };
 
-/// Stamps messages, and measures how long they wait.
+/// Provides time stamps, and measures how long messages wait.
 ///
-/// With TimeStamp::cached, the consumer reads the clock once for many messages and offers the time
-/// to publishers. While it sleeps or finds few messages, it offers none, and publishers read the
-/// clock: otherwise a single message would wait for the line that the consumer has just written.
+/// With TimeStamp::cached, the consumer reads the clock once for many messages and offers this time
+/// to publishers. While the consumer sleeps or finds few messages, publishers read the clock, which
+/// avoids a cache line that the consumer has just written.
 template <class Traits, class Counts>
 class TimeKeeper {
     using Clock = typename Traits::Platform::Clock;
@@ -199,7 +202,7 @@ class TimeKeeper {
     static constexpr Rep none = 0;  // publishers read the clock
 
 public:
-    /// The time stamp for a message; for publishers.
+    /// The time stamp of a message; called by publishers.
     [[nodiscard]] Point stamp() const noexcept {
         if constexpr (isCached) {
             const Rep cached = cached_.load(std::memory_order_relaxed);  // no data follows it
@@ -225,7 +228,7 @@ public:
         }
     }
 
-    /// Reads the clock once for the `served` messages handled since the last call.
+    /// Reads the clock once for the `served` messages handled since the last settle().
     void settle(std::size_t served, Counts& counts) noexcept {
         if constexpr (isCached) {
             const Point now = Clock::now();
@@ -247,7 +250,7 @@ public:
         }
     }
 
-    /// Withdraws the offered time when the consumer sleeps or finds nothing.
+    /// Withdraws the offered time while the consumer sleeps or finds no messages.
     void suspend() noexcept {
         if constexpr (isCached) {
             offer(none);
@@ -255,9 +258,9 @@ public:
     }
 
 private:
-    /// The time is offered after this many messages, ...
+    /// The consumer offers the time after at least this many messages.
     static constexpr std::size_t batch = 8;
-    /// ... or if the last offer is at most this old.
+    /// The consumer also offers the time if its last offer is at most this old.
     static constexpr std::chrono::microseconds recent{100};
 
     struct Pending {
@@ -272,7 +275,7 @@ private:
         return static_cast<std::uint64_t>(point.time_since_epoch().count());
     }
 
-    /// Adds the current run. There is mostly one run between two clock readings.
+    /// Adds the current run of messages with the same stamp to the sums.
     [[gnu::noinline]] void endRun(Pending& pending) const noexcept {
         pending.count += pending.run;
         pending.stamps += ticks(pending.stamp) * pending.run;
@@ -286,7 +289,7 @@ private:
         }
     }
 
-    // Two lines apart, because processors prefetch lines in pairs (measured).
+    // Two cache lines separate these fields, because processors prefetch lines in pairs (measured).
     static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
 
     // Written by the consumer, read by publishers.
@@ -302,17 +305,17 @@ struct NoTimeKeeper {
     void suspend() noexcept {}
 };
 
-/// Reports each change of the pressure once, on the thread that notices it first.
+/// Reports each change of the pressure once, on the thread that first notices the change.
 ///
-/// E1 reported: message published, light fence, reported_ read -- against -- reported_ exchanged,
-/// heavy fence, pressure read: either the publisher sees the old pressure, or the other thread sees
-/// the message.
+/// E1 reported: the publisher publishes, issues a light fence and reads reported_; the reporting
+/// thread exchanges reported_, issues a heavy fence and reads the pressure. Either the publisher
+/// reads the new reported_, or the reporting thread sees the message.
 template <class Platform, class Observer>
 class PressureNotifier {
     static constexpr bool isSilent = std::is_same_v<Observer, BusObserver>;
 
 public:
-    /// Returns true if the pressure reported last is below pressure(). A hint.
+    /// Returns true if the last reported pressure is below pressure(). The result is a hint.
     template <class GetPressure>
     [[nodiscard]] bool isBelow(const GetPressure& pressure) const noexcept {
         if constexpr (isSilent) {
@@ -328,7 +331,7 @@ public:
         if constexpr (isSilent) {
             return;
         }
-        // Repeats while the pressure changes, so that the last report is not outdated.
+        // Repeats while the pressure changes, so that the last report is current.
         Pressure now = Pressure::normal;
         do {
             now = bus.pressure();

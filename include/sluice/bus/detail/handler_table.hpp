@@ -25,8 +25,8 @@ public:
     [[nodiscard]] bool isHere() const noexcept {
         return thread_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Returns true if the calling thread was the last to consume, so that it would wait for
-    /// itself. Also true if no thread has consumed, unless publishers may wait then.
+    /// Returns true if a wait could block the consumer itself: the calling thread consumed last, or
+    /// no thread has consumed and letPublishersWait(false) was called.
     [[nodiscard]] bool isMine() const noexcept {
         const std::size_t last = lastNumber_.load(std::memory_order_relaxed);
         return last == Platform::threadNumber() || last == anyThread;
@@ -40,20 +40,20 @@ public:
     }
     void end() noexcept { thread_.store(nullptr, std::memory_order_relaxed); }
 
-    /// The hazard: the slot of the handler that runs or is about to; null otherwise.
+    /// The hazard pointer: the slot of the handler that runs or is about to run, or null.
     typename Platform::template Atomic<const void*> handler{nullptr};
 
 private:
     static constexpr std::size_t anyThread = ~std::size_t{0};
 
-    // Relaxed: a thread finds its own value only if it wrote it.
+    // Relaxed: a thread can only read its own value if it stored that value itself.
     typename Platform::template Atomic<const void*> thread_{nullptr};  ///< null: none consumes
-    /// The number of the thread that consumed last; 0 or `anyThread` if none has.
+    /// The number of the thread that consumed last; 0 or `anyThread` if no thread has consumed.
     typename Platform::template Atomic<std::size_t> lastNumber_{0};
 };
 
-/// The handlers of one message type, in the order of their subscription. The consumer calls them
-/// from its own copy of the list, without a lock. A change affects only later messages.
+/// The handlers of one message type, in subscription order. The consumer calls handlers from its
+/// own copy of the list, without a lock, and renews the copy after a change.
 template <class Signature, class Traits>
 class HandlerTable;
 
@@ -68,13 +68,13 @@ class HandlerTable<void(Args...), Traits> {
 public:
     using Callable = FixedFunction<void(Args...), Traits::handlerSize>;
 
-    /// Identifies a subscription, also when a later one has taken its slot.
+    /// Identifies a subscription, even after another subscription has reused its slot.
     struct Id {
         std::size_t slot = 0;
         CounterWord generation = 0;  ///< 0 is none
     };
 
-    /// Adds a handler. The generation is 0 if the table is full.
+    /// Adds a handler. Returns generation 0 if the table is full.
     Id add(Callable&& callable) {
         Slot* const slot = reserve();
         if (slot == nullptr) {
@@ -90,7 +90,7 @@ public:
         return {static_cast<std::size_t>(slot - slots_.data()), generation};
     }
 
-    /// Ends a subscription, or takes one step of it: see Subscription.
+    /// Ends a subscription, or performs one step of ending it: see UnsubscribeStep.
     UnsubscribeResult remove(Id id, UnsubscribeStep step, Consumer& consumer) {
         Slot& slot = slots_[id.slot];
         if (step == UnsubscribeStep::destroyCaptures) {
@@ -104,7 +104,7 @@ public:
             return UnsubscribeResult::refused;
         }
         const bool isFirst = beginEnd(slot, id);
-        // Over once the callable is destroyed, or a later subscription has the slot.
+        // A subscription is over once its callable is destroyed or its slot is reused.
         const auto isOver = [&] {
             return slot.generation.load(std::memory_order_acquire) !=  // E4
                    (id.generation | ending);
@@ -135,7 +135,7 @@ public:
         return UnsubscribeResult::done;
     }
 
-    /// Ends all subscriptions and refuses new ones, in the destructor of the bus.
+    /// Ends all subscriptions and refuses new ones; called by the destructor of the bus.
     void endAll() noexcept {
         isOver_ = true;
         for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -143,7 +143,7 @@ public:
             // Relaxed: no other thread uses the bus.
             const CounterWord generation = slot.generation.load(std::memory_order_relaxed);
             if (generation < ending && beginEnd(slot, {i, generation})) {
-                // The subscription ends before its captures are destroyed, which may own it.
+                // The subscription ends before its captures are destroyed, because they may own it.
                 const Callable last = std::move(slot.callable);
                 finish(slot);
             }
@@ -155,8 +155,7 @@ public:
         return order_.count;
     }
 
-    /// Calls each handler, and failed(exception) if one throws, or none() without a handler. For
-    /// the consumer.
+    /// Calls each handler, failed(exception) if a handler throws, or none() without handlers.
     template <class Failed, class None>
     [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed, const None& none,
                                         Args... args) noexcept {
@@ -175,21 +174,21 @@ public:
     }
 
 private:
-    // A hazard pointer: the consumer announces the handler's slot, and calls the handler only if
-    // the slot still has its generation. The remover marks the generation as ending, and polls
-    // until the announcement has changed.
+    // A hazard-pointer protocol: the consumer announces a handler's slot, and calls the handler
+    // only if the slot still has the expected generation. The remover marks the generation as
+    // ending, and polls until the consumer's announcement has changed.
     //
-    // E1 change: table and callable written, lock released .. lock taken -> copied by the consumer.
-    // The version only triggers the copy; the change happens before each message published after
-    // it. E2 end: generation marked, heavy fence, announcement read -- against -- announcement
-    // written, light fence, generation read: the consumer skips the handler, or the remover waits.
-    // E3 done: handler returned -> announcement release .. acquire -> callable destroyed.
-    // E4 over: callable destroyed by a handler that ended itself -> generation release .. acquire
-    // -> another remover of the same subscription returns. The remover may acquire a later
-    // generation of the slot, so each store of a generation is a release.
+    // E1 change: add() writes table and callable before it releases the lock; the consumer takes
+    // the lock and copies the table. E2 end: the remover marks the generation, issues a heavy fence
+    // and reads the announcement; the consumer announces, issues a light fence and reads the
+    // generation. E2 makes the consumer skip the handler, or the remover wait for it. E3 done: the
+    // consumer releases its announcement after the handler has returned; the remover acquires it
+    // before destroying the callable. E4 over: the callable of a handler that ends itself is
+    // destroyed before the generation is released; another remover acquires the generation and
+    // returns. Each store of a generation is a release, because a remover may acquire a later one.
     //
-    // A slot's generation: `free` -> `ending` while it is filled -> the subscription's unique
-    // number -> number | ending -> `free`.
+    // A slot's generation changes from `free` to `ending` while add() fills it, to the
+    // subscription's unique number, to number | ending, and back to `free`.
     static constexpr CounterWord free = 0;
     static constexpr CounterWord ending = CounterWord{1}
                                           << (std::numeric_limits<CounterWord>::digits - 1);
@@ -220,7 +219,7 @@ private:
         return nullptr;
     }
 
-    /// Out of line, like finish(), so that the loop over the handlers has more registers.
+    /// renew() and finish() are out of line, so that the loop over the handlers has more registers.
     [[gnu::cold, gnu::noinline]] void renew() {
         const std::lock_guard<Lock> guard(lock_);
         seenVersion_ = version_.get();
@@ -231,10 +230,10 @@ private:
     [[gnu::always_inline]] void callOne(const Entry& entry, Consumer& consumer,
                                         [[maybe_unused]] const Failed& failed, Args... args) {
         Slot& slot = *entry.slot;
-        // Release: a thread that awaits the end of the previous handler acquires it.
+        // Release: a thread that awaits the end of the previous handler acquires this store.
         consumer.handler.store(&slot, std::memory_order_release);  // E3
         Platform::Fence::light();                                  // E2
-        // Relaxed: E1 has brought the callable, and E2's fence orders this load.
+        // Relaxed: edge E1 has published the callable, and the fence of E2 orders this load.
         if (slot.generation.load(std::memory_order_relaxed) == entry.generation) {
 #if defined(__cpp_exceptions)
             try {
@@ -252,7 +251,7 @@ private:
         }
     }
 
-    /// Out of line, so that the common case, one handler, is compiled without a loop.
+    /// Out of line, so that the common case of one handler is compiled without a loop.
     template <class Failed>
     [[gnu::noinline]] void callOthers(Consumer& consumer, const Failed& failed, Args... args) {
         for (std::size_t i = 1; i < mine_.count; ++i) {
@@ -260,8 +259,7 @@ private:
         }
     }
 
-    /// Polls, so that the consumer need not notify after each handler. A handler seldom runs when
-    /// it is removed.
+    /// Polls, because handlers seldom run while they are removed, and the consumer need not notify.
     template <class IsTrue>
     static void await(const IsTrue& isTrue) {
         for (BasicBackoff<Platform> backoff; !isTrue();) {
@@ -276,7 +274,7 @@ private:
             slot.generation.load(std::memory_order_relaxed) != id.generation) {
             return false;
         }
-        // E4; E2's fence orders it for the consumer.
+        // Release for E4; the fence of E2 orders this store for the consumer.
         slot.generation.store(id.generation | ending, std::memory_order_release);
         Entry* const first = order_.entries.data();
         Entry* const last = first + order_.count;
@@ -287,7 +285,7 @@ private:
         return true;
     }
 
-    /// Destroys the callable, outside of the lock, and frees its slot.
+    /// Destroys the callable outside of the lock, and then frees its slot.
     [[gnu::cold, gnu::noinline]] void finish(Slot& slot) {
         slot.callable.reset();
         const std::lock_guard<Lock> guard(lock_);

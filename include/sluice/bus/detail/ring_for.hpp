@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// Of the kind alone, so that a bus without a header gives one error, not one for each priority.
+/// Depends on the kind alone, so that a missing header causes one error, not one for each priority.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,
@@ -30,7 +30,7 @@ struct IncludedRing {
                   "a bus with Overflow::dropOldest needs #include <sluice/bus/drop_oldest.hpp>");
 };
 
-/// The ring of one priority. The headers named above add the rings of their kinds.
+/// The ring of one priority. Other headers specialise RingFor for their kinds.
 template <RingKind Kind, class T, std::size_t Room, class Traits>
 struct RingFor : IncludedRing<Kind> {
     using Type = MpscRing<T, Room, Traits>;

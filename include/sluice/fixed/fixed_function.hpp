@@ -16,12 +16,12 @@ class FixedFunction;
 
 namespace detail {
 
-/// Scalars are passed by value, in registers. The caller builds any other argument once. It is then
-/// passed by reference until the target takes it.
+/// The type of an argument passed to the callable: scalars by value, other arguments by reference.
+/// The caller of operator() constructs a by-value argument once.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The part that all forms of a signature share. Target is `F&` or, if IsConst, `const F&`.
+/// The parts common to all forms of a signature. Target is `F&` or, if IsConst, `const F&`.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -29,7 +29,7 @@ struct SignatureForm {
     template <class F>
     using Target = std::conditional_t<IsConst, const F, F>&;
 
-    /// Returns true if F can be called with this signature, and its result refers to no temporary.
+    /// Returns true if F can be called with this signature and never returns a dangling reference.
     template <class F>
     static constexpr bool accepts() noexcept {
         if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
@@ -37,7 +37,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // A conversion makes a temporary unless it is to the same type, to a base or to const.
+            // A conversion creates a temporary unless the target is the same type, a base or const.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -47,7 +47,7 @@ struct SignatureForm {
         }
     }
 
-    // A class: clang takes no address of a function template with a dependent noexcept.
+    // A class: clang cannot take a function template's address if its noexcept is dependent.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -60,7 +60,7 @@ struct SignatureForm {
         }
     };
 
-    /// The target of an empty function, so that a call needs no test.
+    /// Called through an empty FixedFunction, so that operator() needs no check.
     [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
         failAssertion({"call of a FixedFunction",
                        "the FixedFunction is empty; assign a callable, or ask its bool first",
@@ -68,7 +68,7 @@ struct SignatureForm {
     }
 };
 
-/// Turns a signature into its form and its operator(). Self is the FixedFunction.
+/// Maps a signature to its Form and operator(). Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,
@@ -90,13 +90,13 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     using Form = SignatureForm<true, IsNoexcept, R, Args...>;
 
     R operator()(Args... args) const noexcept(IsNoexcept) {
-        // Form::invoke gives the target its const back.
+        // Form::invoke restores the callable's const.
         Self& self = const_cast<Self&>(static_cast<const Self&>(*this));
         return self.invoke_(self.storage_, std::forward<Args>(args)...);
     }
 };
 
-/// Null `relocate`: copy the bytes. Null `destroy`: do nothing.
+/// A null `relocate` copies the bytes. A null `destroy` does nothing.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -127,8 +127,8 @@ inline constexpr bool comparesWithNull<
     std::enable_if_t<std::is_convertible_v<decltype(std::declval<const F&>() == nullptr), bool>>> =
     true;
 
-/// True of pointers, and of wrappers such as std::function that can be made from nullptr. A lambda
-/// is never empty, but it compares with nullptr because it converts to a function pointer.
+/// True for pointers, and for wrappers that can be constructed from nullptr, such as std::function.
+/// A lambda is never empty, but compares with nullptr because it converts to a function pointer.
 template <class F>
 inline constexpr bool canBeEmpty =
     comparesWithNull<F> && (!std::is_class_v<F> || std::is_constructible_v<F, std::nullptr_t>);
@@ -142,8 +142,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self takes this argument as a callable F. Tests step by step, because the traits
-/// of Self must not be tested during overload resolution of its constructors.
+/// Returns true if Self can store the argument as a callable F. Checks in steps, because overload
+/// resolution of Self's constructors must not evaluate Self's traits.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -162,20 +162,19 @@ constexpr bool storable() noexcept {
 ///     sluice::FixedFunction<void(int)> handler = [this](int value) { show(value); };
 ///     handler(42);
 ///
-/// Use it for stored handlers. Use a template parameter if the callable need not be stored,
-/// std::function if it must be copyable or of unlimited size.
+/// Use FixedFunction for stored handlers. Use a template parameter if the callable need not be
+/// stored, and std::function for copyable callables or callables of unlimited size.
 ///
-/// Signature is `R(Args...)`, optionally `const` (the callable is called as const) and `noexcept`
-/// (only noexcept callables are accepted). It stores each callable that std::invoke accepts, of at
-/// most Bytes bytes, at most the alignment of std::max_align_t, and with a noexcept move; the
-/// compiler checks all three.
+/// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
+/// (accepts only noexcept callables). A callable must fit std::invoke, at most Bytes bytes and the
+/// alignment of std::max_align_t, and move without exceptions; the compiler checks these limits.
 ///
-/// Errors: it is empty if it was built without a callable, from nullptr, from a null pointer or
-/// from an empty wrapper such as std::function, or if it was moved from. Calling an empty one ends
-/// the program through the assertion handler, also in release builds.
+/// Errors: a FixedFunction is empty if it was moved from, default-constructed, or constructed from
+/// nullptr, a null pointer or an empty wrapper such as std::function. Calling an empty
+/// FixedFunction ends the program through the assertion handler, also in release builds.
 ///
-/// Performance: a call is one call through a pointer; arguments by value are moved once more.
-/// Trivially copyable callables move as bytes. With the default of 48 bytes it takes 64 bytes.
+/// Performance: a call is one indirect call; by-value arguments are moved once more. Trivially
+/// copyable callables move as bytes. A FixedFunction with the default of 48 bytes takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");
@@ -209,7 +208,7 @@ public:
     FixedFunction(FixedFunction&& other) noexcept : none_(0) { takeFrom(other); }
     FixedFunction& operator=(FixedFunction&& other) noexcept {
         if (this != &other) {
-            FixedFunction taken(std::move(other));      // the old callable may own `other`
+            FixedFunction taken(std::move(other));      // the callable of *this may own `other`
             const FixedFunction old(std::move(*this));  // its destructor may assign to *this
             takeFrom(taken);
         }
@@ -222,8 +221,8 @@ public:
         }
     }
 
-    /// Destroys the callable; this object is empty before that. The running callable may call it,
-    /// if it does not use its captures afterwards.
+    /// Empties this FixedFunction and destroys the callable. A running callable may reset its own
+    /// FixedFunction if it does not use its captures afterwards.
     void reset() noexcept { const FixedFunction old(std::move(*this)); }
 
     void swap(FixedFunction& other) noexcept {
@@ -261,8 +260,8 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null when empty. Not invoke_, because the address of a function template's instance may
-    // differ between shared libraries.
+    // Null if the FixedFunction is empty. invoke_ cannot show this, because the address of a
+    // function template's instance may differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

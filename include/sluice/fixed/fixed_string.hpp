@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// Says at the call site that a text may be cut: `FixedString<8> name(truncateToFit, input);`
+/// A tag that allows truncation at the call site: `FixedString<8> name(truncateToFit, input);`
 struct TruncateToFit {
     explicit TruncateToFit() = default;
 };
@@ -27,7 +27,7 @@ inline constexpr bool isFixedString = false;
 template <std::size_t N>
 inline constexpr bool isFixedString<FixedString<N>> = true;
 
-/// True for anything that converts to std::string_view, char arrays and C strings.
+/// True for char arrays, C strings, and types that convert to std::string_view.
 template <class Source>
 inline constexpr bool isText = std::is_convertible_v<const Source&, std::string_view> &&
                                !std::is_same_v<Source, std::nullptr_t>;
@@ -37,7 +37,7 @@ using EnableTextComparison =
     std::enable_if_t<(isFixedString<Left> || isFixedString<Right>)&&isText<Left> && isText<Right>,
                      bool>;
 
-/// Reads an array up to its first NUL, never beyond its end. A null pointer gives the empty text.
+/// Reads a char array up to its first NUL, never beyond its end. A null pointer is an empty text.
 template <class Source>
 constexpr std::string_view textOf(const Source& source) noexcept {
     if constexpr (std::is_array_v<Source>) {
@@ -50,7 +50,7 @@ constexpr std::string_view textOf(const Source& source) noexcept {
     }
 }
 
-/// The ranges may overlap if `to` is not behind `from`.
+/// `to` and `from` may overlap if `to` does not lie behind `from`.
 constexpr void copyText(char* to, const char* from, std::size_t count) noexcept {
     if (__builtin_is_constant_evaluated()) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -61,9 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// Where to cut a text of `size` bytes, if the next byte of the source is `next`: at the end, or up
-/// to 3 bytes earlier if that would cut a UTF-8 character in two. A character is a first byte and
-/// the 1 to 3 bytes that it announces. Other bytes stay.
+/// The length at which a text of `size` bytes is truncated before the byte `next`. If the cut would
+/// split a UTF-8 character, the cut moves up to 3 bytes back. Invalid bytes are kept.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -78,20 +77,20 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 
 }  // namespace detail
 
-/// A text of at most N chars that is stored inside the object, always with a NUL at the end.
+/// A text of at most N chars, stored inside the object and always terminated by NUL.
 ///
 ///     sluice::FixedString<29> name = "left arm";  // a literal that is too long does not compile
 ///     const bool isWhole = name.assign(input);    // false: the text was cut
 ///
-/// Use it for names and short texts in messages. Use std::string if the length has no known limit.
+/// Use FixedString for names and short texts in messages. Use std::string for unlimited lengths.
 ///
-/// A text that does not fit is cut: a literal or array does not compile; any other source needs the
-/// tag truncateToFit, or assign or append, which return false. truncated() informs the receiver of
-/// a copy. A cut never leaves half of a UTF-8 character. assign and append may read from the object
-/// itself.
+/// A literal or array that is too long does not compile. Other sources need the tag truncateToFit,
+/// or assign() or append(), which return false if they truncate. truncated() remains true in
+/// copies. Truncation never splits a UTF-8 character. assign() and append() may read from the
+/// object itself.
 ///
-/// It is trivially copyable: N + 1 chars, the length in the smallest unsigned type that counts to
-/// N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
+/// FixedString is trivially copyable: N + 1 chars, the length in the smallest unsigned type that
+/// counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
 template <std::size_t N>
 class FixedString {
     static_assert(N > 0, "FixedString<N>: N must be at least 1");
@@ -103,33 +102,33 @@ public:
 
     constexpr FixedString() noexcept = default;
 
-    /// Copies a literal or a char array up to its first NUL. An array of N + 1 chars must contain a
-    /// NUL: otherwise it asserts, and a release build cuts the last char.
+    /// Copies a literal or a char array up to its first NUL. An array of N + 1 chars without NUL
+    /// asserts; a release build truncates the last char.
     template <std::size_t M, std::enable_if_t<(M <= N + 1), int> = 0>
     constexpr FixedString(const char (&text)[M]) noexcept {
         [[maybe_unused]] const bool fits = assign(text);
         SLUICE_ASSERT(fits, "the array has no NUL and one char too many; use truncateToFit");
     }
 
-    /// Refused: an array that may hold more than N chars. Enlarge N, or use truncateToFit.
+    /// Deleted for arrays that may hold more than N chars. Enlarge N, or use truncateToFit.
     template <std::size_t M, std::enable_if_t<(M > N + 1), int> = 0>
     FixedString(const char (&text)[M]) = delete;
 
-    /// Copies a shorter FixedString, which always fits. truncated() is then as for `other`.
+    /// Copies a shorter FixedString, which always fits. Copies truncated() from `other`, too.
     template <std::size_t M, std::enable_if_t<(M < N), int> = 0>
     constexpr FixedString(const FixedString<M>& other) noexcept {
         assign(other);
     }
 
-    /// Copies any text. Cuts a text that does not fit; truncated() is then true.
+    /// Copies a text, and truncates a text that does not fit: truncated() then returns true.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr FixedString(TruncateToFit, const Source& source) noexcept {
         assign(source);
     }
 
-    /// Replaces the text. Returns false if the source was too long and has been cut. The source is
-    /// anything that converts to std::string_view, a char array (read up to its first NUL, never
-    /// beyond its end), or a C string. A null pointer counts as the empty text.
+    /// Replaces the text. Returns false if the source was truncated. The source may be a C string,
+    /// a type that converts to std::string_view, or a char array, read up to its first NUL and
+    /// never beyond its end. A null pointer is an empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
@@ -138,29 +137,29 @@ public:
         return add(text);
     }
 
-    /// Adds text at the end. Returns false if the text was too long and has been cut.
+    /// Appends text. Returns false if the text was truncated.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool append(const Source& source) noexcept {
         truncated_ = truncated_ || isCut(source);
         return add(detail::textOf(source));
     }
 
-    /// Adds a character. Returns false if there was no room: then the text counts as cut.
+    /// Appends a character. Returns false and sets truncated() if there is no room.
     constexpr bool push_back(char character) noexcept {
         return add(std::string_view(&character, 1));
     }
 
     constexpr void clear() noexcept { assign(std::string_view()); }
 
-    /// Returns true if text was cut since the last assign or clear, or in the FixedString that it
-    /// was copied from.
+    /// Returns true if text was truncated since the last assign() or clear(), or in the FixedString
+    /// from which this text was copied.
     [[nodiscard]] constexpr bool truncated() const noexcept { return truncated_; }
 
     [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return N; }
     [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
 
-    /// The text, valid until this object changes. It may contain NULs from a std::string_view.
+    /// The text, valid until this FixedString changes. Text from a std::string_view may have NULs.
     [[nodiscard]] constexpr std::string_view view() const noexcept {
         return std::string_view(data_, size_);
     }
@@ -192,7 +191,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // An earlier append may have begun the character that is cut.
+        // An earlier append() may have added the first bytes of the split character.
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';
@@ -205,7 +204,7 @@ private:
     bool truncated_ = false;
 };
 
-// Compares with a FixedString, std::string_view, literal or C string. truncated() does not count.
+// Compares with a FixedString, std::string_view, literal or C string; ignores truncated().
 
 template <class Left, class Right>
 constexpr detail::EnableTextComparison<Left, Right> operator==(const Left& left,
@@ -227,7 +226,7 @@ auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream <
     return stream << text.view();
 }
 
-/// For fmt 10 and later, and so for spdlog.
+/// The formatter for fmt 10 and later, and for spdlog.
 template <std::size_t N>
 // NOLINTNEXTLINE(readability-identifier-naming): the name that fmt looks for
 constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
@@ -236,7 +235,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// The hash of the std::string_view.
+/// The same hash as that of the std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

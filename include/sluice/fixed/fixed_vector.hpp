@@ -16,28 +16,28 @@ namespace sluice {
 
 namespace detail {
 
-/// The bytes of N elements, and the number of elements that live.
+/// The storage of N elements, and the number of constructed elements.
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
-    // The union lets a constexpr constructor leave the elements alone.
+    // The union allows a constexpr constructor that leaves the elements uninitialised.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
-    // No std::launder, because with it g++ vectorises no loop over v[i]. It is not needed:
-    // placement new has built each element at this address and with this type.
+    // No std::launder, because g++ would vectorise no loop over v[i]. std::launder is not needed
+    // here: placement new has constructed each element at this address and with this type.
     T* elements() noexcept { return reinterpret_cast<T*>(bytes_); }
     const T* elements() const noexcept { return reinterpret_cast<const T*>(bytes_); }
 
     std::size_t count() const noexcept { return size_; }
 
-    /// Builds an element at the end. There must be room. If it throws, nothing has changed.
+    /// Constructs an element at the end, which must have room. An exception changes nothing.
     template <class... Args>
     void build(Args&&... args) {
         buildAt<T>(bytes_ + size_ * sizeof(T), std::forward<Args>(args)...);
         ++size_;
     }
 
-    /// Destroys the elements from `remaining` on, the last one first.
+    /// Destroys all elements behind the first `remaining` ones, beginning with the last.
     void shrinkTo(std::size_t remaining) noexcept {
         if constexpr (std::is_trivially_destructible_v<T>) {
             size_ = static_cast<SizeFor<N>>(remaining);
@@ -57,7 +57,7 @@ private:
     SizeFor<N> size_;
 };
 
-/// Adds copying, moving and destruction. If T is trivially copyable, the vector is so, too.
+/// Adds copying, moving and destruction. A VectorStorage is trivially copyable if T is.
 template <class T, std::size_t N, bool ByBytes = std::is_trivially_copyable_v<T>>
 class VectorStorage : protected VectorBytes<T, N> {};
 
@@ -66,7 +66,7 @@ class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // Both delegate, so that the destructor runs if an element throws.
+    // Delegating constructors, so that the destructor runs if copying an element throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {
@@ -111,7 +111,7 @@ private:
     }
 };
 
-/// An empty base that takes away copying or moving if T has none.
+/// An empty base that disables copying or moving if T cannot be copied or moved.
 template <bool Copyable, bool Movable>
 struct EnableCopy {};
 template <>
@@ -131,23 +131,23 @@ struct EnableCopy<false, false> {
 
 }  // namespace detail
 
-/// A vector of up to N elements that stores them inside itself, without a heap.
+/// A vector of up to N elements, stored inside the object without a heap.
 ///
 ///     sluice::FixedVector<Wheel, 4> wheels;
 ///     const bool hasRoom = wheels.pushBack(Wheel{1});  // false: the vector is full
 ///     for (const Wheel& wheel : wheels) { show(wheel); }
 ///
-/// Use std::vector if the limit is unknown, or if a vector that is mostly empty must be small.
+/// Use std::vector if the limit is unknown, or if a mostly empty vector must be small.
 ///
-/// A full vector returns false and leaves the argument unchanged. T may be move-only, immovable
-/// (emplaceBack only), over-aligned or an aggregate. Elements move only in an insert or erase in
-/// front of them, so pointers and iterators stay valid otherwise. `v.pushBack(v[0])` is allowed. An
-/// element of the target must not own the source of an assignment.
+/// Insertion into a full vector returns false and leaves the argument unchanged. T may be
+/// move-only, immovable (emplaceBack only), over-aligned or an aggregate. Inserting or erasing an
+/// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
+/// allowed. An element of an assignment's target must not own the source.
 ///
-/// It is trivially copyable exactly if T is. Otherwise a move leaves the source empty.
+/// A FixedVector is trivially copyable exactly if T is. A non-trivial move leaves the source empty.
 ///
-/// Errors: if an element throws in a copy assignment, the target is unchanged, provided that moving
-/// a T cannot throw; in other operations it stays valid. Wrong indices and positions assert.
+/// Errors: a copy assignment that throws leaves the target unchanged if moving a T cannot throw.
+/// Other operations that throw leave the vector valid. Wrong indices and positions assert.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -175,12 +175,12 @@ public:
         }
     }
 
-    /// Adds an element at the end. Returns false if the vector is full.
+    /// Appends an element. Returns false if the vector is full.
     [[nodiscard]] bool pushBack(const T& item) { return emplaceBack(item); }
     [[nodiscard]] bool pushBack(T&& item) { return emplaceBack(std::move(item)); }
 
-    /// Builds an element at the end: T(args...), or T{args...} for an aggregate. Returns false if
-    /// the vector is full.
+    /// Constructs an element at the end with T(args...), or with T{args...} for an aggregate.
+    /// Returns false if the vector is full.
     template <class... Args>
     [[nodiscard]] bool emplaceBack(Args&&... args) {
         if (full()) {
@@ -190,12 +190,12 @@ public:
         return true;
     }
 
-    /// Adds an element in front of `position`. Returns false if the vector is full.
+    /// Inserts an element before `position`. Returns false if the vector is full.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T>, int> = 0>
     [[nodiscard]] bool insert(const_iterator position, U&& item) {
         SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
         const difference_type index = position - begin();
-        // Built before the others move, because it may be a copy of one of them.
+        // Constructed before other elements move, because `item` may refer to an element.
         if (!emplaceBack(std::forward<U>(item))) {
             return false;
         }
@@ -204,7 +204,7 @@ public:
     }
 
     /// Replaces all elements by those of [first, last), which must not belong to this vector.
-    /// Returns false if there are more than capacity(): then nothing changes.
+    /// Returns false and changes nothing if the range exceeds capacity().
     template <class Iterator,
               std::enable_if_t<
                   std::is_base_of_v<std::forward_iterator_tag,
@@ -221,8 +221,8 @@ public:
         return true;
     }
 
-    /// Removes elements from the end, or adds value-initialised ones. Returns false if `count` is
-    /// larger than capacity(): then nothing changes.
+    /// Removes elements from the end, or appends value-initialised elements. Returns false and
+    /// changes nothing if `count` exceeds capacity().
     [[nodiscard]] bool resize(std::size_t count) {
         if (count > N) {
             return false;
@@ -240,8 +240,8 @@ public:
     }
     void clear() noexcept { this->shrinkTo(0); }
 
-    /// Erases one element, or [first, last), and keeps the order. Returns the position of the next
-    /// element.
+    /// Erases the element at `position`, or the range [first, last), and keeps the order. Returns
+    /// the position of the next element.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -256,14 +256,14 @@ public:
         }
         return to;
     }
-    /// Erases by index. It is a template, so that the literal 0 is an index and no null position.
+    /// Erases by index. A template, so that the literal 0 is an index and not a null pointer.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));
     }
 
-    /// Erases one element by moving the last one into its place. Returns the position, which is
-    /// end() if the last element was erased.
+    /// Erases an element by moving the last element into its place. Returns the position of the
+    /// moved element, or end() if the last element was erased.
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());
@@ -298,7 +298,7 @@ public:
         return data()[index];
     }
 
-    /// Like operator[], but also checked in release builds, for an index from outside the program.
+    /// Like operator[], but also checks the index in release builds, for untrusted indices.
     [[nodiscard]] T& at(std::size_t index) noexcept {
         return const_cast<T&>(std::as_const(*this).at(index));
     }
@@ -328,7 +328,7 @@ private:
     }
 };
 
-/// Capacities may differ.
+/// Compares vectors of equal or different capacity.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());

@@ -30,7 +30,7 @@ template <class Traits>
 class PoolCore;
 }
 
-/// A pool of blocks of one size that grows on demand, with a cache of free blocks in each thread.
+/// A growing pool of blocks of one size, with a cache of free blocks in each thread.
 ///
 ///     sluice::BlockPoolOptions options;
 ///     options.blockSize = 256;
@@ -39,21 +39,21 @@ class PoolCore;
 ///         blocks.deallocate(block);  // on any thread
 ///     }
 ///
-/// Use it for blocks whose type you manage yourself. Use FixedBlockPool if the limit must be exact
-/// or interrupts allocate, ObjectPool<T> for objects, PoolResource for several sizes.
+/// Use BlockPool for blocks whose type you manage yourself. Use FixedBlockPool for exact limits or
+/// allocation in interrupts, ObjectPool<T> for objects, and PoolResource for several sizes.
 ///
-/// Thread safety: any thread may call any member. Most calls use the calling thread's cache only.
-/// One call in `magazineRounds` exchanges a magazine of blocks with the shared depot, under a spin
-/// lock. Growth and trim() use a second lock.
+/// Thread safety: any thread may call any member. Most calls use only the calling thread's cache.
+/// At most one call in `magazineRounds` exchanges a magazine of blocks with the pool's shared
+/// depot, under a spin lock. Growth and trim() use a second lock.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
-/// and the pool cannot grow. Each other thread's cache may hold up to 2 * magazineRounds + 1 free
-/// blocks at that moment, until the thread ends. Each build ends the program if a thread frees the
-/// block that it freed last; builds with assertions check the thread's whole cache, and
-/// AddressSanitizer finds all double frees.
+/// and the pool cannot grow. At that time each other thread may still have 2 * magazineRounds + 1
+/// free blocks in its cache. Freeing the block that the thread freed last ends the program in all
+/// builds. Builds with assertions check the thread's whole cache, and AddressSanitizer finds all
+/// double frees.
 ///
-/// Performance: memory comes from the memory resource, which several threads may call, and which
-/// must not use the pool. A thread's first call takes its cache from the heap.
+/// Performance: slabs come from the memory resource, which several threads may call, and which must
+/// not use the pool. A thread's first call allocates its cache with operator new.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -63,7 +63,7 @@ class BasicBlockPool {
     using Threads = ThreadSlots<Core>;
 
 public:
-    /// Refuses (see setupError) a block size of 0, an alignment that is not a power of two, a
+    /// Rejects (see setupError) a block size of 0, an alignment that is not a power of two, a
     /// capacity of 0, more initial blocks than the capacity, and sizes that overflow.
     explicit BasicBlockPool(const BlockPoolOptions& options,
                             std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -79,15 +79,15 @@ public:
     BasicBlockPool(const BasicBlockPool&) = delete;
     BasicBlockPool& operator=(const BasicBlockPool&) = delete;
 
-    /// Returns all memory to the memory resource. Calls Options::onLeak, or fails an assertion, if
-    /// blocks are in use: they become invalid.
+    /// Returns all memory to the memory resource. If blocks are in use, the destructor calls
+    /// Options::onLeak or fails an assertion, and the blocks become invalid.
     ~BasicBlockPool() {
         if (exact_ == nullptr) {
             detail::reportLeak(options_, statistics().inUse);
         }
     }
 
-    /// Returns a block, or null if the pool is exhausted. The content of the block is undefined.
+    /// Returns a block with undefined content, or null if the pool is exhausted.
     [[nodiscard]] void* tryAllocate() noexcept {
         void* const block = Core::tryTake(Threads::findFirst(core_.get(), hash_));
         if (__builtin_expect(block == nullptr, 0)) {
@@ -97,8 +97,8 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions it ends the program
-    /// through the assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Programs without exceptions end through the
+    /// assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (__builtin_expect(block == nullptr, 0)) {
@@ -107,7 +107,7 @@ public:
         return block;
     }
 
-    /// Takes a block back; null is allowed.
+    /// Takes back a block; null is allowed.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
@@ -122,14 +122,14 @@ public:
         }
     }
 
-    /// Returns true if a block, used or free, begins at this address. Logarithmic in slabs.
+    /// Returns true if a used or free block begins at `address`. Takes O(log slabs) time.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
     /// Frees slabs whose blocks all lie in the depot or in the calling thread's cache, and returns
-    /// their bytes. A free block in another thread's cache keeps its slab. Takes logarithmic time
-    /// in slabs for each free block.
+    /// the freed bytes. Free blocks in other threads' caches keep their slabs alive. Takes O(log
+    /// slabs) time for each free block.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
@@ -143,7 +143,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Rare cases are out of line, so that the common ones save no registers.
+    // Rare cases are out of line, so that the inlined code saves no registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -169,7 +169,7 @@ private:
         }
     }
 
-    /// The cache of this thread. Null if the thread is ending, or if there is no memory for one.
+    /// The cache of this thread. Null if the thread is ending or the allocation fails.
     auto* cache() noexcept {
         return Threads::findOr(core_.get(), hash_, [this] {
             return detail::resultOrDefault([this] { return Threads::add(*core_); });
@@ -183,8 +183,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The blocks of an exact pool, otherwise null. An exact pool has no caches, so each call ends
-    // in a rare case, and other pools need no test.
+    // The block pool of an exact pool; null for growing pools. Threads of an exact pool have no
+    // caches, so its calls all reach the slow path, and growing pools need no extra check.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -192,16 +192,16 @@ using BlockPool = BasicBlockPool<>;
 
 namespace detail {
 
-/// Up to `Rounds` free blocks.
+/// A stack of up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed, all: the thread that has the magazine writes; others read a figure.
+    // Relaxed: only the thread that has the magazine writes; other threads read for statistics.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
     bool isFull() const noexcept { return size() == Rounds; }
 
-    /// Returns false if the magazine is full. Ends the program if the block is on top already.
+    /// Returns false if the magazine is full. Ends the program if `block` is already on top.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         if (__builtin_expect(blocks[old] == block, 0)) {
@@ -237,14 +237,14 @@ struct Magazine {
     Magazine() noexcept { blocks[0] = nullptr; }
 };
 
-/// The slabs of a BlockPool, the depot of free blocks, and the caches of its threads.
+/// The slabs of a BlockPool, the depot of free blocks, and the caches of the pool's threads.
 ///
-/// A cache has two magazines. Calls use the loaded one. If an allocation finds it empty, or a
-/// deallocation full, the cache swaps its magazines; if both are, it exchanges one in the depot. So
-/// it exchanges at most once per `magazineRounds` calls of one kind. (J. Bonwick and J. Adams,
-/// "Magazines and Vmem", 2001.)
+/// A cache has two magazines, and calls use the loaded one. If an allocation finds the loaded
+/// magazine empty, or a deallocation finds it full, the cache swaps its magazines. If the other
+/// magazine is empty or full as well, the cache exchanges it in the depot, at most once per
+/// `magazineRounds` calls of a kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001.)
 ///
-/// The users of the core are the pool and each thread with a cache; the last one deletes it.
+/// The pool and each thread with a cache are users of the core. The last user deletes the core.
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -272,10 +272,10 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     };
 
 public:
-    /// The cache of one thread: two magazines and a spare block in front of them. A free and the
-    /// next allocation pass the spare on without counting, which saves a third of their time.
+    /// The cache of a thread: two magazines and a spare block. A deallocation leaves its block as
+    /// the spare for the next allocation without counting, which saves a third of the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
-        // Relaxed, all: the thread of the cache writes; others read figures.
+        // Relaxed: only the thread of the cache writes; other threads read for statistics.
         Atomic<void*> spare{nullptr};
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};
@@ -304,7 +304,7 @@ public:
           slabs_(memory),
           partial_(createMagazine()) {}
 
-    /// Allocates the initial blocks, in one slab unless the options say how large a slab is.
+    /// Allocates the initial blocks, in one slab unless the options set the slab size.
     void fill(const BlockPoolOptions& options) {
         const Guard resizing(resizeLock_);
         while (blocks_ < options.initialBlocks) {
@@ -312,7 +312,7 @@ public:
         }
     }
 
-    /// Gives a thread its cache, see ThreadSlots. If it throws, nothing has changed.
+    /// Creates a thread's cache; see ThreadSlots. An exception changes nothing.
     Slot& enroll(const void*) {
         auto slot = std::make_unique<Slot>();
         withSpareMagazines(2, [&](const Guard& guard) {
@@ -324,7 +324,7 @@ public:
         return *slot.release();
     }
 
-    /// Called when a thread ends, or drops an abandoned pool. Its blocks return to the depot.
+    /// Called when a thread ends or drops an abandoned pool. The cached blocks return to the depot.
     void dismiss(Slot& slot) noexcept {
         {
             const Guard guard(lock_);
@@ -344,7 +344,7 @@ public:
         this->dropUser();
     }
 
-    /// Called when the pool ends. No thread allocates or frees any more, but threads may still end.
+    /// Called by the pool's destructor. No thread uses blocks any more, but threads may end.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -364,9 +364,9 @@ public:
         this->dropUser();
     }
 
-    // ---- Blocks. The slot is null for a thread without a cache, which the depot serves directly.
+    // Blocks. The slot is null for a thread without a cache, which uses the depot directly.
 
-    /// Takes a block from the cache. Returns null if it finds none without the depot.
+    /// Takes a block from the loaded magazine or the spare. Returns null if both are empty.
     static void* tryTake(Slot* slot) noexcept {
         if (__builtin_expect(slot == nullptr, 0)) {
             return nullptr;
@@ -379,7 +379,7 @@ public:
         return spare;
     }
 
-    /// Puts a block into the cache. Returns false if it is full.
+    /// Puts a block into the loaded magazine or the spare. Returns false if both are full.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (__builtin_expect(slot == nullptr, 0)) {
             return false;
@@ -396,7 +396,7 @@ public:
         return true;
     }
 
-    /// Returns a block of the cache or of the depot, or null.
+    /// Returns a block from the cache or the depot, or null if both are empty.
     void* take(Slot* slot) noexcept {
         if (slot == nullptr) {
             const Guard guard(lock_);
@@ -420,8 +420,8 @@ public:
         }
     }
 
-    /// Adds a slab, unless another thread has just added one. Returns false if the capacity is
-    /// reached. If it throws, nothing has changed.
+    /// Adds a slab, unless another thread has just added a slab. Returns false if the pool has
+    /// reached its capacity. An exception changes nothing.
     bool grow() {
         const Guard resizing(resizeLock_);
         {
@@ -446,7 +446,7 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // There is one empty magazine more than all blocks would fill.
+            // Enough magazines exist for all blocks and one more, so an empty one is available.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -481,14 +481,14 @@ public:
     }
 
 private:
-    // Invariants: a magazine is in one cache, in `fulls_`, in `empties_`, or `partial_`. The two
-    // stacks have at least one magazine more than all blocks would fill (blocks / rounds), so an
-    // empty one exists whenever a full one goes to the depot. All magazines in `fulls_` are full,
-    // so threads without a cache take blocks from `partial_`, and give them back to it.
+    // Invariants: each magazine is in one cache, in `fulls_`, in `empties_`, or is `partial_`. The
+    // two stacks have at least one magazine more than all blocks fill (blocks / rounds), so an
+    // empty magazine exists whenever a full magazine enters the depot. All magazines in `fulls_`
+    // are full, so threads without a cache use the blocks of `partial_`.
     //
-    // Edge: E1 lock  block used, its magazine put into the depot .. taken from it, block used. No
-    // pointer or size of a magazine needs an order: a magazine enters a cache under lock_, so a
-    // thread that reads it under lock_ for statistics sees it complete.
+    // Edge E1: lock_ orders a block's use before its magazine enters the depot before the use by
+    // the next thread. Magazines need no further order: a magazine enters a cache under lock_, so a
+    // thread that reads it under lock_ for statistics sees complete values.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);
@@ -590,7 +590,7 @@ private:
         return magazine;
     }
 
-    /// Calls then(guard) when the stacks have `extra` magazines more than they need.
+    /// Calls then(guard) once the stacks have `extra` magazines more than the invariant requires.
     template <class Then>
     void withSpareMagazines(std::size_t extra, Then then) {
         for (;;) {
@@ -621,7 +621,7 @@ private:
         return bytes;
     }
 
-    /// Adds up to `most` blocks, as many as the capacity allows.
+    /// Adds a slab of `most` blocks, or of fewer if the capacity is reached.
     void addSlab(const Guard& /*resizing*/, std::size_t most) {
         const std::size_t count = std::min(most, capacity_ - blocks_);
         std::pmr::vector<Slab> larger(memory_);
@@ -648,7 +648,7 @@ private:
         }
     }
 
-    /// The number of slabs that begin at this address or before it.
+    /// The number of slabs whose first address is at most `address`.
     std::ptrdiff_t slabsUpTo(const void* address) const noexcept {
         const auto end = slabs_.begin() + sorted_;
         const auto isBefore = [](const void* wanted, const Slab& slab) {
@@ -656,7 +656,7 @@ private:
         };
         return std::upper_bound(slabs_.begin(), end, address, isBefore) - slabs_.begin();
     }
-    /// The index of the slab that has this address, or -1. The caller holds lock_ or resizeLock_.
+    /// The index of the slab that contains `address`, or -1. The caller holds lock_ or resizeLock_.
     std::ptrdiff_t indexOf(const void* address) const noexcept {
         const std::ptrdiff_t index = slabsUpTo(address) - 1;
         return index >= 0 && slabs_[static_cast<std::size_t>(index)].covers(address, layout_)
@@ -673,7 +673,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine that trim() has taken from the depot. Blocks of slabs that stay go back.
+    /// Empties a magazine taken by trim(). Blocks of slabs that are kept return to the depot.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;
@@ -690,7 +690,7 @@ private:
         }
     }
 
-    /// Returns the freed bytes of unused slabs and surplus magazines.
+    /// Returns the number of bytes freed in unused slabs and surplus magazines.
     std::size_t destroyUnused(const Guard& /*resizing*/) noexcept {
         Stack surplus;
         {
@@ -733,7 +733,7 @@ private:
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // Written under both locks, read under one of them.
+    // The next members are written under both locks and read under one of the locks.
     std::size_t blocks_ = 0;
     std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
     std::ptrdiff_t sorted_ = 0;

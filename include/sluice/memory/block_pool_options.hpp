@@ -12,12 +12,12 @@ struct BlockPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
-    /// The number of blocks that a thread of a growing pool exchanges with the depot. A thread
-    /// caches at most twice as many free blocks, and one more.
+    /// The number of blocks that a thread's cache exchanges with a growing pool in one step. A
+    /// thread caches at most 2 * magazineRounds + 1 free blocks.
     static constexpr std::size_t magazineRounds = 64;
 };
 
-/// Blocks that are still in use when their pool ends.
+/// Reports blocks that are still in use when their pool is destroyed.
 struct BlockLeak {
     const char* name;  ///< the pool's name from its options
     std::size_t blocks;
@@ -32,20 +32,20 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// The blocks of a new slab. 0: as many as the pool has, from 1 KiB up to 64 KiB or 8 blocks.
+    /// The blocks of a new slab. 0 doubles the pool, by 1 KiB up to 64 KiB or 8 blocks.
     std::size_t blocksPerSlab = 0;
-    /// A BlockPool then works like a FixedBlockPool: no growth, no caches.
+    /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;
-    /// Touch each page of a new slab, so that no later use has a page fault.
+    /// Touches each page of a new slab, so that later uses cause no page faults.
     bool prefault = false;
-    /// Ask the kernel for huge pages. A slab is then a whole number of 2 MiB pages, by default one.
+    /// Asks the kernel for huge pages. Slabs then consist of 2 MiB pages, by default one page.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
-    /// Called by the destructor if blocks are in use; without it, an assertion fails.
+    /// Called by the pool's destructor if blocks are in use. Without onLeak, an assertion fails.
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;
 };
 
-/// The counts of a pool. Exact while no thread calls it.
+/// The counts of a pool. The counts are exact while no thread calls the pool.
 struct BlockPoolStatistics {
     std::size_t blocks;       ///< blocks of the pool, used or free
     std::size_t inUse;        ///< blocks in use

@@ -24,7 +24,7 @@ struct BufferPoolTraits {
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 };
 
-/// Buffers that are still in use when their pool ends.
+/// Reports buffers that are still in use when their pool is destroyed.
 struct BufferLeak {
     const char* name;  ///< the pool's name from its options
     std::size_t buffers;
@@ -33,12 +33,12 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// A power of two. Use the alignment of the device, or of a cache line. Buffers are also
+    /// A power of two: the alignment of the device or of a cache line. Each buffer is at least
     /// aligned for std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
-    /// Called by the destructor if buffers are in use; without it, an assertion fails.
+    /// Called by the pool's destructor if buffers are in use. Without onLeak, an assertion fails.
     void (*onLeak)(const BufferLeak&) noexcept = nullptr;
 };
 
@@ -48,8 +48,8 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A fixed number of equal shared buffers: one thread fills a buffer, others read it without a
-/// copy. Each reader holds a DataToken. The buffer is free again when its last token is destroyed.
+/// A fixed number of equal buffers: one thread fills a buffer, and other threads read without a
+/// copy. Each reader holds a DataToken. A buffer becomes free when its last token is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -57,31 +57,31 @@ struct BufferPoolStatistics {
 ///         queue.push(std::move(frame).publish(length));  // a DataToken
 ///     }
 ///
-/// Use it for payloads that are too large for a queue's slot: frames, samples, packets, DMA data.
+/// Use BufferPool for payloads too large for a queue's slot: frames, samples, packets, DMA data.
 /// Use ObjectPool<T> for objects with constructors.
 ///
-/// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
-/// time uses a WritableBuffer or a DataToken. All calls are lock-free; only the destructor waits
-/// for a thread that is preempted while it gives a buffer back.
+/// Thread safety: any thread and any interrupt may call any member of the pool. A WritableBuffer or
+/// a DataToken is used by one thread at a time. All calls are lock-free; the pool's destructor
+/// waits for threads that are returning a buffer.
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
-/// Performance: the constructor allocates everything, in one piece.
+/// Performance: the constructor allocates all memory in one piece.
 template <class Traits = BufferPoolTraits>
 class BasicBufferPool {
     struct Slot;
     class Core;
 
 public:
-    /// The only holder of a buffer that is being filled, or empty. Gives an unpublished buffer
-    /// back.
+    /// The only handle to a buffer being filled, or empty. The destructor returns an unpublished
+    /// buffer to the pool.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-        /// Null if there is no buffer.
+        /// Null if the WritableBuffer is empty.
         [[nodiscard]] std::byte* data() const noexcept {
             return slot_ != nullptr ? slot_->core->dataOf(*slot_) : nullptr;
         }
@@ -89,9 +89,9 @@ public:
             return slot_ != nullptr ? slot_->core->layout.size : 0;
         }
 
-        /// Ends the writing, and returns a token on the first `length` bytes. Asserts that there is
-        /// a buffer, and that `length` is at most capacity(); otherwise the token is empty, or
-        /// covers the buffer.
+        /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
+        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds
+        /// return an empty token, or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -126,7 +126,7 @@ public:
         std::unique_ptr<Slot, Release> slot_;
     };
 
-    /// Refuses (see setupError) a size of 0, no buffers, an alignment that is not a power of two,
+    /// Rejects (see setupError) a size of 0, no buffers, an alignment that is not a power of two,
     /// and sizes that overflow.
     explicit BasicBufferPool(const BufferPoolOptions& options,
                              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -134,8 +134,8 @@ public:
     BasicBufferPool(const BasicBufferPool&) = delete;
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
-    /// Calls Options::onLeak, or fails an assertion, if buffers are in use. Then the memory is
-    /// never given back, so that these buffers stay valid as long as the memory resource.
+    /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion. The
+    /// memory then stays allocated, so that these buffers are valid as long as the memory resource.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {
@@ -150,7 +150,7 @@ public:
         }
     }
 
-    /// Returns a free buffer, or none if all were in use: test the result.
+    /// Returns a free buffer, or an empty WritableBuffer if all buffers are in use.
     WritableBuffer tryAcquire() noexcept { return WritableBuffer(core_.acquire()); }
 
     [[nodiscard]] BufferPoolStatistics statistics() const noexcept {
@@ -162,12 +162,12 @@ public:
     [[nodiscard]] std::size_t alignment() const noexcept { return core_.layout.alignment; }
 
 private:
-    // Invariant: a buffer is free and in the free list, or it has one writer, or as many holders as
+    // Invariant: a buffer is free and in the free list, has one writer, or has as many holders as
     // tokens.
     //
-    // Edges: E1 hand-over (of TaggedHead): the last holder's use of a buffer -> pushed with release
-    // .. popped with acquire -> the next writer's use. E2 last: a reader's use -> holders release
-    // .. holders acquire by the last holder -> E1.
+    // Edges:
+    //   E1 hand-over: the last holder releases the free list, which the next writer acquires.
+    //   E2 last: each reader releases `holders`, which the last holder acquires before E1.
 
     using Platform = typename Traits::Platform;
     template <class U>
@@ -193,7 +193,7 @@ private:
         static std::size_t roundedUp(std::size_t bytes, std::size_t unit) noexcept {
             return (bytes + unit - 1) / unit * unit;
         }
-        // The buffers come first, then their slots, then the core.
+        // The allocation contains the buffers, then their slots, then the core.
         std::size_t slotsAt() const noexcept { return roundedUp(count * stride, alignof(Slot)); }
         std::size_t coreAt() const noexcept {
             return roundedUp(slotsAt() + count * sizeof(Slot), alignof(Core));
@@ -213,7 +213,7 @@ private:
     Core& core_;
 };
 
-/// The state of a buffer. It is not in the buffer, because a device may own the buffer.
+/// The state of a buffer. Kept outside the buffer, because a device may own the buffer.
 template <class Traits>
 struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
     explicit Slot(Core& owner) noexcept : core(&owner) {}
@@ -222,19 +222,19 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
     detail::FreeListNext<Platform> next{0};
 };
 
-/// The part of the pool that tokens use. It lies in the allocation of the buffers, which stays if
-/// tokens outlive the pool.
+/// The part of the pool that tokens use. The core lies in the allocation of the buffers, which
+/// remains if tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
 public:
-    /// Throws the exceptions of the memory resource.
+    /// Propagates the exceptions of the memory resource.
     static Core& create(const Layout& layout, std::pmr::memory_resource* memory) {
         auto* const begin =
             static_cast<std::byte*>(memory->allocate(layout.bytes(), layout.strictest()));
         return *::new (begin + layout.coreAt()) Core(layout, begin, memory);
     }
 
-    /// No buffer has a holder. Takes all buffers, so it waits for threads that give one back.
+    /// Takes all buffers and frees the memory, after all holders have released their buffers.
     static void destroy(Core& core) noexcept {
         BasicBackoff<Platform> backoff;
         for (std::size_t taken = 0; taken != core.layout.count;) {
@@ -252,30 +252,30 @@ public:
         memory->deallocate(begin, layout.bytes(), layout.strictest());
     }
 
-    /// Returns a buffer that the caller alone holds, or null if all were in use.
+    /// Returns a buffer held only by the caller, or null if all buffers are in use.
     Slot* acquire() noexcept {
         Slot* const slot = free_.take();
         if (__builtin_expect(slot == nullptr, 0)) {
             exhausted.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
             return nullptr;
         }
-        // Relaxed: the slot is the caller's alone until it hands the buffer on.
+        // Relaxed: no other thread accesses the slot before the caller passes on the buffer.
         slot->holders.store(1, std::memory_order_relaxed);
         detail::openMemory(dataOf(*slot), layout.size);
         return slot;
     }
 
-    /// Adds a holder. The caller is a holder already.
+    /// Adds a holder to a buffer that the caller holds.
     static void share(Slot& slot) noexcept {
-        // Relaxed: the caller's own hold keeps the count from reaching 0.
+        // Relaxed: the count cannot reach 0 while the caller holds the buffer.
         const std::uint32_t before = slot.holders.fetch_add(1, std::memory_order_relaxed);
         SLUICE_ASSERT(before != 0 && before != std::numeric_limits<std::uint32_t>::max(),
                       "too many tokens on one buffer, or one that was released already");
     }
 
-    /// Removes a holder. The last one gives the buffer back.
+    /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
-        // A sole holder needs no exchange, because only a holder can share the buffer.
+        // A sole holder needs no atomic exchange, because only a holder can share the buffer.
         if (slot.holders.load(std::memory_order_acquire) == 1) {  // E2
             slot.holders.store(0, std::memory_order_relaxed);     // relaxed: for inUse() alone
         } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2
@@ -290,7 +290,7 @@ public:
     }
 
     std::size_t inUse() const noexcept {
-        // Relaxed: exact if the caller has synchronised with all users of the pool.
+        // Relaxed: the count is exact if the caller has synchronized with all users of the pool.
         return static_cast<std::size_t>(
             std::count_if(slots_, slots_ + layout.count, [](const Slot& slot) {
                 return slot.holders.load(std::memory_order_relaxed) != 0;
@@ -322,7 +322,7 @@ private:
     std::byte* const begin_;
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
-    // Written by each acquiring thread, and by each that gives a buffer back.
+    // Written by each thread that acquires or returns a buffer.
     alignas(std::max(Traits::cacheLineSize, alignof(void*))) detail::FreeList<Platform, Slot> free_;
 };
 

@@ -8,33 +8,32 @@
 
 namespace sluice {
 
-/// A read-only handle to a shared buffer, which returns the buffer to its owner exactly once. So a
-/// message carries a token instead of a copy of a large payload.
+/// A read-only handle to a shared buffer, which returns the buffer to its owner exactly once.
+/// Messages can carry a token instead of a copy of a large payload.
 ///
 ///     const sluice::DataToken token = std::move(frame).publish(length);  // see BufferPool
 ///     show(token.data(), token.size());
-///     other.push(token.share());  // a second token on the same bytes
+///     other.push(token.share());  // a second token for the same bytes
 ///
-/// Use it with BufferPool, or with bytes of your own, such as a mapped file.
+/// Use DataToken with BufferPool, or with your own bytes, such as a mapped file.
 ///
-/// Thread safety: one thread at a time uses a token; several may call its const members, including
-/// share(). Tokens on the same bytes are independent of each other. The reads of all holders happen
-/// before a BufferPool hands the buffer to the next writer.
+/// Thread safety: one thread at a time uses a token; several threads may call its const members,
+/// including share(). Tokens for the same bytes are independent of each other. The reads of all
+/// holders happen before a BufferPool hands the buffer to the next writer.
 ///
-/// Errors: nothing throws. The owner of the bytes must outlive the token, which has six words.
+/// Errors: nothing throws. The owner of the bytes must outlive the token.
 class [[nodiscard]] DataToken {
 public:
-    /// Called with the token's arguments, on the thread that ends the token.
+    /// A function that DataToken calls with its arguments on the thread that destroys the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// Called before share() makes another token, which will be released, too.
+    /// A function called before share() creates another token, which is also released later.
     using Sharer = Releaser;
 
     DataToken() noexcept = default;
 
-    /// Makes a token on `size` bytes from `data`. The bytes must not change until releaser(context,
-    /// data, size) has been called. Without a sharer there can be no second token on them.
-    /// `timeStamp`: see timeStamp().
+    /// Creates a token for `size` bytes from `data`. The bytes must not change until
+    /// releaser(context, data, size) has been called. Without a sharer, share() is not allowed.
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : state_{static_cast<const std::byte*>(data), size, releaser, sharer, context, timeStamp} {
@@ -55,21 +54,21 @@ public:
     DataToken& operator=(const DataToken&) = delete;
     ~DataToken() { reset(); }
 
-    /// Whether the token holds bytes, also if there are 0 of them.
+    /// Whether the token holds bytes; also true for 0 bytes.
     [[nodiscard]] explicit operator bool() const noexcept { return state_.releaser != nullptr; }
 
     [[nodiscard]] const std::byte* data() const noexcept { return state_.data; }
     [[nodiscard]] std::size_t size() const noexcept { return state_.size; }
 
-    /// When the bytes were recorded, by convention in microseconds of the maker's clock. 0 if the
-    /// maker gave no time, or if the token is empty. share() keeps it.
+    /// The time at which the bytes were recorded, by convention in microseconds of the creator's
+    /// clock. 0 if the creator set no time stamp, or if the token is empty.
     [[nodiscard]] std::uint64_t timeStamp() const noexcept { return state_.timeStamp; }
 
     [[nodiscard]] const std::byte* begin() const noexcept { return state_.data; }
     [[nodiscard]] const std::byte* end() const noexcept { return state_.data + state_.size; }
 
-    /// Returns another token on the same bytes; empty if this token is. Asserts that there is a
-    /// sharer; otherwise the result is empty.
+    /// Returns another token for the same bytes, or an empty token if this token is empty. Asserts
+    /// that the token has a sharer; release builds return an empty token.
     DataToken share() const noexcept {
         SLUICE_ASSERT(!*this || state_.sharer != nullptr,
                       "this DataToken was made without a sharer: pass one to its constructor, or "
@@ -83,7 +82,7 @@ public:
     }
 
     void reset() noexcept {
-        // Emptied first, because the releaser may use this token, and must find nothing to release.
+        // Emptied first, because the releaser may access this token and must not release it again.
         const State old = std::exchange(state_, {});
         if (old.releaser != nullptr) {
             old.releaser(old.context, old.data, old.size);

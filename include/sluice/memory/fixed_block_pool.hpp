@@ -26,16 +26,16 @@ namespace sluice {
 ///         blocks.deallocate(block);  // on any thread
 ///     }
 ///
-/// Use it if the limit must be exact, if interrupts allocate, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often, ObjectPool for
-/// objects.
+/// Use FixedBlockPool for exact limits, for allocation in interrupts, or on a microcontroller (with
+/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often, and ObjectPool
+/// for objects.
 ///
 /// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
-/// constructor allocates everything.
+/// constructor allocates all memory.
 ///
-/// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call. Each
-/// build ends the program if a free block is freed. Without atomic words of 64 bits, a pool has at
-/// most 4,095 blocks; see TaggedHead for the limit of preemption then.
+/// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call.
+/// Freeing a free block ends the program in all builds. Without 64-bit atomics a pool has at most
+/// 4,095 blocks, and preemption is limited as described at TaggedHead.
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
     using Platform = typename Traits::Platform;
@@ -47,7 +47,7 @@ class BasicFixedBlockPool {
     };
 
 public:
-    /// Refuses (see setupError) what BlockPool refuses, and an unlimited capacity.
+    /// Rejects (see setupError) what BlockPool rejects, and an unlimited capacity.
     explicit BasicFixedBlockPool(
         const BlockPoolOptions& options,
         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -57,13 +57,13 @@ public:
           slab_(detail::Slab::create(layout_, options.capacity, memory)),
           free_(nodes_.first, options.capacity) {}
 
-    /// Calls Options::onLeak, or fails an assertion, if blocks are in use: they become invalid.
+    /// Calls Options::onLeak, or fails an assertion, if blocks are in use. Invalidates all blocks.
     ~BasicFixedBlockPool() {
         detail::reportLeak(options_, statistics().inUse);
         slab_.destroy(layout_, nodes_.memory);
     }
 
-    /// Returns a block, or null if all are in use. The content of the block is undefined.
+    /// Returns a block with undefined content, or null if all blocks are in use.
     [[nodiscard]] void* tryAllocate() noexcept {
         Node* const node = free_.take();
         if (__builtin_expect(node == nullptr, 0)) {
@@ -77,8 +77,8 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if all blocks are in use. Without exceptions it ends the program
-    /// through the assertion handler.
+    /// Throws std::bad_alloc if all blocks are in use. Programs without exceptions end through the
+    /// assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (__builtin_expect(block == nullptr, 0)) {
@@ -87,7 +87,7 @@ public:
         return block;
     }
 
-    /// Takes a block back; null is allowed.
+    /// Takes back a block; null is allowed.
     void deallocate(void* block) noexcept {
         if (block == nullptr) {
             return;
@@ -98,17 +98,17 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // Before another thread can take the block, so that the count stays below the capacity.
+        // Subtracts before another thread can take the block: the count stays below capacity.
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }
 
-    /// Returns true if a block of this pool, used or free, begins at this address.
+    /// Returns true if a used or free block of this pool begins at `address`.
     [[nodiscard]] bool owns(const void* address) const noexcept {
         return slab_.hasBlockAt(address, layout_);
     }
 
-    /// Returns 0: a fixed pool keeps its memory.
+    /// Returns 0, because a fixed pool keeps its memory.
     std::size_t trim() noexcept { return 0; }
 
     [[nodiscard]] BlockPoolStatistics statistics() const noexcept {
@@ -122,17 +122,17 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Invariant: a node's successor is `used` from the time its block is taken until the block is
-    // given back. A slow thread in take() may read `used`. Its exchange fails, because the head has
-    // changed.
+    // Invariant: a node's successor is `used` while the node's block is in use. A slow thread in
+    // take() may read `used`, but its exchange fails, because the head has changed.
     //
-    // Edge: E1 of TaggedHead  block given back .. block taken. Relaxed, all accesses in this class:
-    // figures, or `used`, which reaches the thread that frees the block together with the block.
+    // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses of this
+    // class are relaxed: statistics, or `used`, which reaches the freeing thread together with the
+    // block.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();
 
-    /// Not in the blocks, because a slow thread may read the node of a block in use.
+    /// The nodes lie outside the blocks, because a slow thread may read the node of a block in use.
     struct Nodes {
         Nodes(std::size_t nodes, std::pmr::memory_resource* resource)
             : memory(resource),

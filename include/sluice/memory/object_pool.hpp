@@ -29,30 +29,31 @@ struct ObjectPoolOptions {
 template <class T, class Traits = BlockPoolTraits>
 class ObjectPool;
 
-/// Gives an object back to the pool that made it.
+/// A deleter that returns an object to the pool that created the object.
 template <class T, class Traits = BlockPoolTraits>
 struct PoolDeleter {
     void operator()(T* object) const noexcept { ObjectPool<T, Traits>::destroy(object); }
 };
 
-/// Owns one object of an ObjectPool<T>, or nothing. It is as wide as a pointer.
+/// Owns one object of an ObjectPool<T>, or nothing. A PoolPtr has the size of a pointer.
 template <class T, class Traits = BlockPoolTraits>
 using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 
-/// A pool of objects that one thread makes and another one destroys.
+/// A pool of objects that one thread creates and another thread may destroy.
 ///
 ///     sluice::ObjectPool<Order> orders;
 ///     sluice::PoolPtr<Order> order = orders.make(Order{1, 9.5});
 ///     std::thread([taken = std::move(order)] { use(*taken); }).join();  // the order ends there
 ///
-/// Use it for objects that are passed on by pointer. Use PoolAllocator with std::allocate_shared
-/// for shared ownership, Pooled<T> to keep `new` and `delete` in existing code.
+/// Use ObjectPool for objects passed on by pointer. Use PoolAllocator with std::allocate_shared for
+/// shared ownership, and Pooled<T> to keep `new` and `delete` in existing code.
 ///
-/// A pool of at most `Options::exactUpTo` objects, and each pool on a platform without threads, is
-/// a FixedBlockPool of objects: each free object serves any thread, and the constructor allocates
-/// everything. A larger pool is a BlockPool of objects: it grows, and each thread caches some.
+/// A pool of at most `Options::exactUpTo` objects, or on a platform without threads, is a
+/// FixedBlockPool of objects: free objects serve any thread, and the constructor allocates all
+/// memory. A larger pool is a BlockPool of objects, which grows and caches free objects in each
+/// thread.
 ///
-/// Thread safety and errors are those of the block pool. A word in front of each object names its
+/// Thread safety and errors are those of the block pool. The word before each object points to its
 /// pool.
 template <class T, class Traits>
 class ObjectPool {
@@ -65,7 +66,7 @@ public:
     using value_type = T;
     using Pointer = PoolPtr<T, Traits>;
 
-    /// Refuses (see setupError) the options that the block pool refuses.
+    /// Rejects (see setupError) the options that the block pool rejects.
     explicit ObjectPool(const ObjectPoolOptions& options = {},
                         std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : blocks_(blockOptions(options), memory) {}
@@ -76,14 +77,14 @@ public:
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions it ends the program
-    /// through the assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Programs without exceptions end through the
+    /// assertion handler.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);
     }
 
-    /// Destroys an object of any ObjectPool<T> that a PoolPtr has released; null is allowed.
+    /// Destroys an object that a PoolPtr of any ObjectPool<T> has released; null is allowed.
     static void destroy(T* object) noexcept {
         if (object != nullptr) {
             using Mutable = std::remove_cv_t<T>;
@@ -100,7 +101,7 @@ public:
 
 private:
     static constexpr std::size_t alignment = std::max(alignof(T), alignof(ObjectPool*));
-    // The word that names the pool is first. The object follows at the next aligned address.
+    // A block begins with the pool's address. The object follows at the next aligned address.
     static constexpr std::size_t offset = std::max(alignment, sizeof(void*));
 
     static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {

@@ -9,14 +9,14 @@
 
 namespace sluice {
 
-/// A standard allocator on a PoolResource, without virtual calls.
+/// A standard allocator for a PoolResource, without virtual calls.
 ///
 ///     auto message = std::allocate_shared<Message>(PoolAllocator<Message>(resource), 1, 2);
 ///
-/// Use it if the type of the allocator may be part of your types. Use PoolResource with std::pmr if
-/// a type must be the same for all resources.
+/// Use PoolAllocator if the allocator type may be part of your types. Use PoolResource with
+/// std::pmr if your types must be independent of the allocator.
 ///
-/// All allocators on one resource are equal, whatever their T, so containers on one resource swap,
+/// All allocators of one PoolResource are equal for any T, so containers on one resource swap,
 /// splice and move in constant time. Thread safety and errors are those of PoolResource.
 template <class T>
 class PoolAllocator {

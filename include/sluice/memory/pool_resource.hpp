@@ -19,26 +19,26 @@ struct PoolResourceOptions {
     void (*onLeak)(const BlockLeak&) noexcept = nullptr;  ///< see BlockPoolOptions
 };
 
-/// A std::pmr::memory_resource with a BlockPool for each size.
+/// A std::pmr::memory_resource with a BlockPool for each block size.
 ///
 ///     sluice::PoolResource resource;
 ///     std::pmr::list<int> numbers({1, 2, 3}, &resource);
 ///     auto shared = std::allocate_shared<Order>(sluice::PoolAllocator<Order>(resource));
 ///
-/// Use it with std::pmr containers, or through PoolAllocator. Use BlockPool for blocks of one size.
+/// Use PoolResource with std::pmr containers, or through PoolAllocator. Use BlockPool for one size.
 ///
 /// Sizes are rounded up to a power of two from 16 to Options::largestBlock. Larger blocks, and
-/// blocks of a larger alignment, come from the upstream resource.
+/// blocks of larger alignment, come from the upstream resource.
 ///
-/// Thread safety: like BlockPool. Several threads may call the upstream resource. The resource must
-/// outlive all its memory.
+/// Thread safety: as for BlockPool. Several threads may call the upstream resource. The
+/// PoolResource must outlive all memory that it provides.
 ///
-/// Errors: without memory, or if a size's pool is exhausted, allocate() throws std::bad_alloc, or
-/// without exceptions ends the program through the assertion handler.
+/// Errors: allocate() throws std::bad_alloc if memory is missing or a size's pool is exhausted.
+/// Programs without exceptions end through the assertion handler.
 class PoolResource : public std::pmr::memory_resource {
 public:
-    /// Refuses (see setupError) a largestBlock that is no power of two from 16 to 65536, and the
-    /// options that BlockPool refuses.
+    /// Rejects (see setupError) a largestBlock that is not a power of two from 16 to 65536, and
+    /// options that BlockPool rejects.
     explicit PoolResource(const PoolResourceOptions& options = {},
                           std::pmr::memory_resource* upstream = std::pmr::get_default_resource())
         : options_(checked(options)), upstream_(upstream) {
@@ -53,7 +53,7 @@ public:
         }
     }
 
-    /// Like allocate(), but without a virtual call, and returns null if that would throw.
+    /// Like allocate(), but without a virtual call, and returns null instead of throwing.
     [[nodiscard]] void* tryAllocateBytes(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t index = indexOf(bytes, alignment);
         if (serves(bytes, alignment)) {
@@ -82,8 +82,8 @@ public:
         }
     }
 
-    /// Takes a block of unknown size back if it came from a pool. Slow: it searches the slabs of
-    /// all pools.
+    /// Takes back a block of unknown size if the block belongs to a pool. Searching the slabs of
+    /// all pools makes this function slow.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -99,7 +99,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Gives unused memory back to the upstream resource, and returns its bytes.
+    /// Returns unused memory to the upstream resource; the result is the number of bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {
@@ -108,7 +108,7 @@ public:
         return bytes;
     }
 
-    /// The statistics of the pool that serves blocks of `bytes`, at most largestBlock.
+    /// The statistics of the pool for blocks of `bytes` bytes, at most largestBlock.
     [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
         const std::size_t index = indexOf(bytes, 1);
         SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,
@@ -123,7 +123,7 @@ private:
 
     static constexpr std::size_t sizeOf(std::size_t index) noexcept { return smallest << index; }
 
-    /// The index of the first size for these bytes and this alignment; poolCount if there is none.
+    /// The index of the smallest sufficient block size, or poolCount if the request is too large.
     static std::size_t indexOf(std::size_t bytes, std::size_t alignment) noexcept {
         const std::size_t need = bytes < alignment ? alignment : bytes;
         if (need <= smallest) {

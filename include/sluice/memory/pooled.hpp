@@ -15,24 +15,24 @@ namespace [[gnu::visibility("default")]] sluice {
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
-/// Use it if objects are already created with `new`. Use ObjectPool in new code, because a pool
-/// that is passed in can be bounded, measured and emptied. Use PoolAllocator for containers and
-/// std::allocate_shared, which do not use a class's operator new.
+/// Use Pooled if objects are already created with `new`. Use ObjectPool in new code, because a pool
+/// passed as an argument can be bounded, measured and emptied. Use PoolAllocator for containers and
+/// std::allocate_shared, which ignore a class's operator new.
 ///
-/// One PoolResource serves Pooled<Derived> and its derived classes. It is created at the first use
-/// and never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB come from the heap.
-/// Because `delete` needs the right size, Derived must be final or have a virtual destructor.
+/// Pooled<Derived> and its derived classes share one PoolResource, created at the first use and
+/// never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB come from the heap.
+/// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
-/// Shared objects: if one hides its symbols, or the program does not export its own (-rdynamic),
-/// each has a resource of its own. Then create and delete the objects in one of them, and define a
-/// virtual destructor there. A block deleted in the wrong one ends the program, in release builds
-/// at the latest in trim().
+/// Shared objects have separate resources if a shared object hides its symbols, or if the program
+/// does not export its own symbols (-rdynamic). Create and delete such objects in one shared
+/// object, and define a virtual destructor there. A block deleted in the wrong shared object ends
+/// the program, in release builds at the latest in trim().
 ///
 /// Errors: as for `new`: std::bad_alloc, or null for the nothrow forms.
 template <class Derived>
 class Pooled {
 public:
-    // Its delete is the one with a size.
+    // The matching delete is the form with a size.
     // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);
@@ -51,14 +51,14 @@ public:
             toHeap(object);
         }
     }
-    // Called if a constructor throws after a nothrow new, without a size.
+    // Called without a size if a constructor throws after a nothrow new.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object);
         }
     }
 
-    // The forms that the class's own `new` would hide: over-aligned objects, placement.
+    // Over-aligned and placement forms, which the class's own operator new would hide.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }
@@ -76,7 +76,7 @@ public:
     }
     static void operator delete(void*, void*) noexcept {}
 
-    /// The resource of the objects, for its statistics.
+    /// The PoolResource of the class's objects, for its statistics.
     static PoolResource& resource() {
         static PoolResource& instance = makeResource();
         return instance;
@@ -94,7 +94,7 @@ private:
     [[gnu::cold, gnu::noinline]] static PoolResource& makeResource() {
         PoolResourceOptions options;
         options.name = "Pooled";
-        // Never destroyed: objects may be deleted while the program destroys its static objects.
+        // Never destroyed, because static objects may delete Pooled objects at program exit.
         alignas(PoolResource) static std::byte storage[sizeof(PoolResource)];
         return *::new (static_cast<void*>(storage))
             PoolResource(options, std::pmr::new_delete_resource());
@@ -103,7 +103,7 @@ private:
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        // Null if there is no memory for the pools themselves.
+        // Null if memory for the pools is missing.
         PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;
@@ -112,8 +112,8 @@ private:
                                           : ::operator new(size, std::nothrow);
     }
 
-    /// Out of line: g++ warns if it sees both the class's `new` and this `delete`, although these
-    /// objects came from the heap.
+    /// Out of line, because g++ would warn about a mismatch with the class's operator new, although
+    /// the object came from the heap.
     [[gnu::noinline]] static void toHeap(void* object) noexcept { ::operator delete(object); }
 };
 

@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // Copied, because the object may own the pointer that has this deleter.
+        // Copied, because the object may own the ArenaPtr with this deleter.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);
@@ -25,26 +25,26 @@ struct ArenaDeleter {
     void (*release)(void* arena, const void* object) noexcept = nullptr;
 };
 
-/// Owns one object of a StaticArena, or nothing.
+/// A pointer that owns one object of a StaticArena, or null.
 template <class T>
 using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 
-/// A buffer of `Bytes` bytes in which objects are built at offsets that you choose, without a heap.
+/// A buffer of `Bytes` bytes in which objects are constructed at chosen offsets, without a heap.
 ///
 ///     static sluice::StaticArena<256> arena;
 ///     const auto order = arena.emplaceAt<Order, 0>(Order{4, 2.5});  // at the beginning
 ///     const auto price = arena.tryEmplace<double>(1.5);             // at the first free place
 ///
-/// Use it if a few objects of different types must live in memory that you name, such as a linker
-/// section. Use ObjectPool<T> for many objects of one type, and for objects that threads share.
+/// Use StaticArena for a few objects of different types in memory that you place, such as a linker
+/// section. Use ObjectPool<T> for many objects of one type, and for objects shared by threads.
 ///
 /// Thread safety: one thread at a time uses the arena and its pointers.
 ///
-/// Errors: an object at an occupied place fails an assertion, and without assertions the pointer is
-/// empty. All objects must be destroyed before the arena, which is asserted.
+/// Errors: emplacing an object in occupied memory fails an assertion; release builds return an
+/// empty pointer. The arena's destructor asserts that all objects have been destroyed.
 ///
-/// Performance: one bit for each multiple of `Align`, and a step for each bit of an object. A
-/// static arena is all zero: it adds nothing to the image.
+/// Performance: the arena uses one bit for each `Align` bytes, and each call visits the bits of the
+/// object. A static arena is all zero, so it adds nothing to the program image.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");
@@ -66,8 +66,8 @@ public:
         detail::openMemory(storage_.bytes, Bytes);  // for the next use of the stack or heap
     }
 
-    /// Builds a T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning. Does
-    /// not compile unless the T lies within the arena and Offset is a multiple of Align.
+    /// Constructs T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
+    /// Compiles only if the T lies within the arena and Offset is a multiple of Align.
     template <class T, std::size_t Offset, class... Args>
     [[nodiscard]] ArenaPtr<T>
     emplaceAt(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -83,8 +83,8 @@ public:
         return isFree ? build<T>(Offset / Align, std::forward<Args>(args)...) : ArenaPtr<T>();
     }
 
-    /// Like emplaceAt(), but at the lowest free offset. If nothing is large enough, the pointer is
-    /// empty, and the arguments are untouched.
+    /// Like emplaceAt(), but at the lowest free offset. If there is no room, the returned pointer
+    /// is empty and the arguments are unchanged.
     template <class T, class... Args>
     [[nodiscard]] ArenaPtr<T>
     tryEmplace(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -109,7 +109,7 @@ private:
     template <class T>
     static constexpr std::size_t placesOf = (sizeof(T) + Align - 1) / Align;
 
-    /// Raw, so that it is not filled. The char allows constant initialisation.
+    /// Uninitialised storage. The char allows constant initialisation.
     union Storage {
         constexpr Storage() noexcept : none(0) {}
         char none;
@@ -128,7 +128,7 @@ private:
                       "StaticArena: T needs a stricter alignment than the arena's Align");
     }
 
-    /// The index of the first taken place among `count` ones, or `count`.
+    /// The index of the first occupied place among `count` places from `first`, or `count`.
     std::size_t takenIn(std::size_t first, std::size_t count) const noexcept {
         std::size_t free = 0;
         while (free != count && !taken_[first + free]) {
@@ -146,7 +146,7 @@ private:
 
     template <class T, class... Args>
     ArenaPtr<T> build(std::size_t first, Args&&... args) {
-        /// Frees the place if the constructor throws.
+        /// Frees the place if the constructor of T throws.
         struct Guard {
             ~Guard() {
                 if (address != nullptr) {

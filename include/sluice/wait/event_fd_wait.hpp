@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace detail {
 
-/// A counter of the kernel that a loop can watch. A test supplies another one.
+/// An eventfd, a kernel counter that an event loop can watch. Tests use a fake descriptor.
 class EventFd {
 public:
     EventFd() noexcept = default;
@@ -37,7 +37,7 @@ public:
 
     void clear() const noexcept {
         std::uint64_t count = 0;
-        // The result does not matter: an empty counter is no error.
+        // The result of read() does not matter, because an empty counter is no error.
         [[maybe_unused]] const auto size = ::read(number_, &count, sizeof count);
     }
 
@@ -47,9 +47,9 @@ private:
 
 }  // namespace detail
 
-/// A wait strategy for a consumer in an event loop (Linux). It has a file descriptor that becomes
-/// readable when a message has arrived, so a bus or a queue can wake a thread that sleeps on
-/// sockets and timers in epoll, poll, select or asio.
+/// A wait strategy for a consumer in an event loop (Linux). Its file descriptor becomes readable
+/// when a message arrives, so a bus or a queue can wake a thread that sleeps in epoll, poll, select
+/// or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
@@ -61,22 +61,22 @@ private:
 ///         if (bus.isDrained()) { ... leave the loop ... }
 ///     }
 ///
-/// A timed wait that returns false arms the descriptor. The next notification makes it readable,
-/// until the next wait that reaches its deadline. It may become readable without a message. Until
-/// descriptor() is called, this is a Park.
+/// A timed wait that returns false arms the descriptor. After arming, the next notification makes
+/// the descriptor readable, until the next wait that times out. The descriptor may become readable
+/// without a message. EventFdWait works like Park until descriptor() is called.
 ///
-/// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). Once descriptor() has
-/// been called, only the thread with the loop calls descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before the strategy is destroyed. Publishers make no system call while
-/// the consumer finds messages.
+/// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
+/// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
+/// descriptor from the loop before its EventFdWait is destroyed. Publishers make no system call
+/// while the consumer is busy. the consumer finds messages.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
 public:
     using Clock = typename Platform::Clock;
 
-    /// The descriptor that the loop watches for reading, but does not read. The first call makes
-    /// it. Returns -1 and sets errno if the kernel refuses.
+    /// The descriptor that the loop watches for reading but does not read; created by the first
+    /// call. descriptor() returns -1 and sets errno if the kernel refuses.
     [[nodiscard]] int descriptor() noexcept {
         if (!descriptor_.isOpen()) {
             descriptor_.open();
@@ -89,7 +89,7 @@ public:
         park_.wait(ready);
     }
 
-    /// Returns false, with the descriptor armed, if `deadline` passed first. Calls `ready` at least
+    /// Returns false and arms the descriptor if `deadline` passed first. Calls `ready` at least
     /// once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
@@ -104,7 +104,7 @@ public:
         signalIfArmed();
     }
 
-    /// Wakes one of the threads that wait for the same thing, and the loop if it is armed.
+    /// Wakes one of several threads that wait for the same condition, and the loop if it is armed.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         park_.notifyOne(isDue...);  // as in notifyAll()
@@ -113,29 +113,29 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Each arming has its own number, so a late notifier ends no
-    // other arming.
+    // the waiter has ended the arming. Each arming has its own number, so a late notifier cannot
+    // end a newer arming.
     //
     // Edges:
-    //   E1 arm         descriptor cleared and arming written, heavy fence, condition read --
-    //                  against -- condition written, light fence, arming read: either the waiter's
-    //                  check sees the change, or the notifier sees the arming, and its write
-    //                  follows the clearing
-    //   E2 cleared     a notifier's write to the descriptor .. the waiter's read that clears it,
-    //                  ordered by the kernel: the waiter's next check sees the change
-    //   E3 descriptor  its creation -> arming release .. arming acquire -> the write
+    //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
+    //     condition; a notifier writes the condition, calls light() and reads arming_. Either the
+    //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
+    //   E2 cleared: the kernel orders a notifier's write before the waiter's clearing read of it,
+    //     so the waiter's next check sees the change.
+    //   E3 descriptor: the waiter opens the descriptor and releases arming_; the notifier acquires
+    //     it.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may end the old arming concurrently.
+        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
         if (!ready()) {
             return false;
         }
-        // Relaxed: a notifier that reads the arming before this store wakes the loop for nothing.
+        // Relaxed: a notifier that reads arming_ before this store wakes the loop unnecessarily.
         arming_.store(armed + 1U, std::memory_order_relaxed);
         return true;
     }
@@ -143,7 +143,7 @@ private:
     static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
 
     void signalIfArmed() noexcept {
-        // Relaxed: E1's fences order this load after the change of the condition.
+        // Relaxed: E1's fences order this load after the write of the condition.
         if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
             signal();
         }
@@ -152,16 +152,16 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Written first: if this thread is stopped here, the next notifier writes as well.
+            // Writes first, so that the next notifier also writes if this thread is preempted.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2; this only spares other notifiers the write.
+            // Relaxed: the kernel provides E2; the exchange only spares other notifiers the write.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }
     }
 
     BasicPark<Platform, Parker> park_;
-    // The number of armings plus the number of their ends; odd while armed.
+    // Counts the beginnings and ends of armings; odd while armed.
     typename Platform::template Atomic<std::uint32_t> arming_{0};
     Descriptor descriptor_;
 };

@@ -21,7 +21,7 @@
 
 namespace sluice {
 
-/// `now` plus the duration, or the last moment of the clock if that is beyond its range. A negative
+/// `now` plus the duration, or the clock's last time point if the sum is out of range. A negative
 /// duration gives `now`.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
@@ -29,11 +29,11 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     if (!(atMost > atMost.zero())) {
         return now;
     }
-    // Compared in floating point: the longest durations overflow as integers of the clock's unit.
+    // Compared in floating point, because the longest durations overflow the clock's integers.
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // Before the epoch, `last - now` overflows. Close to the end, a float is rounded beyond it.
+    // Before the epoch, `last - now` would overflow. The factor keeps rounded sums in range.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -49,12 +49,12 @@ namespace detail {
 // A parker lets a thread sleep until the high half of a Park's word changes. park(word,
 // stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value, and may
 // return at any time. To end the sleep, another thread changes the high half so that
-// stillWaiting(value) becomes false, and then calls unparkAll(word) or unparkOne(word). No sleep is
-// longer than a day, because kernels and standard libraries overflow on the longest limits.
+// stillWaiting(value) becomes false, and calls unparkAll(word) or unparkOne(word). Park limits a
+// sleep to a day, because kernels and standard libraries overflow on very long sleeps.
 
 #if defined(__linux__)
 
-/// Sleeps on the high half of a 64-bit atomic; no state of its own.
+/// A stateless parker that sleeps on the high half of a 64-bit atomic.
 class FutexParker {
 public:
     template <class StillWaiting>
@@ -64,7 +64,7 @@ public:
         timespec timeout{};
         timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
         timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
-        // The kernel compares the high half again, so no change after this check is missed.
+        // The kernel compares the high half again, so the sleep misses no change after this check.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {
@@ -76,7 +76,7 @@ public:
     void unparkOne(const std::atomic<std::uint64_t>& word) noexcept { wake(word, 1); }
 
 private:
-    // A 32-bit program may have times of 64 bits. SYS_futex would read such a time as two words.
+    // A 32-bit program may have 64-bit times, which SYS_futex would misread as two words.
 #if defined(SYS_futex_time64)
     static constexpr long waitCall = sizeof(std::time_t) > sizeof(long) ? SYS_futex_time64
                                                                         : SYS_futex;
@@ -109,7 +109,7 @@ using DefaultParker = detail::NoParker;
 
 namespace detail {
 
-// True if a wait strategy has notifyOne(), or notifyOne(isDue).
+// True if Wait has notifyOne() or, with IsDue, notifyOne(isDue).
 template <class Wait, class = void, class... IsDue>
 inline constexpr bool canNotifyOne = false;
 template <class Wait, class... IsDue>
@@ -119,8 +119,8 @@ inline constexpr bool canNotifyOne<
 
 }  // namespace detail
 
-/// Wakes one of the threads that wait for the same thing. A wait strategy without notifyOne() wakes
-/// all of them, and one without notifyOne(isDue) does not ask isDue().
+/// Wakes one of several threads that wait for the same condition. Calls notifyAll() if Wait lacks
+/// notifyOne(), and does not call isDue() if Wait lacks notifyOne(isDue).
 template <class Wait, class... IsDue>
 void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
     if constexpr (detail::canNotifyOne<Wait, void, IsDue...>) {
@@ -132,8 +132,8 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
     }
 }
 
-/// Lets threads sleep until a condition on lock-free data of other threads becomes true: an event
-/// count that polls before it sleeps. The default wait strategy.
+/// Lets threads sleep until a condition on lock-free data becomes true: an event count that polls
+/// before it sleeps. Park is the default wait strategy.
 ///
 ///     sluice::Park park;
 ///     park.wait([&] { return isReady.load(); });  // one thread
@@ -144,27 +144,27 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// BusySpin or SpinThenYield if a wake-up through the kernel (some microseconds) is too slow, and a
 /// condition variable if the data has a mutex.
 ///
-/// Thread safety: any thread may call any member; none may wait at the destruction. notifyAll()
-/// wakes all sleepers. notifyOne() wakes one that no notification has woken yet: use it if all
-/// threads wait for the same thing and each change serves one of them. A woken thread that leaves
-/// something for another one calls notifyOne() itself. A notifier preempted mid-call delays the
-/// sleepers that it was about to wake until the next notification. A waiter whose condition sees a
-/// notifier's change also sees all its earlier writes.
+/// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
+/// notifyAll() wakes all sleeping threads. notifyOne() wakes one more sleeping thread. Use
+/// notifyOne() if all threads wait for the same condition and each change serves one thread. A
+/// woken thread that leaves work for another thread must call notifyOne(). If a notifier is
+/// preempted inside its call, the threads it was about to wake sleep until the next notification. A
+/// waiter that sees a notifier's change also sees all earlier writes of the notifier.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
-/// Performance: a notification without sleepers is a load and a light fence. The first sleeper pays
-/// a heavy fence. After 8 waits in a row whose polls found nothing, only one of 16 waits polls,
-/// until polls succeed again. Nothing allocates.
+/// Performance: a notification without sleeping threads costs a load and a light fence. The first
+/// thread to sleep runs a heavy fence. After 8 waits in a row without a successful poll, only one
+/// wait in 16 polls, until a poll succeeds. Park never allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicPark {
 public:
     using Clock = typename Platform::Clock;
 
     struct Options {
-        /// The number of polls with a pause instruction in between.
+        /// The number of polls followed by a pause instruction.
         std::uint32_t spins = 64;
-        /// The number of polls after that, with a yield to other threads in between.
+        /// The number of polls followed by a yield to other threads, after the spins.
         std::uint32_t yields = 8;
     };
 
@@ -178,7 +178,7 @@ public:
     }
 
     /// Returns false if `deadline` passed first. Calls `ready` at least once, and exactly once if
-    /// `deadline` has passed already.
+    /// `deadline` has passed before the call.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (Clock::now() >= deadline) {
@@ -193,8 +193,8 @@ public:
         }
     }
 
-    /// Wakes one sleeper. Call it after a change that serves one. If there may be a sleeper, asks
-    /// isDue() first, and wakes none if that returns false.
+    /// Wakes one sleeping thread, after a change that serves one thread. If a thread may sleep,
+    /// notifyOne() first calls isDue(), and wakes none if isDue() returns false.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         if (hasAnybody()) {
@@ -203,8 +203,8 @@ public:
     }
 
 protected:
-    // The steps of a wait, for tests. A waiter announces itself, checks its condition again, and
-    // then calls one of sleepUntil and cancelWait, with the epoch of its announcement.
+    // The steps of a wait, for tests. A waiter calls announce(), checks its condition again, and
+    // then passes the epoch to either sleepUntil() or cancelWait().
 
     using Epoch = std::uint32_t;
 
@@ -218,10 +218,10 @@ protected:
         return epoch;
     }
 
-    /// Takes an announcement back. Returns true if the thread had been notified.
+    /// Ends the announcement of a waiter. Returns true if the waiter had been notified.
     bool cancelWait(Epoch epoch) noexcept { return leave(epoch, Leaving::withoutPermit); }
 
-    /// Sleeps until a notification after announce(). Returns false if `deadline` passed without.
+    /// Sleeps until a notification after announce(). Returns false if `deadline` passed first.
     [[nodiscard]] bool sleepUntil(Epoch epoch, typename Clock::time_point deadline) noexcept {
         std::chrono::nanoseconds left = longestSleep;
         while (!leave(epoch, Leaving::withPermit)) {
@@ -243,35 +243,35 @@ protected:
 
 private:
     // Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-    // folly::EventCount. New here: the fence of the notifier is asymmetric, and permits wake one
-    // waiter of an epoch.
+    // folly::EventCount. Park adds the notifier's asymmetric fence, and permits that wake one
+    // waiter each.
     //
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
-    // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state). A
-    // notification of all begins an epoch without waiters and permits. While isWaking(state), one
-    // notifier of this epoch has yet to call the kernel; another notifier then begins a new epoch
-    // and wakes all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence
-    // has followed the last moment without waiters. A thread between announce() and its first load
-    // of the epoch would take exactly 2^20 notifications of all for none.
+    // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
+    // notifyAll() begins an epoch without waiters and permits. While isWaking(state), one notifier
+    // of the epoch has yet to call the kernel; another notifier then begins a new epoch and wakes
+    // all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has
+    // followed the last moment without waiters. The epoch wraps, so exactly 2^20 calls of
+    // notifyAll() between announce() and a waiter's first load of the epoch would go unnoticed.
     //
-    // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost: a
-    // waiter leaves without one only if each permit has another waiter.
+    // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost,
+    // because a waiter leaves without a permit only if each permit has another waiter.
     //
     // Edges:
-    //   E1 announce  fetch_add in announce(), heavy fence, condition read -- against -- condition
-    //                written, light fence, load in the notifier: at least one of the two reads sees
-    //                the other's write
-    //   E2 wake      the change of epoch or permits by the notifier .. the load in leave()
-    //   E3 join      a waiter that joins announced waiters needs no fence. If the notifier read an
-    //                older state, the fence of the announced waiters has made the notifier's change
-    //                visible: mark release .. fetch_add acquire. If the notifier changes the state,
-    //                either change release .. fetch_add acquire, or the waiter is notified.
+    //   E1 announce: a waiter adds itself in announce(), calls heavy() and reads the condition; a
+    //     notifier writes the condition, calls light() and reads the state. Either sees the other's
+    //     write.
+    //   E2 wake: the notifier releases the epoch or permits, which leave() acquires.
+    //   E3 join: a waiter that joins announced waiters needs no fence. If the notifier read an
+    //     older state, the announced waiters' fence made the notifier's change visible:
+    //     markAnnounced() releases, announce() acquires. If the notifier changes the state, the
+    //     waiter acquires it or is notified.
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
 
-    // From the low end: isWaking, isAnnounced, the count of waiters, the permits, the epoch. The
-    // last two are the high half, on which waiters sleep.
+    // The bits from the low end: isWaking, isAnnounced, the count of waiters, the permits, the
+    // epoch. Waiters sleep on the high half of the word, with the permits and the epoch.
     using State = std::uint64_t;
     static constexpr State waking = 1;
     static constexpr State announced = 2;
@@ -290,7 +290,7 @@ private:
         return epochOf(seen) != epoch || permitsOf(seen) != 0;
     }
 
-    /// Called by a waiter of this epoch after its heavy fence.
+    /// Called by a waiter of `epoch` after its heavy fence.
     void markAnnounced(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
         // Release: E3.
@@ -302,9 +302,9 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Takes a waiter off the count. Returns true if it was notified. `withPermit`: a waiter that
-    /// was not notified stays. `withoutPermit`: the waiter leaves, and takes a permit only if each
-    /// waiter has one.
+    /// Subtracts a waiter from the count. Returns true if the waiter was notified. With
+    /// `withPermit`, a waiter that was not notified stays. With `withoutPermit`, the waiter leaves,
+    /// and takes a permit only if each waiter has one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -321,7 +321,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire: E2. The exchange may take a later permit than the load has seen.
+            // Acquire: E2. The exchange may take a newer permit than the load has seen.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
@@ -329,14 +329,14 @@ private:
         }
     }
 
-    /// Returns true if a notification may have something to do.
+    /// Returns true if there may be waiters to notify.
     [[gnu::always_inline]] bool hasAnybody() const noexcept {
         Platform::Fence::light();
-        // Relaxed: E1's fences order this load after the change of the condition.
+        // Relaxed: E1's fences order this load after the write of the condition.
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;
     }
 
-    // Out of line, so that a notification without waiters is short.
+    // Out of line, so that the inlined part of a notification stays short.
 
     [[gnu::noinline]] void wakeOne() noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
@@ -348,7 +348,7 @@ private:
                 return;
             }
             isServed = permits == waitersOf(seen);
-            // Release: E2, and E3 also where nothing changes.
+            // Release: E2, and E3 even where the state keeps its value.
         } while (!state_.compare_exchange_weak(seen, isServed ? seen : seen + onePermit + waking,
                                                std::memory_order_release,
                                                std::memory_order_relaxed));
@@ -382,7 +382,7 @@ private:
     /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
-    /// Clears the mark after the kernel call. The notifier of a later epoch clears its own mark.
+    /// Clears the `waking` mark after the kernel call, unless a newer epoch has begun.
     void endWaking(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
@@ -391,7 +391,7 @@ private:
         }
     }
 
-    /// If the condition throws, takes the announcement back, or passes the notification on.
+    /// Cancels the wait if the condition throws, or passes the notification on after a sleep.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;
@@ -405,8 +405,8 @@ private:
         }
     };
 
-    /// Checks the condition once more after `deadline`. After a sleep, checks it before the next
-    /// announcement, so that a woken thread pays for no further fence.
+    /// Checks the condition once more after `deadline`. After a sleep, the thread checks the
+    /// condition before it announces itself again, so a woken thread runs no further fence.
     template <class Ready>
     bool readyAsleep(Ready& ready, typename Clock::time_point deadline) {
         using Stage = typename Announcement::Stage;
@@ -427,7 +427,7 @@ private:
         return false;
     }
 
-    // Polls are useless if waits are long.
+    // Polls after `patience` misses happen only in each `interval`-th wait.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
@@ -437,7 +437,7 @@ private:
         if (polls == 0) {
             return false;
         }
-        // Relaxed, all: a guess. Concurrent counts may be lost.
+        // Relaxed: misses_ only guides polling, so concurrent counts may be lost.
         const std::uint32_t misses = misses_.load(std::memory_order_relaxed);
         const bool isPolling = misses < patience || misses % interval == 0;
         for (std::uint64_t i = 0; i < polls; ++i) {
@@ -457,7 +457,7 @@ private:
     }
 
     Options options_;
-    /// The number of waits in a row whose polls found nothing, or did not poll. Waiters write it.
+    /// The number of consecutive waits without a successful poll; written by waiters.
     typename Platform::template Atomic<std::uint32_t> misses_{0};
     typename Platform::template Atomic<State> state_{0};
     Parker parker_;
@@ -465,23 +465,23 @@ private:
 
 using Park = BasicPark<>;
 
-/// A pacing policy that pauses after small batches, so that the next batch grows.
+/// A pacing policy that pauses after small batches, so that the next batch is larger.
 ///
-/// A consumer that polls again immediately reads the cache line that the producer is filling, so
-/// both wait for its transfer for each message: see docs/decisions/batch-pacing.md. Use NoPacing if
-/// a few hundred nanoseconds of latency under load matter more than throughput. An idle queue has
-/// the same latency with both. A pause spins. Several threads may share an object.
+/// A consumer that polls again immediately reads the cache line that the producer is filling. Each
+/// message then waits for the transfer of this line: see docs/decisions/batch-pacing.md. Use
+/// NoPacing if some 100 ns of latency under load matter more than throughput. The latency of an
+/// idle queue does not depend on pacing. A pause spins. Several threads may share a BatchPacing.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:
-    /// Called after each poll, with the number of messages that it delivered.
+    /// Called after each poll with the number of messages delivered.
     void polled(std::size_t count) const noexcept {
         if (count != 0 && count < enough) {
             pauseFor(count < dense ? pause : 2 * pause);
         }
     }
 
-    /// Called by a producer that found the queue full, before it tries again.
+    /// Called by a producer that found the queue full, before the next attempt.
     void full() const noexcept { pauseFor(pause); }
 
 private:
@@ -494,7 +494,7 @@ private:
         } while (Clock::now() < end);
     }
 
-    // In messages of one batch.
+    // Batch sizes, in messages.
     static constexpr std::size_t enough = 512;  // no pause
     static constexpr std::size_t dense = 24;    // twice the pause
     static constexpr std::chrono::nanoseconds pause{600};
@@ -502,7 +502,7 @@ private:
 
 using BatchPacing = BasicBatchPacing<>;
 
-/// Never pauses. It has the lowest latency under load, and less throughput.
+/// A pacing policy that never pauses, for the lowest latency under load but less throughput.
 class NoPacing {
 public:
     void polled(std::size_t) const noexcept {}

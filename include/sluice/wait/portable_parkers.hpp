@@ -10,7 +10,7 @@
 #include <mutex>
 #endif
 
-// The parkers of systems without a futex: see <sluice/wait/park.hpp>.
+// Parkers for systems without a futex: see <sluice/wait/park.hpp>.
 
 namespace sluice::detail {
 
@@ -43,7 +43,7 @@ private:
 };
 #endif
 
-/// Returns immediately: without threads the waiter polls.
+/// The parker of systems without threads. park() returns immediately, so the waiter polls.
 class NoParker {
 public:
     template <class Word, class StillWaiting>

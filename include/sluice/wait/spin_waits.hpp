@@ -6,12 +6,11 @@
 
 namespace sluice {
 
-/// Waits by polling: a short spin first, then with a yield to other threads between polls.
+/// A wait strategy that polls: a short spin first, then polls with a yield to other threads.
 ///
-/// Use it if there may be more threads than cores, and a core at full load is acceptable. Use
-/// BusySpin if the thread has a core of its own, Park if the wait may be long. Any number of
-/// threads may wait on one object. `ready` may do the awaited work itself; its exceptions
-/// propagate.
+/// Use SpinThenYield if threads may outnumber cores and a fully loaded core is acceptable. Use
+/// BusySpin if the waiting thread has its own core, and Park for long waits. Any number of threads
+/// may wait on one SpinThenYield. `ready` may do the awaited work itself; its exceptions propagate.
 template <class Platform = StdPlatform>
 class BasicSpinThenYield {
 public:
@@ -57,8 +56,8 @@ private:
 
 using SpinThenYield = BasicSpinThenYield<>;
 
-/// Waits by polling, and never gives up the processor, so it has the shortest wake-up. Use it if
-/// the waiting thread has a core of its own. The object has no state.
+/// A wait strategy that polls without yielding, for the shortest wake-up. Use BusySpin if the
+/// waiting thread has its own core. BusySpin has no state.
 template <class Platform = StdPlatform>
 class BasicBusySpin {
 public:

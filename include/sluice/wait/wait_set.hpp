@@ -17,8 +17,8 @@
 
 namespace sluice {
 
-/// Lets one thread wait for several queues, buses and timers, and polls them in turns, so that a
-/// busy one starves no other.
+/// Lets one thread wait for several queues, buses and timers. The thread polls them in turn, so a
+/// busy queue cannot starve the others.
 ///
 ///     sluice::WaitSet set;  // destroyed after its sources
 ///     sluice::BlockingQueue<sluice::SpscRing<Order, 64>, sluice::WaitSet::Member> orders;
@@ -28,16 +28,16 @@ namespace sluice {
 ///     while (set.wait()) {  // until both are closed and drained
 ///     }
 ///
-/// A poll handles what its source has, at most a batch. It returns false or 0 if there was nothing.
-/// Use EventFdWait if the thread waits for sockets, too.
+/// A poll function handles at most a batch of messages of its source. The poll returns false or 0
+/// if the source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
-/// Thread safety: any thread may call notify(). One thread at a time calls the other functions and
-/// the destructors of sources in the set; polls may call all of these but the waits.
+/// Thread safety: any thread may call notify(). One thread at a time calls all other functions, and
+/// destroys the sources in the set. A poll may call everything but the wait functions.
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
-/// Performance: a notification of a source in a set costs two loads and a light fence more. Only
-/// additions allocate.
+/// Performance: a source in a set adds two loads and a light fence to each notification. Only
+/// additions to the set allocate.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicWaitSet {
 public:
@@ -45,15 +45,15 @@ public:
     using Options = typename BasicPark<Platform, Parker>::Options;
     class Member;
 
-    /// Sources have the numbers 0, 1, 2, ... in the order of their additions.
+    /// The number of a source; sources are numbered 0, 1, 2, ... in order of addition.
     using Source = std::size_t;
     static constexpr Source none = static_cast<Source>(-1);
 
     /// What a wait found.
     struct Ready {
         Source source = none;
-        /// The source has left the set: it is closed and drained, or is a timer that does not
-        /// repeat.
+        /// True if the source has left the set: a closed and drained queue, or a timer that does
+        /// not repeat.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -80,7 +80,7 @@ public:
             });
     }
 
-    /// Adds something without a wait strategy, such as a Latest. A thread that changes it calls
+    /// Adds a source without a wait strategy, such as a Latest. Threads that change the source call
     /// notify().
     template <class Poll>
     Source add(Poll poll) {
@@ -89,8 +89,8 @@ public:
         });
     }
 
-    /// Calls action() at `due`, and then again after each period. Without a period, the timer
-    /// leaves the set after the call. A late thread leaves out the calls that it missed.
+    /// Calls action() at `due`, and then again after each period. A timer without a period leaves
+    /// the set after its call. If the thread is late, missed calls are skipped.
     template <class Action>
     Source addTimer(typename Clock::time_point due, Action action,
                     typename Clock::duration period = Clock::duration::zero()) {
@@ -104,7 +104,7 @@ public:
         return addEntry(nullptr, call, std::max(due, always + typename Clock::duration(1)), period);
     }
 
-    /// Removes a source or timer; does nothing if it has left the set already. The poll is
+    /// Removes a source or timer; does nothing if it has left the set already. The poll function is
     /// destroyed by the next wait, or with the set.
     void remove(Source source) noexcept {
         removeIf([source](const Entry& entry) { return entry.source == source; });
@@ -113,7 +113,7 @@ public:
     /// The number of sources and timers.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits for a turn with something in it. Finds none if the set is empty or the time is over.
+    /// Waits until a poll succeeds. Finds none if the set is empty or the deadline has passed.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
     template <class Rep, class Period>
     Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
@@ -135,19 +135,19 @@ public:
         }
     }
 
-    /// Makes the waiting thread poll all its sources.
+    /// Makes the waiting thread poll all sources of the set.
     void notify() noexcept { park_.notifyAll(); }
 
 private:
-    // The waiting thread sleeps in one Park, and its condition is that a poll succeeds. So edge E1
-    // of Park loses no wake-up by a notifier that knows the set.
+    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, the thread
+    // misses no wake-up by a notifier that knows the set.
     //
     // Edges:
-    //   E1 join  set_ written, heavy fence of each sleep, source polled -- against -- source
-    //            changed, light fence at the begin of Park's notification, set_ read: either the
-    //            poll sees the change, or the notifier sees the set. Only the thread of the set
-    //            sleeps in its Park, so it always makes the fence.
-    //   E2 set   the set's construction -> set_ release .. set_ acquire -> its notification
+    //   E1 join: the set's thread writes set_, runs a heavy fence before it sleeps and polls the
+    //     source; a notifier changes the source, runs Park's light fence and reads set_. Either the
+    //     poll sees the change, or the notifier sees the set. No other thread sleeps in the set's
+    //     Park, so each sleep runs the fence.
+    //   E2 set: join() releases set_ after the set's construction; notifySet() acquires set_.
 
     using RoleCheck = sluice::RoleCheck<Platform>;
     enum class Turn { idle, worked, last };
@@ -190,7 +190,7 @@ private:
         }
     }
 
-    /// Gives each entry a turn, until one has done something. The next scan begins behind it.
+    /// Polls each entry until a poll succeeds. The next scan begins with the following entry.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();
@@ -232,16 +232,16 @@ private:
 
     BasicPark<Platform, Parker> park_;
     std::list<Entry> entries_;
-    std::size_t size_ = 0;  // of the entries that are not gone
+    std::size_t size_ = 0;  // without entries that are gone
     Source next_ = 0;
-    std::size_t members_ = 0;  // also of sources that have had their last turn
+    std::size_t members_ = 0;  // includes sources that have had their last turn
     RoleCheck waiterRole_;
 };
 
-/// The wait strategy of a source: a Park whose notifications also wake the set that it is in.
+/// The wait strategy of a source: a Park whose notifications also wake the source's WaitSet.
 ///
-/// It enters the set by WaitSet::add(), and stays until its source is destroyed. A thread may wait
-/// for the source alone, as with a Park.
+/// WaitSet::add() puts a Member into the set, where it stays until its source is destroyed. A
+/// thread may also wait for the source alone.
 template <class Platform, class Parker>
 class BasicWaitSet<Platform, Parker>::Member : private BasicPark<Platform, Parker> {
     using Park = BasicPark<Platform, Parker>;
@@ -253,7 +253,7 @@ public:
 
     explicit Member(const Options& options = Options()) noexcept : Park(options) {}
     ~Member() {
-        // Relaxed: no thread notifies during the destruction.
+        // Relaxed: no thread notifies the set during the destruction.
         if (BasicWaitSet* const set = set_.load(std::memory_order_relaxed)) {
             set->removeIf([this](const Entry& entry) { return entry.member == this; });
             --set->members_;
@@ -274,7 +274,7 @@ private:
     friend class BasicWaitSet;
 
     void join(BasicWaitSet& set) noexcept {
-        // Relaxed: only this thread writes it.
+        // Relaxed: no other thread writes set_.
         BasicWaitSet* const before = set_.load(std::memory_order_relaxed);
         SLUICE_ASSERT(before == nullptr || before == &set, "a source is in one WaitSet");
         if (before == nullptr) {

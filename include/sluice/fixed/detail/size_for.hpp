@@ -7,7 +7,7 @@
 
 namespace sluice::detail {
 
-/// The smallest unsigned type that counts to N, so that a small container stays small.
+/// The smallest unsigned type that can hold the size of a container with N elements.
 template <std::size_t N>
 using SizeFor = std::conditional_t<
     (N <= std::numeric_limits<std::uint8_t>::max()), std::uint8_t,

@@ -8,8 +8,8 @@
 
 namespace sluice::detail {
 
-/// The most nodes of a free list: their numbers count from 1. Without atomic words of 64 bits there
-/// are fewer, so that the tag of the head keeps 20 bits.
+/// The largest number of nodes in a free list; node numbers begin at 1. Without 64-bit atomics a
+/// list has fewer nodes, so that the tag of the head keeps 20 bits.
 template <class Platform>
 inline constexpr std::uint32_t mostFreeNodes =
     sizeof(typename Platform::WideWord) == 8 ? std::numeric_limits<std::uint32_t>::max() : 4095;
@@ -20,29 +20,29 @@ using FreeListHead = TaggedHead<Platform, typename Platform::WideWord, mostFreeN
 template <class Platform>
 using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Platform>::Number>;
 
-/// The free nodes of an array, as a lock-free stack. Any thread and any interrupt gives and takes
-/// nodes. A node has a member `next`, a FreeListNext. It stays readable while a thread may be in
-/// take(), so it is not part of the user's memory.
+/// The free nodes of an array, as a lock-free stack for threads and interrupts. A node has a member
+/// `next` of type FreeListNext. Nodes must stay readable while a thread may be in take(), so they
+/// are not part of user memory.
 template <class Platform, class Node>
 class FreeList {
     using Head = FreeListHead<Platform>;
     using Number = typename Head::Number;
 
 public:
-    /// All nodes are free. Low addresses are given out first.
+    /// Creates a list in which all nodes are free. Low addresses are given out first.
     FreeList(Node* nodes, std::size_t count) noexcept : nodes_(nodes) {
         for (std::size_t i = count; i != 0; --i) {
             give(nodes[i - 1]);
         }
     }
 
-    /// The giver's use of the node happens before the taker's (E1 of TaggedHead). The list is not
-    /// touched after the exchange.
+    /// The caller's use of the node happens before the use by the next taker (E1 of TaggedHead).
+    /// give() does not access the list after its exchange.
     void give(Node& node) noexcept {
         head_.push(static_cast<Number>(&node - nodes_ + 1), nextOf());
     }
 
-    /// A free node, or null if no node was free at some moment during the call.
+    /// Returns a free node, or null if no node was free at some moment during the call.
     Node* take() noexcept {
         const Number number = head_.pop(nextOf());
         return number != 0 ? &nodes_[number - 1] : nullptr;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Helps to find misuse of memory: texts of assertions, and marks for AddressSanitizer.
+/// Helpers that find misuse of memory: assertion texts, and marks for AddressSanitizer.
 
 #include <cstddef>
 #include <cstdio>
@@ -21,8 +21,8 @@
 
 namespace sluice::detail {
 
-/// The message of a failed assertion that names a number or an address. It is built only when the
-/// assertion fails: `SLUICE_ASSERT(condition, AssertionText("had ", count, " too many").text)`.
+/// An assertion message that contains a number or an address, created only if the assertion fails:
+/// `SLUICE_ASSERT(condition, AssertionText("had ", count, " too many").text)`.
 struct AssertionText {
     AssertionText(const char* before, std::size_t count, const char* after) noexcept {
         std::snprintf(text, sizeof text, "%s%llu%s", before, static_cast<unsigned long long>(count),
@@ -36,11 +36,11 @@ struct AssertionText {
 };
 
 #if defined(SLUICE_DETAIL_ASAN)
-/// Blocks begin at multiples of this, because different threads use neighboring blocks, and
-/// AddressSanitizer keeps one state for 8 bytes, which it does not change atomically.
+/// The least distance of blocks. AddressSanitizer changes one shadow state per 8 bytes without
+/// atomics, so different threads must not share these 8 bytes.
 inline constexpr std::size_t checkerGranule = 8;
 
-/// Until openMemory(), each access to this memory is reported.
+/// Makes AddressSanitizer report each access to the memory until openMemory().
 inline void closeMemory(const void* begin, std::size_t bytes) noexcept {
     __asan_poison_memory_region(begin, bytes);
 }

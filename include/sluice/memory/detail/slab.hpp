@@ -15,16 +15,16 @@
 #include <sys/mman.h>
 #endif
 
-// What FixedBlockPool and BlockPool share: blocks in memory, checked options, and messages.
+// The common parts of FixedBlockPool and BlockPool: slabs, checked options, and messages.
 
 namespace sluice::detail {
 
-/// The most bytes of all blocks of a pool, so that no sum of bytes overflows.
+/// The largest total size of a pool's blocks, so that no sum of bytes overflows.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline constexpr std::size_t hugePage = std::size_t{2} << 20;
 
-/// How the blocks of a pool lie in its slabs.
+/// The layout of a pool's blocks in its slabs.
 struct SlabLayout {
     explicit SlabLayout(const BlockPoolOptions& options) noexcept
         : alignment(options.alignment),
@@ -32,7 +32,7 @@ struct SlabLayout {
           prefault(options.prefault),
           hugePages(options.hugePages) {}
 
-    /// With huge pages: a whole number of them.
+    /// The size of a slab; a multiple of the huge page size if huge pages are used.
     std::size_t bytesOf(std::size_t blocks) const noexcept {
         const std::size_t bytes = blocks * stride;
         return hugePages ? (bytes + hugePage - 1) / hugePage * hugePage : bytes;
@@ -53,13 +53,13 @@ private:
     }
 };
 
-/// A run of blocks in one allocation.
+/// A number of consecutive blocks in one allocation.
 struct Slab {
     std::byte* begin;
     std::size_t count;
     std::size_t freeBlocks;  ///< counted by trim(), otherwise 0
 
-    /// Throws the exceptions of the memory resource.
+    /// Propagates the exceptions of the memory resource.
     static Slab create(const SlabLayout& layout, std::size_t count,
                        std::pmr::memory_resource* memory) {
         const std::size_t bytes = layout.bytesOf(count);
@@ -80,7 +80,7 @@ struct Slab {
         closeMemory(begin, bytes);
         return {begin, count, 0};
     }
-    /// Returns the freed bytes.
+    /// Returns the number of freed bytes.
     std::size_t destroy(const SlabLayout& layout,
                         std::pmr::memory_resource* memory) const noexcept {
         const std::size_t bytes = layout.bytesOf(count);
@@ -108,7 +108,7 @@ private:
     }
 };
 
-/// Returns the options. Refuses (see setupError) settings that cannot work.
+/// Returns the options. Rejects (see setupError) settings that cannot work.
 inline const BlockPoolOptions& checkedOptions(const BlockPoolOptions& options) {
     requireAtLeast("block size of a BlockPool is too small", options.blockSize, 1);
     requireAtMost("block size of a BlockPool is too large", options.blockSize, mostBytes);

@@ -138,9 +138,6 @@ private:
 
 }  // namespace sluice::detail
 
-#if defined(__cpp_exceptions)
-#endif
-
 namespace sluice {
 
 /// An object with a thread of its own that handles its messages one at a time, so its members need
@@ -220,9 +217,8 @@ public:
 
     /// Refuses later messages, and discards queued ones when the running handler has returned.
     void stop() {
-        // Relaxed: the close below releases it.
-        isDiscarding_.store(true, std::memory_order_relaxed);  // E1
-        close();
+        mailbox_.stop();
+        lifecycle_.changed().notifyAll();  // as in stopAfterDrain()
         (void)endUnstarted();
     }
 
@@ -231,7 +227,8 @@ public:
     /// handler of the object it returns false without waiting; the object stops when all messages
     /// have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
-        close();
+        mailbox_.close();
+        lifecycle_.changed().notifyAll();  // wakes a wait before a restart
         if (isHere()) {
             return false;
         }
@@ -240,7 +237,7 @@ public:
             stop();
             return false;
         }
-        return !isDiscarding_.load(std::memory_order_relaxed);
+        return !mailbox_.isStopped();
     }
 
     /// Waits until the thread has ended; another call must stop the object. Returns false, without
@@ -315,9 +312,6 @@ protected:
     }
 
 private:
-    // Edges, besides those of ThreadLifecycle and TimerSlots. E1: stop() writes isDiscarding_, then
-    // closes the mailbox and notifies -> the thread reads the flag when it wakes.
-
     using Posting::mailbox_;
 
     /// Calls the message's handler. Timer messages were not posted, so no limit counts them.
@@ -345,11 +339,6 @@ private:
 
     Derived& derived() noexcept { return static_cast<Derived&>(*this); }
 
-    void close() noexcept {
-        mailbox_.close();
-        lifecycle_.changed().notifyAll();  // wakes a wait before a restart
-    }
-
     bool begin(const ThreadOptions& options, detail::OwnThread::Work work) {
         return !isClosed() && lifecycle_.start(options, work, this, [this](bool isStarting) {
             mailbox_.letPublishersWait(isStarting);
@@ -362,13 +351,8 @@ private:
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
         }
-        // Relaxed: other threads that drain acquire `ended` first.
-        isDiscarding_.store(true, std::memory_order_relaxed);
-        while (!mailbox_.isDrained()) {
-            if (mailbox_.discard() == 0) {
-                (void)mailbox_.waitFor(std::chrono::nanoseconds::max());
-            }
-        }
+        mailbox_.stop();
+        mailbox_.runWith([](const auto&) {});  // only discards
         this->endCoroutines();
         this->notifyRoom();
         lifecycle_.endedWithoutThread();
@@ -400,11 +384,6 @@ private:
         isAwake_.store(true, std::memory_order_relaxed);
     }
 
-    [[nodiscard]] bool isDiscarding() const noexcept {
-        // Relaxed: no data follows the flag.
-        return isDiscarding_.load(std::memory_order_relaxed);
-    }
-
     /// Handles queued messages, and then due timers. Returns their number.
     std::size_t handleDue() {
         // One message between two batches of timers, so that no fast timer starves the messages.
@@ -415,19 +394,17 @@ private:
                     return true;
                 }
             }
-            return isDiscarding();
+            return false;
         };
         std::size_t count =
             catching([&] { return mailbox_.processUntil(isInterrupted, Receiver<true>{*this}); });
-        if (isDiscarding()) {
-            count += mailbox_.discard();
-        }
         if constexpr (Traits::awaitedPosts) {
             this->notifyRoom();
         }
         if constexpr (detail::hasTimers<Traits> || Traits::maxCoroutines != 0) {
             count += catching([&] {
-                return this->fireTimers([this] { return isDiscarding(); }, Receiver<false>{*this});
+                return this->fireTimers([this] { return mailbox_.isStopped(); },
+                                        Receiver<false>{*this});
             });
         }
         return count;
@@ -461,7 +438,7 @@ private:
     }
 
     void restart() noexcept {
-        while (!isDiscarding()) {
+        while (!mailbox_.isStopped()) {
             const auto wait = budget_.take(Clock::now());
             if (!wait) {
                 stop();
@@ -471,7 +448,7 @@ private:
             (void)lifecycle_.changed().waitUntil([this] { return isClosed(); },
                                                  deadlineAfter<Clock>(*wait));
             isAwake_.store(true, std::memory_order_relaxed);
-            if (isDiscarding()) {
+            if (mailbox_.isStopped()) {
                 return;
             }
             try {
@@ -485,8 +462,6 @@ private:
     }
 #endif
 
-    /// Whether queued messages are discarded. Set by stop(), never cleared.
-    Atomic<bool> isDiscarding_{false};
     /// Also notified when the object is closed.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;

@@ -41,11 +41,11 @@ namespace sluice {
 /// Use a bus for a few message types of different urgency, or if publishers must not block. Use
 /// EventQueue if run-time keys select the listeners, MpscRing for one message type and one reader.
 ///
-/// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time;
-/// any thread may call the other members. Handlers may call those other members, but must not
-/// destroy the bus or end their thread. Signal handlers and forked children must not use a bus. A
-/// publisher preempted during publish() blocks later messages of its priority, or all later
-/// messages if the bus has no priorities.
+/// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time.
+/// Any thread and any handler may call the other members. A handler must not destroy the bus or end
+/// its thread. Signal handlers and forked children must not use a bus. A publisher preempted during
+/// publish() blocks later messages of its priority, or all later messages if the bus has no
+/// priorities.
 ///
 /// Errors: publish() fails after close(), or while the priority's quota is in use, including
 /// messages being published or handled. A message whose constructor throws is not published. If a
@@ -106,8 +106,7 @@ public:
         });
     }
 
-    // ---- Publishers. The `options` are PublishOptions or a Priority; the default priority is
-    // medium.
+    // ---- Publishers. `options` are PublishOptions or a Priority; the default is medium.
 
     /// Copies or moves a message into the bus. A refused message is left untouched.
     template <class T, class Options = PublishOptions>

@@ -44,24 +44,24 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 ///     onChange(42);
 ///     onChange.remove(handle);
 ///
-/// Use it for one kind of event. Use EventDispatcher for many lists that are found by a key, and
-/// EventQueue if callbacks run later or on another thread.
+/// Use a callback list for one kind of event. Use EventDispatcher for many lists that are found by
+/// a key, and EventQueue if callbacks run later or on another thread.
 ///
-/// Order: a call visits the callbacks that are in the list when it begins, except those that are
-/// removed before their turn. It may or may not see a removal by another thread.
+/// Order: a call visits the callbacks that are in the list when the call begins, except those
+/// removed before their turn. A call may miss a removal by another thread.
 ///
-/// Thread safety: any thread may call any member at any time, also from a callback. No other thread
+/// Thread safety: any thread may call any member at any time, and so may callbacks. No other thread
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
 /// and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// Then the last of these calls destroys it, or, if the list has just destroyed others, the first
-/// call or removal 0.2 ms later. A callback may destroy its own list: the call ends after it, and
-/// destroys the callbacks.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. The
+/// last call of the list that is running destroys the callback, or the first call or removal 0.2 ms
+/// later if the list has just destroyed others. A callback may destroy its own list: the call ends
+/// after that callback, and destroys all callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
-/// `Policies`: Callback, Threading, canContinueInvoking. See event_policies.hpp.
+/// `Policies` may have Callback, Threading and canContinueInvoking: see event_policies.hpp.
 template <class Prototype, class Policies = DefaultPolicies>
 class CallbackList {
     static_assert(detail::never<Prototype>,
@@ -78,7 +78,7 @@ class CallbackList<Result(Args...), Policies> : public TagCallbackList {
 
 public:
     using Callback = detail::CallbackOf<Policies, Result(Args...)>;
-    /// Names one callback. It may outlive the callback and the list.
+    /// Names one callback, and may outlive the callback and the list.
     using Handle = detail::CallbackHandle<Callback, Threading>;
     using Mutex = typename Threading::Mutex;
 
@@ -126,7 +126,7 @@ public:
     }
     operator bool() const noexcept { return !empty(); }
 
-    // ---- Adding. A null callable is not added: then the handle is empty.
+    // ---- Adding. Adding a null callable has no effect and returns an empty handle.
 
     Handle append(Callback callback) { return add(std::move(callback), AtEnd()); }
 
@@ -141,9 +141,8 @@ public:
         });
     }
 
-    /// Adds a callback behind those of the same or a higher priority. append(), prepend() and
-    /// insert() use priority 0. Searches from the end under the lock: 4.6 ms for a million
-    /// callbacks.
+    /// Adds a callback behind those of the same or higher priority. append(), prepend() and
+    /// insert() use priority 0. Searches from the end under the lock: 4.6 ms per million callbacks.
     Handle insertByPriority(Callback callback, int priority) {
         const auto findAfter = [priority](const Core& core) { return core.firstBelow(priority); };
         return add(std::move(callback), findAfter, priority);
@@ -157,10 +156,10 @@ public:
         return own != nullptr && own->remove(handle);
     }
 
-    /// Removes a callback and waits until it has been destroyed. Inside a call of this list, it
-    /// waits for other threads only, and the last call of the list on this thread destroys the
-    /// callback. It also waits, and returns false, if the callback was removed before. Two
-    /// callbacks that wait for each other deadlock.
+    /// Removes a callback and waits until it has been destroyed. Inside a call of this list,
+    /// removeAndWait() waits for other threads only, and the last call of the list on this thread
+    /// destroys the callback. If the callback was removed before, removeAndWait() still waits, and
+    /// returns false. Two callbacks that wait for each other deadlock.
     bool removeAndWait(const Handle& handle) {
         Core* const own = core();
         return own != nullptr && own->removeAndWait(handle);
@@ -168,8 +167,7 @@ public:
 
     void clear() noexcept { const Clearing clearing(*this); }
 
-    /// Clears a list at its own end, even if the list is destroyed first: destructors of callbacks
-    /// may destroy it.
+    /// Clears a list at the end of this object, even if destructors of callbacks destroy it first.
     class Clearing {
     public:
         explicit Clearing(const CallbackList& list) noexcept : core_(list.core()) {
@@ -196,7 +194,7 @@ public:
         return own != nullptr && own->ownsHandle(handle);
     }
 
-    /// The number of removed callbacks that are not destroyed yet, because of running calls.
+    /// The number of removed callbacks that running calls keep from being destroyed.
     [[nodiscard]] std::size_t removedSizeApprox() const noexcept {
         const Core* const own = core();
         return own == nullptr ? 0 : own->sizeApprox();
@@ -204,8 +202,8 @@ public:
 
     // ---- Calling
 
-    /// Calls all callbacks. They receive the arguments as lvalues, so none can move a value away
-    /// from the next one.
+    /// Calls all callbacks with lvalue arguments, so no callback can move a value away from the
+    /// next.
     void operator()(Args... args) const {
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "
@@ -213,8 +211,8 @@ public:
         callAll(args...);
     }
 
-    /// Called by dispatchers with their copies of the arguments. Inlined: saving registers would
-    /// cost a quarter more instructions.
+    /// Dispatchers call callAll() with their copies of the arguments. Inlined, because saving
+    /// registers would cost a quarter more instructions.
     [[gnu::always_inline]] void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
@@ -235,26 +233,26 @@ public:
         });
     }
 
-    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    /// Like forEach(), but stops and returns false when `f` returns false.
     template <class F>
     bool forEachIf(F&& f) const {
         return visitWhile([&f](Node& node) { return static_cast<bool>(visit(f, node)); });
     }
 
 private:
-    // A doubly linked list on the heap (the core), as in read-copy-update. Serial numbers keep new
-    // callbacks out of running calls. The first callback makes the core.
+    // A doubly linked list on the heap (the core) with read-copy-update. Serial numbers keep new
+    // callbacks out of running calls. The first callback creates the core.
     //
-    // Invariants, under the core's lock: `next` from first_ to last_ links exactly the nodes whose
+    // Invariants, under the core's lock: `next` links from first_ to last_ exactly the nodes whose
     // serial is not `removed` and whose owner is this core; `previous` is the inverse; serials are
-    // at most currentCounter. A removed node keeps its `next`, so a call at this node returns to
-    // the list through nodes that were removed later, and skips no older node.
+    // at most currentCounter. A removed node keeps its `next`, so a call at that node returns to
+    // the list through later removed nodes, and skips no older node.
     //
     // Happens-before edges:
-    //   E1 link    node written -> `next` or first_ release .. acquire -> node read
-    //   E2 newest  serials rewritten at wrap-around -> currentCounter release .. acquire -> serial
-    //   E3 core    core built -> core_ release .. acquire -> core read
-    // A node is freed by edge E2 of RetireList.
+    //   E1 link: a node is written before a release store of `next` or first_, which calls acquire.
+    //   E2 newest: at wrap-around, serials are rewritten before a release of currentCounter.
+    //   E3 core: the core is built before a release store of core_, which users acquire.
+    // Edge E2 of RetireList orders all uses of a node before its deletion.
 
     using Core = detail::CallbackCore<Callback, Threading>;
     using Node = detail::CallbackNode<Callback, Threading>;
@@ -267,7 +265,7 @@ private:
 
     Core* core() const noexcept { return core_.load(std::memory_order_acquire); }  // E3
 
-    /// Calls visit(Node&) until it returns false. Returns true if it always returned true.
+    /// Calls visit(Node&) for each node until visit() returns false. Then returns false.
     template <class Visit>
     [[gnu::always_inline]] bool visitWhile(Visit visit) const {
         Core* const own = core();
@@ -296,7 +294,7 @@ private:
         }
     }
 
-    /// Adds the callback in front of the node findAfter(core), or at the end for null.
+    /// Adds the callback in front of the node that findAfter(core) returns, or at the end for null.
     template <class C, class FindAfter>
     Handle add(C&& callback, FindAfter findAfter, int priority = 0) {
         if (detail::isNull(callback)) {
@@ -311,7 +309,7 @@ private:
         return handle;
     }
 
-    /// Makes the core, unless another thread is first.
+    /// Creates the core, unless another thread is first.
     [[gnu::cold, gnu::noinline]] Core& makeCore() {
         Core* const made = new Core;
         Core* expected = nullptr;
@@ -334,10 +332,10 @@ private:
 
 namespace detail {
 
-/// Names one callback of one list, until the callback is removed. Like a std::weak_ptr, it keeps
-/// the node's memory, but not the callback.
+/// Names one callback of one list until the callback is removed. Like a std::weak_ptr, a handle
+/// keeps the node's memory, but not the callback.
 ///
-/// Thread safety: one thread at a time uses a handle; each thread may have its own copy.
+/// Thread safety: one thread at a time may use a handle; each thread may have its own copy.
 template <class Callback, class Threading>
 class CallbackHandle {
     using Node = CallbackNode<Callback, Threading>;
@@ -370,13 +368,13 @@ public:
         return expired() ? CallbackHandle() : *this;
     }
 
-    /// Removes the callback from its list. Returns false if it was removed before. No other thread
-    /// may destroy, move or swap the list at the same time.
+    /// Removes the callback from its list. Returns false if the callback was removed before. No
+    /// other thread may destroy, move or swap the list at the same time.
     bool remove() const {
         return !expired() && node_->owner.load(std::memory_order_relaxed)->remove(*this);
     }
 
-    // The rest of std::weak_ptr's vocabulary; std::owner_less<> orders handles.
+    // The remaining members of std::weak_ptr; std::owner_less<> orders handles.
 
     template <class Other>
     bool owner_before(  // NOLINT(readability-identifier-naming)
@@ -433,7 +431,7 @@ struct CallbackNode : Retired {
     Atomic<unsigned> references{1};
     typename Platform::template Cell<Callback> callback;
 
-    // Written under the lock of the owner.
+    // Members written under the owner's lock.
     CallbackNode* previous = nullptr;
     Atomic<CallbackCore<Callback, Threading>*> owner{nullptr};
     int priority = 0;
@@ -441,7 +439,7 @@ struct CallbackNode : Retired {
     static constexpr bool isListed(unsigned serial) noexcept {
         return serial != removed && serial != gone;
     }
-    // Relaxed, both: the link to the node (E1) orders the reads of its members.
+    // Relaxed: the link to the node (E1) orders the reads of its members.
     bool isRemoved() const noexcept { return !isListed(serial.load(std::memory_order_relaxed)); }
     bool isPartOf(unsigned newest) const noexcept {
         const unsigned own = serial.load(std::memory_order_relaxed);
@@ -460,7 +458,7 @@ struct CallbackNode : Retired {
     /// Not inlined: with SingleThreading, g++ would warn that the next handle uses the freed node.
     [[gnu::noinline]] static void destroy(CallbackNode& node) noexcept { delete &node; }
 
-    /// Destroys the callback, which no call uses any more.
+    /// Destroys a callback that no call uses any more.
     static void end(Retired& base) noexcept {
         auto& node = static_cast<CallbackNode&>(base);
         node.callback.destroy();
@@ -470,7 +468,7 @@ struct CallbackNode : Retired {
     }
 };
 
-/// The nodes of a list; running calls keep it alive.
+/// The nodes of a list, which running calls keep alive.
 template <class Callback, class Threading>
 class CallbackCore : public RetireList<Threading> {
     using Node = CallbackNode<Callback, Threading>;
@@ -491,7 +489,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// The first of the nodes of lower priority at the end, or null. Called under the lock.
+    /// Returns the first of the nodes of lower priority at the end, or null. Requires the lock.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
@@ -501,7 +499,7 @@ public:
         return after;
     }
 
-    /// Called under the lock, which keeps nodes of this list in it.
+    /// Requires the lock, which keeps other threads from removing the node.
     bool holds(const Node* node) const noexcept { return wasHere(node) && !node->isRemoved(); }
 
     bool ownsHandle(const Handle& handle) const noexcept {
@@ -559,10 +557,9 @@ public:
         }
     }
 
-    /// Called by the destructor of the list. No other thread is calling the list.
+    /// Called by the destructor of the list, while no other thread calls the list.
     [[gnu::cold, gnu::noinline]] void end() noexcept {
-        // By the code that ends the list: the shared object that added the first callback, and so
-        // made the core, may have been unloaded.
+        // `free` is set again, because the shared object that made the core may be unloaded.
         this->free = [](Retired& core) { delete static_cast<CallbackCore*>(&core); };
         {
             const Guard guard(this->lock);
@@ -577,8 +574,7 @@ public:
     }
 
 private:
-    /// Links the node in front of `after`, or at the end for null. Not inlined, because each way to
-    /// add a callback has a publish() of its own.
+    /// Links the node in front of `after`, or at the end for null. Not inlined into each publish().
     [[gnu::noinline]] void link(Node& node, Counter& newest, Node* after) noexcept {
         Node* const before = after != nullptr ? after->previous : last_;
         node.previous = before;
@@ -590,7 +586,7 @@ private:
     }
 
     void unlink(Node& node) noexcept {
-        // Relaxed, both: calls that run at the same time may miss it.
+        // Relaxed: concurrent calls may miss the removal.
         node.serial.store(Node::removed, std::memory_order_relaxed);
         Node* const after = node.next.load(std::memory_order_relaxed);
         Node* const before = node.previous;
@@ -598,7 +594,7 @@ private:
         (before != nullptr ? before->next : first_).store(after, std::memory_order_release);  // E1
     }
 
-    /// Unlinks all nodes, to be freed together when no call uses them.
+    /// Unlinks all nodes, and frees them together when no call uses them.
     [[gnu::noinline]] void retireAll(const Guard& guard) noexcept {
         // Relaxed, all: under the lock. Unlinked nodes keep their `next`.
         for (Node* node = first_.load(std::memory_order_relaxed); node != nullptr;
@@ -614,7 +610,7 @@ private:
     /// Frees an unlinked node when no call can use it.
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
-        // A removal at the same time may be freed after this one.
+        // A concurrent removal may be freed after this one.
         if (!this->hasAny() && !isInside && this->readers.isAlone()) {
             Freeing::free(node);
             return;
@@ -633,7 +629,7 @@ private:
                node->owner.load(std::memory_order_relaxed) == this;  // relaxed: compared only
     }
 
-    /// Waits until a callback that another call has removed is destroyed, except in its destructor.
+    /// Waits until a callback that another call removed is destroyed, except in its own destructor.
     void awaitEnd(const Node& node) noexcept {
         this->addUser();
         BasicBackoff<PlatformOf<Threading>> backoff;
@@ -650,7 +646,7 @@ private:
         this->drop();
     }
 
-    /// At wrap-around all callbacks get serial 1, also the new one, so running calls call it, too.
+    /// At wrap-around, all callbacks have serial 1, so running calls also call the new one.
     unsigned nextSerial(Counter& newest) noexcept {
         unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
         if (!Node::isListed(serial)) {

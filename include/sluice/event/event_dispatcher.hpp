@@ -19,17 +19,17 @@ class DispatcherBase;
 ///     dispatcher.appendListener(3, [](const std::string& text) { ... });
 ///     dispatcher.dispatch(3, "hello");
 ///
-/// Use it if listeners ask for particular events, such as message types or topics. Use CallbackList
-/// for one kind of event, EventQueue if listeners run later or on another thread.
+/// Use a dispatcher if listeners ask for particular events, such as message types or topics. Use
+/// CallbackList for one kind of event, and EventQueue if listeners run later or on another thread.
 ///
-/// Order, thread safety, lifetime and errors: like CallbackList. A mixin's hook must not destroy
-/// the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
+/// Order, thread safety, lifetime and errors are those of CallbackList. A mixin's hook must not
+/// destroy the dispatcher. An event without listeners keeps about 200 bytes until trimEvents().
 ///
-/// Performance: finding the list takes no lock, so threads dispatch in parallel. Only events
-/// without std::hash, or with a comparison of their own, are found in a std::map under a lock.
+/// Performance: finding a list takes no lock, so threads dispatch in parallel. Events without
+/// std::hash, or with a custom comparison, are found in a std::map under a lock.
 ///
-/// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies`: Callback,
-/// Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode, Mixins.
+/// `Event` needs std::hash and ==, or <, unless the policies have a Map. `Policies` may have
+/// Callback, Threading, Map, getEvent, canContinueInvoking, ArgumentPassingMode and Mixins.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventDispatcher
     : public detail::Mixed<detail::DispatcherBase<Event, Prototype, Policies>, Policies>,
@@ -44,8 +44,7 @@ public:
 
 namespace detail {
 
-/// The common base of EventDispatcher and EventQueue. `MixinRoot` is the class below the mixins;
-/// void means this class.
+/// The common base of EventDispatcher and EventQueue. `MixinRoot`: the class below the mixins.
 template <class EventType, class Prototype, class Policies, class MixinRoot>
 class DispatcherBase {
     static_assert(never<Prototype>, "the prototype of an EventDispatcher or EventQueue must be a "
@@ -106,14 +105,14 @@ public:
         }
     }
 
-    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    /// Like forEach(), but stops and returns false when `f` returns false.
     template <class F>
     bool forEachIf(const Event& event, F&& f) const {
         const List* const list = this->find(event);
         return list == nullptr || list->forEachIf(std::forward<F>(f));
     }
 
-    /// Calls the listeners of an event, which is found in the arguments.
+    /// Calls the listeners of the event that the arguments contain.
     void dispatch(Args... args) const {
         static_assert(ArgumentPassingMode::canIncludeEventType,
                       "dispatch(): the number of arguments is the prototype's, but the policy "
@@ -122,18 +121,18 @@ public:
     }
 
     /// Calls the listeners of the event `first`, or of the event that getEvent() returns for the
-    /// arguments. The event is found before an argument is moved or converted.
+    /// arguments. dispatch() finds the event before it moves or converts an argument.
     template <class First, class... A, std::enable_if_t<accepts<A...>(), int> = 0>
     void dispatch(First&& first, A&&... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<A>(args)...);
     }
-    /// For arguments in braces.
+    /// An overload for arguments in braces.
     template <class First>
     void dispatch(First&& first, Unconverted<Args>... args) const {
         dispatchFrom(std::forward<First>(first), std::forward<Unconverted<Args>>(args)...);
     }
 
-    /// Calls the listeners of this event.
+    /// Calls the listeners of `event`.
     template <class... A, std::enable_if_t<accepts<A...>(), int> = 0>
     void directDispatch(const Event& event, A&&... args) const {
         callListeners(event, std::forward<A>(args)...);
@@ -143,7 +142,7 @@ public:
     }
 
 protected:
-    /// Called by a queue, with an event and arguments that the queue keeps.
+    /// Called by a queue with an event and arguments that the queue keeps.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);
@@ -169,7 +168,7 @@ private:
                       "policy wants the event among them");
         constexpr bool isConverted = !(std::is_same_v<std::decay_t<A>, std::decay_t<Args>> && ...);
         if constexpr (isConverted && isDetected<EventResult, Policies, First, Args&...>) {
-            // Kept, because a conversion may move the object that `first` is a part of.
+            // `first` is kept, because a conversion may move the object that contains it.
             using Kept = std::conditional_t<std::is_class_v<std::decay_t<First>>,
                                             std::decay_t<First>, First&&>;
             Kept kept(std::forward<First>(first));

@@ -5,7 +5,7 @@
 ///
 /// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
-/// `Mixins`. The names and their meaning are eventpp's.
+/// `Mixins`. These members have the names and meanings of eventpp.
 
 #include <sluice/base/platform.hpp>
 
@@ -16,7 +16,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-// The kind of a class, for utilities that work with several kinds.
+// Tags for utilities that work with several kinds of classes.
 struct TagHomo {};
 struct TagCallbackList : TagHomo {};
 struct TagEventDispatcher : TagHomo {};
@@ -27,12 +27,11 @@ struct TagHeterCallbackList : TagHeter {};
 struct TagHeterEventDispatcher : TagHeter {};
 struct TagHeterEventQueue : TagHeter {};
 
-// Without threads in the standard library, each object of this module needs SingleThreading in its
-// policies, and one task at a time uses all of them. For tasks that interrupt each other, see
-// SLUICE_THREAD_LOCAL.
+// Without threads in the standard library, all objects of this module need SingleThreading, and one
+// task at a time may use them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
-/// For objects that several threads use, with a lock of the user's choice: any type with lock() and
-/// unlock(). The other parameters do not change how threads wait.
+/// For objects that several threads share, with a user-defined lock type that has lock() and
+/// unlock(). The other parameters do not affect how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -44,12 +43,12 @@ struct GeneralThreading {
     using ConditionVariable = ConditionType;
 };
 
-/// For objects that several threads use. The default.
+/// For objects that several threads share; the default Threading.
 ///
-/// A Threading may name `Wait`, the wait strategy of a queue. The default is Park.
+/// A Threading may name `Wait`, the wait strategy of a queue, which is Park by default.
 ///
-/// The locks are SpinLocks. If a real-time thread must not wait for milliseconds, use
-/// GeneralThreading with a mutex that has priority inheritance.
+/// The locks of MultipleThreading are SpinLocks. If a real-time thread must not wait for
+/// milliseconds, use GeneralThreading with a mutex that has priority inheritance.
 struct MultipleThreading : GeneralThreading<std::mutex> {};
 #else
 struct MultipleThreading;
@@ -58,8 +57,8 @@ template <class LockType, template <class> class AtomicType = std::atomic,
 struct GeneralThreading;
 #endif
 
-/// For objects that one thread at a time uses: no locks, no atomic operations, no fences. Another
-/// thread may use the object after a synchronised hand-over, if no call is running.
+/// For objects that one thread at a time uses: no locks, atomic operations or fences. Another
+/// thread may use the object after a synchronised hand-over while no call is running.
 struct SingleThreading {
     struct Mutex {
         void lock() noexcept {}
@@ -114,30 +113,30 @@ struct SingleThreading {
     };
 };
 
-// Where dispatch() and enqueue() find the event. Default for the plain classes is AutoDetect, for
-// the heterogeneous ones ExcludeEvent.
+// How dispatch() and enqueue() find the event. The default is AutoDetect, and ExcludeEvent for
+// heterogeneous classes.
 
-/// With one argument more than in the prototype, the first one is the event. Otherwise the event is
-/// found in the arguments.
+/// With one argument more than in the prototype, the first one is the event; with the same number,
+/// the arguments contain the event.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };
 
-/// The event is found in the arguments of the prototype.
+/// The arguments of the prototype contain the event.
 struct ArgumentPassingIncludeEvent {
     enum { canIncludeEventType = true, canExcludeEventType = false };
 };
 
-/// The event is the first argument, in front of those of the prototype.
+/// The event is an additional argument in front of those of the prototype.
 struct ArgumentPassingExcludeEvent {
     enum { canIncludeEventType = false, canExcludeEventType = true };
 };
 
 struct DefaultPolicies {};
 
-/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base. So
-/// mixins end before the listeners and queued events, whose destructors must neither dispatch on
-/// the dispatcher nor call its mixins.
+/// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
+/// Mixins are destroyed before listeners and queued events, whose destructors must not dispatch or
+/// call mixins.
 template <template <class> class... Mixins>
 struct MixinList {};
 

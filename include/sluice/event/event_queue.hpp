@@ -22,23 +22,22 @@ class QueueBase;
 ///     queue.enqueue(3, "hello");   // any thread
 ///     queue.process();             // calls the listeners
 ///
-/// Use it if listeners run later, or on another thread than the producer. Use EventDispatcher if
-/// they run immediately, and Bus for typed messages with priorities.
+/// Use an EventQueue if listeners run later, or on another thread than the producer. Use
+/// EventDispatcher if listeners run immediately, and Bus for typed messages with priorities.
 ///
 /// Order: first in, first out. Each event is dispatched once, by one of the processing threads. An
-/// event that a listener queues waits for the next process(); a nested process() dispatches it
-/// before the rest of the outer batch.
+/// event that a listener queues waits for the next process(), or for a nested one.
 ///
-/// Thread safety: any thread may call any member at any time, also from a listener. No other thread
+/// Thread safety: any thread may call any member at any time, and so may listeners. No other thread
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
-/// destroy the queue. A lock is held for a few instructions, and no user code runs under it.
+/// destroy the queue. The lock is held for a few instructions, and never while user code runs.
 ///
-/// Errors: an exception of a listener leaves process(). Its event counts as dispatched; all others
-/// stay queued, in order. If an argument's constructor throws, nothing is queued.
+/// Errors: process() propagates a listener's exception, whose event counts as dispatched; all other
+/// events stay queued, in order. If an argument's constructor throws, nothing is queued.
 ///
-/// Memory: events lie in blocks of some kilobytes, which are reused: see EventQueueOptions.
+/// Memory: events are stored in reusable blocks of some kilobytes: see EventQueueOptions.
 ///
-/// `Policies`: as for EventDispatcher, and QueueList.
+/// `Policies` may have QueueList and all members of EventDispatcher's policies.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::Mixed<detail::QueueBase<Event, Prototype, Policies>, Policies>,
                    public TagEventDispatcher,
@@ -68,7 +67,7 @@ struct QueuedEvent<Event, Result(Args...)> {
     }
 };
 
-/// Calls f(prototype, event, args...). `Queued` is a QueuedEvent, perhaps const.
+/// Calls f(prototype, event, args...) for a QueuedEvent, perhaps a const one.
 template <class Queued, class Prototype, class F, std::size_t... I>
 void visitArguments(PrototypeTag<Prototype> prototype, Queued& queued, F& f,
                     std::index_sequence<I...>) {
@@ -104,8 +103,8 @@ public:
 
     // ---- Producers
 
-    /// Queues an event that is found in the arguments. Returns false if the queue refuses the
-    /// event, because it is closed or has no room: see Overflow. Then the arguments are unchanged.
+    /// Queues the event that the arguments contain. Returns false if the queue is closed or full:
+    /// see Overflow. A refused event leaves the arguments unchanged.
     template <class... A>
     auto enqueue(A&&... args)
         -> std::enable_if_t<sizeof...(A) == sizeof...(Args) &&
@@ -138,15 +137,14 @@ public:
         });
     }
 
-    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
-    // that &enqueue<First, A...> names one function.
+    // A template, so that programs may add an enqueue() without arguments. The template has no type
+    // parameters, so that &enqueue<First, A...> names one function.
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
-    // ---- Consumers: any number of threads, each event goes to one of them
+    // ---- Consumers. Each event goes to one of any number of consuming threads.
 
-    /// Dispatches the events for which predicate(args...), or predicate(), is true. The other
-    /// events stay, in front of later ones.
+    /// Dispatches the events for which predicate(args...) or predicate() is true; keeps the others.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return this->processWhere([&predicate](QueuedEvent& queued) {
@@ -154,8 +152,8 @@ public:
         });
     }
 
-    /// Dispatches events until predicate(args...), or predicate(), is true for an event. This event
-    /// and the later ones stay.
+    /// Dispatches events until predicate(args...), or predicate(), is true for an event. The event
+    /// that ends processUntil() stays, and so do later events.
     template <class Predicate>
     bool processUntil(Predicate&& predicate) {
         bool any = false;
@@ -168,8 +166,8 @@ public:
         return any;
     }
 
-    /// Copies the first event, which stays. Returns false if there is none. Threads that take
-    /// events out wait until it has been copied.
+    /// Copies the first event without removing it. Returns false if the queue is empty. Threads
+    /// that take events out wait for the end of the copy.
     bool peekEvent(QueuedEvent* event) {
         static_assert(std::is_copy_assignable_v<QueuedEvent>,
                       "peekEvent() copies the event, but one of its arguments cannot be copied: "
@@ -177,7 +175,7 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out. Returns false if there is none. If the move throws, the event
+    /// Moves the first event out, and returns false if there is none. If the move throws, the event
     /// stays.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,

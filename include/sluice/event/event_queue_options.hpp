@@ -7,13 +7,13 @@
 
 namespace sluice {
 
-/// The limits of an EventQueue. By default it has no limit.
+/// The limits of an EventQueue, which has none by default.
 struct EventQueueOptions {
-    /// The number of events that may wait; at least 1. Events that processIf() keeps, or that stay
-    /// after an exception, may exceed it.
+    /// The maximum number of queued events; at least 1. Events that processIf() keeps, or that stay
+    /// after an exception, may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// If the queue has more bytes than this after the last event, it frees all its memory.
+    /// If a queue has more bytes than this after its last event, the queue frees all its memory.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 
@@ -22,7 +22,7 @@ struct EventQueueOptions {
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing
 ///
-/// An attempt that throws does not count. The events of a batch count as processed at its end.
+/// An enqueue() that throws does not count. The events of a batch count as processed at its end.
 struct EventQueueStatistics {
     std::uint64_t enqueued = 0;   ///< accepted events
     std::uint64_t rejected = 0;   ///< refused events: the queue was full or closed

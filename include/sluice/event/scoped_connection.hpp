@@ -11,12 +11,11 @@ namespace sluice {
 ///
 ///     sluice::ScopedConnection connection(dispatcher.appendListener(3, onThree));
 ///
-/// Use it as a member of the object that the listener uses. Use ScopedRemover for many listeners of
-/// one dispatcher.
+/// Make the connection a member of the listener's object. Use ScopedRemover for many listeners.
 ///
-/// It needs no reference to the list, and may outlive it. It must not be destroyed while another
-/// thread destroys, moves or swaps the list. It does not wait for a call that is running on another
-/// thread: see removeAndWait(). One thread at a time uses it.
+/// A ScopedConnection may outlive the list, and is for one thread at a time. Do not destroy the
+/// connection while another thread destroys, moves or swaps the list. The destructor does not wait
+/// for a call on another thread: see removeAndWait().
 template <class Handle>
 class [[nodiscard]] ScopedConnection {
 public:
@@ -30,10 +29,10 @@ public:
     }
     ~ScopedConnection() { (void)disconnect(); }
 
-    /// Removes the listener now. Returns false if it was removed before.
+    /// Removes the listener. Returns false if the listener was removed before.
     bool disconnect() { return std::exchange(handle_, Handle()).remove(); }
 
-    /// Keeps the listener in the list, and returns its handle. This object is then empty.
+    /// Keeps the listener in the list, returns its handle, and makes this object empty.
     [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, Handle()); }
 
     [[nodiscard]] const Handle& handle() const noexcept { return handle_; }
@@ -42,13 +41,13 @@ private:
     Handle handle_;
 };
 
-/// A ScopedConnection for any list, dispatcher or queue, so a class need not name the list.
+/// A ScopedConnection for any list, dispatcher or queue, independent of the handle's type.
 ///
 ///     class Display {
 ///         sluice::AnyScopedConnection onChange_{model().changes.append([this] { draw(); })};
 ///     };
 ///
-/// Thread safety and lifetime are those of ScopedConnection. It never allocates.
+/// Thread safety and lifetime are those of ScopedConnection. Never allocates memory.
 class [[nodiscard]] AnyScopedConnection {
 public:
     AnyScopedConnection() noexcept = default;
@@ -62,7 +61,7 @@ public:
     AnyScopedConnection& operator=(AnyScopedConnection&&) noexcept = default;
     ~AnyScopedConnection() = default;  // its ScopedConnection removes the listener
 
-    /// Removes the listener now. Returns false if it was removed before, or if there is none.
+    /// Removes the listener. Returns false if there is no listener, or if it was removed before.
     bool disconnect() {
         FixedFunction<bool()> last(std::move(disconnect_));  // last() may destroy this object
         return last != nullptr && last();

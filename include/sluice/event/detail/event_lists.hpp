@@ -9,12 +9,12 @@
 #include <type_traits>
 #include <utility>
 
-// The lists of events in an EventStore. A list has no lock and does not count its events.
+// The list types of an EventStore, which have no lock and do not count events.
 
 namespace sluice::detail {
 
 /// A list of nodes that are allocated in blocks. Spare nodes are reused in the order of their
-/// return, so a list mostly lies in memory in order and reads as fast as an array.
+/// return, so a list is mostly contiguous and fast to read.
 template <class Event>
 class NodeList {
 public:
@@ -40,7 +40,7 @@ public:
         std::swap(last_, other.last_);
     }
 
-    /// Moves all of `other` to the end, or to the beginning, of this list.
+    /// append() moves all of `other` to the end of this list, and prepend() to the beginning.
     void append(NodeList& other) noexcept {
         if (other.isEmpty()) {
             return;
@@ -75,8 +75,8 @@ private:
     Node* last_ = nullptr;
 };
 
-/// Destroys events from the front of `list`, and gives their nodes to `used`. Its fields stay in
-/// registers; its destructor writes both lists once.
+/// Destroys events from the front of `list`, and appends their nodes to `used`. The fields of a
+/// Walk stay in registers; the destructor writes both lists once.
 template <class Event>
 class NodeList<Event>::Walk {
 public:
@@ -139,7 +139,7 @@ public:
 
     [[nodiscard]] std::size_t bytes() const noexcept { return blockCount_ * sizeof(NodeBlock); }
 
-    /// Allocates a block of nodes for add(). The caller holds no lock during the allocation.
+    /// Allocates a block of nodes for add(). The caller must not hold a lock during the allocation.
     static auto* makeMore() { return new NodeBlock; }
 
     template <class More>
@@ -172,7 +172,7 @@ private:
     std::size_t blockCount_ = 0;
 };
 
-/// An element of a policy's list: room for one event, which fill() constructs.
+/// The storage of one event in a policy's list; fill() constructs the event.
 template <class Event>
 class EventStorage {
 public:
@@ -203,7 +203,7 @@ private:
 template <class List>
 using OrderMember = decltype(List::isOrdered);
 
-/// Events in a list of the policy's type. If it names `isOrdered`, it has an order of its own.
+/// An event list of the policies' type. A list type that names `isOrdered` sorts its events.
 template <class List>
 class PolicyList {
 public:
@@ -249,7 +249,7 @@ public:
         PolicyList& used_;
     };
 
-    /// Keeps no nodes. The destructor of a list frees them, after the unlock.
+    /// No spare nodes are kept: the destructor of a list frees its nodes, after the unlock.
     class Spares {
     public:
         void swap(Spares&) noexcept {}

@@ -15,13 +15,12 @@
 #include <utility>
 #include <vector>
 
-// Any thread calls find(), findOrAdd() and forEach(). The other members need a map that no other
-// thread uses. Entries stay where they are until removeIf() or the end.
+// Any thread may call find(), findOrAdd() and forEach(). The other members require that no other
+// thread uses the map. Addresses of entries are stable until removeIf() or the destructor.
 
 namespace sluice::detail {
 
-/// A hash table that threads search without a lock. Adding a key takes a lock for a few
-/// instructions.
+/// A hash table that threads search without a lock. Adding a key briefly takes a lock.
 template <class Key, class Value, class Hash, class Equal, class Threading,
           std::size_t FirstCapacity = 8>
 class HashMap {
@@ -62,7 +61,7 @@ public:
         }
     }
 
-    /// If it throws, the map has the same entries as before.
+    /// If findOrAdd() throws, the map has the same entries as before.
     Value& findOrAdd(const Key& key) {
         const std::size_t count = count_.load(std::memory_order_acquire);  // E3
         Value* const value = find(key);
@@ -70,7 +69,7 @@ public:
     }
 
     /// Destroys the entries for which isUnused(value) is true, and all replaced tables. Returns the
-    /// number of destroyed entries. If it throws std::bad_alloc, nothing has changed.
+    /// number of destroyed entries. If removeIf() throws std::bad_alloc, nothing has changed.
     template <class Test>
     std::size_t removeIf(Test isUnused) {
         Table* const old = table_.load(std::memory_order_relaxed);  // relaxed, all: no other thread
@@ -108,16 +107,16 @@ public:
 
 private:
     // Open addressing with linear probing; a table is at most half full. A full table is replaced
-    // by one that is four times as large. Searches may still use replaced tables, so they stay
-    // until removeIf() or the end; together they are a third of the newest.
+    // by a table four times as large. Replaced tables stay until removeIf() or the destructor,
+    // because searches may still use them; together they have a third of the newest table's size.
     //
     // Invariants: the newest table has all entries. Each table has an empty slot, so searches end.
-    // count_ is the number of entries; it changes under the lock with each new entry.
+    // count_ is the number of entries, and changes under the lock with each new entry.
     //
     // Happens-before edges:
-    //   E1 entry  key and value built -> slot release .. acquire -> entry read
-    //   E2 table  table filled -> table_ release .. acquire -> table searched
-    //   E3 count  entry added -> count_ release .. acquire -> a search that finds this entry
+    //   E1 entry: key and value are built before a release of the slot, which searches acquire.
+    //   E2 table: a table is filled before a release store of table_, which searches acquire.
+    //   E3 count: an entry is added before a release of count_, which searches acquire.
 
     struct Entry {
         Entry(const Key& ownKey, std::uint64_t itsHash) : key(ownKey), hash(itsHash) {}
@@ -165,7 +164,7 @@ private:
         unsigned shift = 64;     // the low bits of a hash that choose no slot
     };
 
-    /// Destroys the entries of a table, and the tables that it has replaced.
+    /// Destroys the entries of a table, and all tables that it has replaced.
     static void destroy(Table* table) noexcept {
         table->forEach([](const Entry& entry) { delete &entry; });
         while (table != nullptr) {
@@ -185,7 +184,7 @@ private:
         return fibonacciHash(static_cast<std::uint64_t>(Hash()(key)));
     }
 
-    /// An entry that is not in the map yet, and a table for it if it needs one.
+    /// An entry that is not in the map yet, with a larger table if the map needs one.
     struct Addition {
         Entry* entry;
         Table* larger = nullptr;
@@ -212,7 +211,7 @@ private:
             if (Value* const value = insert(table, added, count)) {
                 return *value;
             }
-            // Another thread has added a key, perhaps this one.
+            // Another thread has added a key, perhaps the same one.
             count = count_.load(std::memory_order_acquire);  // E3
             if (Value* const value = find(key)) {
                 return *value;
@@ -220,7 +219,7 @@ private:
         }
     }
 
-    /// Returns null if the map has no longer `count` entries.
+    /// Returns null if the map no longer has `count` entries.
     Value* insert(Table* table, Addition& added, std::size_t count) noexcept {
         const std::lock_guard<Lock> guard(lock_);
         if (count_.load(std::memory_order_relaxed) != count) {  // relaxed: under the lock
@@ -240,7 +239,7 @@ private:
     Lock lock_;
 };
 
-/// For events that have no hash: a std::map under a lock. Comparisons run under the lock.
+/// A std::map under a lock, for events without a hash. Comparisons run under the lock.
 template <class Key, class Value, class Less, class Threading>
 class OrderedMap {
     using Lock = LockOf<Threading>;
@@ -316,13 +315,13 @@ struct NoMap {};
 template <class Key>
 inline constexpr bool isHashable = isDetected<HashOf, Key> && hasEqual<Key>;
 
-/// Returns true if std::hash and == can stand in for the comparison of the policies' Map.
+/// True if std::hash and == can replace the comparison of the policies' Map.
 template <class Key, class Less>
 inline constexpr bool isNatural =
     (std::is_scalar_v<Key> || std::is_same_v<Key, std::string>)&&isHashable<Key> &&
     (std::is_same_v<Less, std::less<Key>> || std::is_same_v<Less, std::less<>>);
 
-/// A HashMap, or an OrderedMap for keys with a comparison of their own or without a hash.
+/// Selects a HashMap, or an OrderedMap for keys with a custom comparison or without a hash.
 template <class Key, class Value, class Map, class Threading>
 auto selectMap() {
     using StdHashMap = HashMap<Key, Value, std::hash<Key>, std::equal_to<Key>, Threading>;

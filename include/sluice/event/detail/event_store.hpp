@@ -19,8 +19,7 @@
 
 namespace sluice::detail {
 
-/// The wait strategy with SingleThreading. No other thread can end a wait, so a timed one sleeps
-/// until its deadline.
+/// The wait strategy with SingleThreading, where timed waits sleep until their deadline.
 class SingleThreadWait {
 public:
     using Clock = StdPlatform::Clock;
@@ -55,11 +54,11 @@ using EventWaiters = std::conditional_t<
     isSingleThreading<Threading>, SingleThreadWait,
     typename PolicyOr<BasicPark<PlatformOf<Threading>>, WaitMember, Threading>::Type>;
 
-/// The events of a queue: a list under one lock, between any number of producers and consumers.
+/// The events of a queue: a list under one lock, for any number of producers and consumers.
 ///
-/// A consumer takes the first event or all of them out in constant time, handles them without the
-/// lock, and puts the kept ones back to the front. No foreign code runs under the lock, except a
-/// list type of the policies. If such a list throws when events are put back, the program ends.
+/// A consumer takes out one or all events in constant time, handles them without the lock, and puts
+/// kept events back to the front. No user code runs under the lock, except a list type of the
+/// policies. If such a list type throws when events are put back, the program ends.
 template <class Event, class EventList, class Threading>
 class EventStore {
     using Lock = LockOf<Threading>;
@@ -83,7 +82,7 @@ public:
     EventStore(const EventStore&) = delete;
     EventStore& operator=(const EventStore&) = delete;
 
-    /// A handler may destroy the store. Its batch then destroys the rest of its events.
+    /// A handler may destroy the store; its batch then destroys the rest of its events.
     [[gnu::cold, gnu::noinline]] ~EventStore() {
         typename EventList::Spares memory;
         memory.swap(spares_);
@@ -94,8 +93,7 @@ public:
                 batch->orphans_.swap(memory);
             }
         }
-        // Destructors of events may use the store, and find it closed and empty. Relaxed: no other
-        // thread.
+        // Destructors of events may use the store, which is then closed and empty.
         isClosed_.store(true, std::memory_order_relaxed);
         size_.store(0, std::memory_order_relaxed);
         EventList rest;
@@ -126,8 +124,8 @@ public:
         return result;
     }
 
-    /// Calls use(event) for the first event, which stays. Consumers wait until use() returns.
-    /// Returns false if there is no event.
+    /// Calls use(event) for the first event without removing it. Consumers wait until use()
+    /// returns. Returns false if there is no event.
     template <class Use>
     bool peek(Use use) {
         const Peek first(*this);
@@ -149,7 +147,7 @@ public:
         return isBusy(guard);
     }
 
-    /// Waits for an event, or until the store is closed and not busy. Returns false at the end.
+    /// Waits for an event. Returns false if the store is closed and not busy.
     bool awaitWork() const {
         arrived_.wait([this] { return isReady() || (isClosed() && (!isEmpty() || !isBusy())); });
         return !isClosed() || isBusy();
@@ -193,13 +191,13 @@ public:
         return result;
     }
 
-    /// Returns true if there is an event and no silence() is in force.
+    /// Returns true if an event is queued and no silence() is in force.
     [[nodiscard]] bool isReady() const noexcept { return !isEmpty() && isNotifying(); }
     [[nodiscard]] bool isNotifying() const noexcept {
         return silencers_.load(std::memory_order_acquire) == 0;  // E4
     }
 
-    /// Added events wake no thread until each silence() has its unsilence().
+    /// Added events wake no thread until unsilence() has been called as often as silence().
     void silence() noexcept {
         const Guard guard(lock_);
         // Relaxed loads, also in unsilence(): silencers_ is written under the lock.
@@ -216,24 +214,24 @@ public:
         }
     }
 
-    /// Threads wait here for an event or the end.
+    /// Consumers wait here for an event or the end.
     Waiters& arrived() const noexcept { return arrived_; }
 
-    /// Threads wait here until the store is not busy, or until a peek has ended.
+    /// Other threads wait here until the store is not busy, or a peek has ended.
     Waiters& changed() const noexcept { return changed_; }
 
 private:
-    // Invariants, under the lock: size_ is the number of events in events_. When an event is
-    // admitted, size_ + reserved_ <= limit. reserved_ events are admitted and not in events_ yet.
-    // Events that are put back may exceed the limit; while they do, no event is admitted. batches_
-    // links the batches of consumers, newest first. While isPeeked_, the first event stays first.
-    // Accepted events = taken_ + discarded_ + size_; taken_ includes those that are being handled.
+    // Invariants, under the lock: size_ is the number of events in events_. An event is admitted
+    // only if size_ + reserved_ < limit. reserved_ events are admitted and not in events_ yet.
+    // Events that are put back may exceed the limit. batches_ links the batches of consumers,
+    // newest first. While isPeeked_ is set, the first event stays first. taken_ + discarded_ +
+    // size_ events have been accepted; taken_ includes those being handled.
     //
     // Happens-before edges:
-    //   E1 hand-over  event written -> unlock .. lock -> event read
-    //   E2 ready      size_ release .. acquire by a thread that waits
-    //   E3 close      isClosed_ release .. acquire
-    //   E4 sound      silencers_ release .. acquire by a thread that waits
+    //   E1 hand-over: the lock orders writing an event before reading it.
+    //   E2 ready: size_ is stored with release, and acquired by waiting threads.
+    //   E3 close: isClosed_ is stored with release and loaded with acquire.
+    //   E4 sound: silencers_ is stored with release, and acquired by waiting threads.
     // The lock orders a producer's isNotifying() and unsilence(): either the producer wakes a
     // thread, or the last unsilence() sees the event.
 
@@ -277,7 +275,7 @@ private:
         return true;
     }
 
-    /// Makes the event without the lock, after its room has been reserved.
+    /// Makes the event without the lock, after reserving its place.
     template <class Make>
     SendResult build(Make& make) {
         Reservation reservation{*this};
@@ -289,8 +287,7 @@ private:
         return result;
     }
 
-    /// After a refusal, waits for room if the options say so. Otherwise returns false, and counts
-    /// the refusal.
+    /// Waits for a free place after a refusal, or counts the refusal and returns false.
     [[gnu::cold, gnu::noinline]] bool awaitRoom(SendResult refusal) {
         if (refusal == SendResult::full && canHaveRoom()) {
             awaitRarely(room_, [](const EventStore& store) noexcept { return store.hasRoom(); });
@@ -301,8 +298,8 @@ private:
         return false;
     }
 
-    /// Returns true if a producer may wait for room. With dropOldest it must not wait for events
-    /// that are being built, and waits for the end of a peek only.
+    /// Returns true if a producer may wait for a free place. With dropOldest, a producer waits only
+    /// for the end of a peek, not for events that are being built.
     bool canHaveRoom() const noexcept {
         if (options_.overflow == Overflow::reject) {
             return false;
@@ -319,12 +316,12 @@ private:
                (options_.overflow == Overflow::dropOldest && !(canDiscard(guard) && isPeeked_));
     }
 
-    /// Returns true if discarding events makes room, apart from a peek.
+    /// Returns true if discarding events makes room, unless a peek prevents it.
     bool canDiscard(const Guard& /*guard*/) const noexcept {
         return reserved_ < options_.limit && !events_.isEmpty();
     }
 
-    // Relaxed loads, in all functions with a guard: the lock orders them.
+    // Functions with a guard use relaxed loads, because the lock orders them.
 
     bool isBusy(const Guard& /*guard*/) const noexcept {
         return reserved_ != 0 || batches_ != nullptr || size_.load(std::memory_order_relaxed) != 0;
@@ -344,7 +341,7 @@ private:
         size_.store(old + static_cast<std::size_t>(change), std::memory_order_release);  // E2
     }
 
-    /// Called before size_ falls, so producers need not maintain the maximum.
+    /// Called before size_ falls, so that producers need not maintain the maximum.
     void noteHighWater(const Guard& /*guard*/) noexcept {
         highWater_ = std::max(highWater_, size_.load(std::memory_order_relaxed));
     }
@@ -353,11 +350,11 @@ private:
         return admitted == SendResult::full && options_.overflow == Overflow::dropOldest;
     }
 
-    /// Moves the oldest events to `discarded` until there is room. Returns the new admit().
+    /// Moves the oldest events to `discarded` until a new event fits. Returns the new admit().
     [[gnu::cold, gnu::noinline]] SendResult discardOldest(const Guard& guard,
                                                           EventList& discarded) noexcept {
         noteHighWater(guard);
-        // More than one event, if events that were put back exceed the limit.
+        // The loop discards several events if events that were put back exceed the limit.
         while (admit(guard) == SendResult::full && canDiscard(guard) && !isPeeked_) {
             events_.moveFrontTo(discarded);
             resize(guard, -1);
@@ -380,7 +377,7 @@ private:
         }
     }
 
-    /// Called without the lock, because destructors of events are foreign code.
+    /// Called without the lock, because destructors of events are user code.
     [[gnu::cold, gnu::noinline]] void destroyAll(EventList& events) {
         EventList empty;
         destroyEach(events, empty);
@@ -422,7 +419,7 @@ private:
         });
     }
 
-    /// Rare waits share this kilobyte of code.
+    /// Rare waits share this function, which has a kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
         waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
@@ -433,7 +430,7 @@ private:
     mutable Waiters room_;     // producers wait here for room, or the end
     mutable Waiters changed_;  // all other waits
 
-    // Guarded by lock_; the atomic ones are read without it. A producer uses one cache line.
+    // Guarded by lock_, in one cache line. Atomic members are also read without the lock.
     alignas(cacheLineSize) mutable Lock lock_;
     Atomic<bool> isClosed_{false};
     Atomic<unsigned> silencers_{0};
@@ -449,15 +446,15 @@ private:
     std::size_t highWater_ = 0;  // the maximum of size_ whenever it fell
 };
 
-/// An admitted event that is not in the list yet. Gives the room back if the event's constructor,
-/// or a list of the policies, throws.
+/// An admitted event that is not in the list yet. Frees the reserved place if the event's
+/// constructor, or a list of the policies, throws.
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Reservation {
     EventStore& store;
     EventList node{};
     bool isAdmitted = false;
 
-    /// Reserves room and a node for the event, unless the store refuses it.
+    /// Reserves a place and a node for the event, unless the store refuses it.
     [[gnu::noinline]] SendResult begin() {
         EventList discarded;
         {
@@ -513,7 +510,7 @@ struct EventStore<Event, EventList, Threading>::Reservation {
     }
 };
 
-/// Holds the first event: no consumer takes it out during the lifetime of this object.
+/// Keeps consumers from taking the first event during the lifetime of this object.
 template <class Event, class EventList, class Threading>
 struct EventStore<Event, EventList, Threading>::Peek {
     EventStore& store;
@@ -549,8 +546,8 @@ struct EventStore<Event, EventList, Threading>::Peek {
     }
 };
 
-/// Events that a consumer has taken out. The destructor puts the kept and the remaining ones back
-/// to the front, or destroys them if a handler has destroyed the store.
+/// Events that a consumer has taken out. The destructor puts kept and remaining events back to the
+/// front, or destroys them if a handler has destroyed the store.
 template <class Event, class EventList, class Threading>
 class EventStore<Event, EventList, Threading>::Batch {
 public:
@@ -618,8 +615,7 @@ public:
 private:
     friend class EventStore;
 
-    /// Fields that change with each event. They stay in registers, unlike those of the batch, whose
-    /// address the store knows.
+    /// Fields that change with each event, in registers: the store does not know their address.
     struct Passage {
         Batch& batch;
         std::size_t left;
@@ -659,8 +655,7 @@ private:
         return true;
     }
 
-    /// Puts the remaining and the kept events back, and leaves the store. Another thread may
-    /// destroy the store after the unlock.
+    /// Puts remaining and kept events back. Another thread may destroy the store after the unlock.
     void giveBack() noexcept {
         EventStore& store = *store_;
         const Guard guard(store.lock_);
@@ -676,7 +671,7 @@ private:
         if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
             orphans_.swap(store.spares_);
         }
-        // Before the unlock, because a thread in drain() may destroy the store after it.
+        // Notifies before the unlock, because a thread in drain() may destroy the store after it.
         if (putBack != 0 || store.isClosed()) {
             notify(store.arrived_);
         }
@@ -685,8 +680,7 @@ private:
         }
     }
 
-    // Not inlined: g++ would warn that the store keeps the address of a local batch, although
-    // leave() removes it.
+    // Not inlined, because g++ would warn that the store keeps the address of a local batch.
     [[gnu::noinline]] void join(EventStore& store) noexcept {
         store_ = &store;
         older_ = store.batches_;
@@ -702,7 +696,7 @@ private:
         }
     }
 
-    // Nodes of a store that was destroyed, or had too many. The first member, so destroyed last.
+    // Spare nodes of a destroyed or oversized store. The first member is destroyed last.
     typename EventList::Spares orphans_;
     EventStore* store_ = nullptr;  // null without events; ~EventStore() sets null
     Batch* older_ = nullptr;       // guarded by the store's lock, as the next one

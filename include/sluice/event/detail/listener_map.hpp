@@ -24,8 +24,8 @@ using MixinsOf = typename PolicyOr<MixinList<>, MixinsMember, Policies>::Type;
 template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
-/// The result of the policy's getEvent if it accepts the arguments, otherwise the first argument.
-/// The caller passes arguments that it needs afterwards as lvalues.
+/// Returns the result of the policy's getEvent() if it accepts the arguments, otherwise the first
+/// argument. Callers pass arguments that they need afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
@@ -44,7 +44,7 @@ Event getEvent(First&& first, Rest&&... rest) {
 
 // ---- Mixins
 
-/// Root with the mixins of the list on top. The first mixin is the most derived class.
+/// Derives from Root and the mixins of the list; the first mixin is the most derived class.
 template <class Root, class List>
 struct WithMixins;
 template <class Root>
@@ -75,8 +75,6 @@ template <class Mixin, class... Args>
 using TemplateHook =
     typename DeclaringClass<decltype(&Mixin::template mixinBeforeDispatch<Args&...>)>::Type;
 
-/// Returns true if the mixin has a hook of its own, not that of the class below, which would be
-/// called twice.
 template <class Mixin, class Below, class... Args>
 constexpr bool hasOwnHook() noexcept {
     if constexpr (!isDetected<HookResult, Mixin, Args...>) {
@@ -106,7 +104,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     using Mixin = typename WithMixins<Root, MixinList<First, Rest...>>::Type;
     using Below = typename WithMixins<Root, MixinList<Rest...>>::Type;
 
-    /// Calls mixinBeforeDispatch() of each mixin that has one, in order, until one returns false.
+    /// Calls the mixinBeforeDispatch() hooks in order, until one returns false.
     template <class... Args>
     static bool allow(const Root& root, Args&... args) {
         if constexpr (hasOwnHook<Mixin, Below, Args...>()) {
@@ -118,13 +116,13 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
-/// The list for a prototype: a CallbackList has one prototype only.
+/// Selects the list for a prototype; a CallbackList has only one.
 template <class Prototype, class List>
 const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
     return list;
 }
 
-/// Lists of listeners, found by events: the common part of all dispatchers and queues. `List` is a
+/// The common part of all dispatchers and queues: maps events to lists of listeners, each a
 /// CallbackList or a HeterCallbackList.
 template <class EventType, class ListType, class Policies>
 class ListenerMap {
@@ -153,7 +151,7 @@ public:
         return list != nullptr && list->removeAndWait(handle);
     }
 
-    /// The number of removed listeners of an event that are not destroyed yet.
+    /// The number of listeners of an event that were removed but not yet destroyed.
     [[nodiscard]] std::size_t removedSizeApprox(const Event& event) const {
         const List* const list = find(event);
         return list == nullptr ? 0 : list->removedSizeApprox();
@@ -165,9 +163,9 @@ public:
         }
     }
 
-    /// Frees the memory of events that have no listener any more, destroys their removed listeners,
-    /// and returns the number of these events. No other thread may use the dispatcher at the same
-    /// time; a listener may call it. If it throws std::bad_alloc, nothing has changed.
+    /// Frees the memory of events without listeners, destroys their removed listeners, and returns
+    /// the number of these events. A listener may call trimEvents(), but no other thread may use
+    /// the dispatcher at the same time. If trimEvents() throws std::bad_alloc, nothing has changed.
     std::size_t trimEvents() {
         return lists_.removeIf([](const List& list) { return list.empty(); });
     }
@@ -185,7 +183,7 @@ public:
 protected:
     List& listOf(const Event& event) { return lists_.findOrAdd(event); }
 
-    /// Returns null if the event has no list. Lists stay where they are until trimEvents().
+    /// Returns null if the event has no list. The addresses of lists are stable until trimEvents().
     List* find(const Event& event) const { return lists_.find(event); }
 
     /// Returns true if all mixins let an event pass.
@@ -195,8 +193,8 @@ protected:
                                                            args...);
     }
 
-    /// Calls the mixins and listeners with arguments of the prototype's types. Making these may
-    /// move the event, so it is read first.
+    /// Calls the mixins and listeners with arguments converted to the prototype's types. The event
+    /// is read before conversions, which may move it.
     template <class Root, class Result, class... Args, class... A>
     void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
                        A&&... args) const {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-// The settings of a policy struct. A missing setting has a default.
+// Reads the settings of a policy struct, with defaults for missing settings.
 
 namespace sluice::detail {
 
@@ -21,7 +21,7 @@ struct IsDetected<Query, std::void_t<Query<Args...>>, Args...> : std::true_type 
 template <template <class...> class Query, class... Args>
 inline constexpr bool isDetected = IsDetected<Query, void, Args...>::value;
 
-/// False, but known only when the template is instantiated, for static_assert.
+/// Always false, but evaluated only at instantiation, for static_assert.
 template <class...>
 inline constexpr bool never = false;
 
@@ -52,7 +52,7 @@ template <class Threading>
 using LockOf = std::conditional_t<std::is_same_v<Threading, MultipleThreading>, SpinLock,
                                   typename Threading::Mutex>;
 
-/// For objects that one thread at a time uses.
+/// The platform of objects that only one thread at a time uses.
 struct SingleThreadPlatform {
     template <class T>
     using Atomic = SingleThreading::Atomic<T>;

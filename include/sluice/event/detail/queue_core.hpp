@@ -16,7 +16,7 @@ namespace sluice::detail {
 template <class P, class Item>
 using QueueListMember = typename P::template QueueList<Item>;
 
-/// A plain std::list has no order of its own. A NodeList offers the same, and is faster.
+/// A plain std::list has no order of its own, and is replaced by the faster NodeList.
 template <class List>
 inline constexpr bool isPlainList = false;
 template <class T>
@@ -34,23 +34,23 @@ auto selectEventList() {
     }
 }
 
-/// The common base of EventQueue and HeterEventQueue: a dispatcher, with a store of events.
+/// The common base of EventQueue and HeterEventQueue: a dispatcher with a store of events.
 ///
-/// A `Queued` is an event with its arguments: visitQueued(queued, f) calls f(prototype, event,
-/// args...). The dispatcher has dispatchTo(prototype, event, args...).
+/// A `Queued` holds an event and its arguments: visitQueued(queued, f) calls f(prototype, event,
+/// args...). The dispatcher provides dispatchTo(prototype, event, args...).
 template <class Dispatcher, class Queued, class Policies>
 class QueueCore : public Dispatcher {
 public:
-    /// While such an object exists, events wake no thread, and wait() does not return. The end of
-    /// the last one wakes waiters if there are events.
+    /// While such an object exists, added events wake no thread, and wait() does not return. The
+    /// destructor of the last DisableQueueNotify wakes waiting threads if events are queued.
     class DisableQueueNotify;
 
     QueueCore() : QueueCore(EventQueueOptions{}) {}
 
-    /// A queue with these options. Refuses (see setupError) a limit of 0.
+    /// A queue with these options. A limit of 0 is a set-up error: see setupError().
     explicit QueueCore(const EventQueueOptions& options) : store_(options) {}
 
-    // Copying and moving concern the listeners; queued events stay where they are.
+    // Copying and moving affect the listeners only; queued events stay where they are.
     QueueCore(const QueueCore& other) : Dispatcher(other), store_(other.store_.options()) {}
     QueueCore(QueueCore&& other) noexcept
         : Dispatcher(std::move(other)), store_(other.store_.options()) {}
@@ -67,16 +67,16 @@ public:
     void close() noexcept { store_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
 
-    // ---- Consumers: any number of threads, each event goes to one of them
+    // ---- Consumers. Each event goes to one of any number of consuming threads.
 
-    /// Dispatches the events that are queued now. Returns false if there were none.
+    /// Dispatches the events that are queued now. Returns false if no event was queued.
     bool process() { return harvest(Amount::all, dispatching()).count != 0; }
 
-    /// Dispatches the first event. Returns false if there was none.
+    /// Dispatches the first event. Returns false if no event was queued.
     bool processOne() { return harvest(Amount::one, dispatching()).count != 0; }
 
-    /// Calls visitor(event, args...) for the events that are queued now, instead of listeners. It
-    /// uses no search, mixins or canContinueInvoking, and is inlined.
+    /// Calls visitor(event, args...) instead of listeners for the events that are queued now. The
+    /// visitor is inlined and bypasses the search, mixins and canContinueInvoking.
     template <class Visitor>
     bool processQueueWith(Visitor&& visitor) {
         return harvest(Amount::all, visiting(visitor)).count != 0;
@@ -88,10 +88,9 @@ public:
         return harvest(Amount::one, visiting(visitor)).count != 0;
     }
 
-    /// The loop of a consumer: dispatches events, and sleeps while there are none. Returns when the
-    /// queue is closed and all accepted events have been processed, or when a listener has
-    /// destroyed it. A listener must not call it. An exception of a listener ends the loop, which
-    /// may be run again.
+    /// Dispatches events in a loop, and sleeps while no event is queued. Returns when the queue is
+    /// closed and all accepted events have been processed, or when a listener has destroyed the
+    /// queue. A listener must not call run(). An exception of a listener ends run().
     template <class Pacing = BatchPacing>
     void run(const Pacing& pacing = Pacing()) {
         runLoop(dispatching(), pacing);
@@ -109,7 +108,7 @@ public:
         events.discard();
     }
 
-    /// Frees the memory that is kept for later events, unless the queue is busy. Returns its bytes.
+    /// Frees the memory kept for later events, unless the queue is busy. Returns the freed bytes.
     std::size_t trim() noexcept { return store_.trim(); }
 
     /// Returns true if nothing is queued, being queued or being processed.
@@ -118,7 +117,7 @@ public:
     /// The number of queued events.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// Counts of one moment. Takes the lock.
+    /// The counts of one moment, read under the lock.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
     /// Returns true if the queue is closed and all accepted events have been processed.
@@ -127,17 +126,16 @@ public:
     /// The wait strategy of threads that wait for an event, such as WaitSet::Member.
     [[nodiscard]] auto& waiting() const noexcept { return store_.arrived(); }
 
-    /// Waits until there is an event, or until the queue is closed. Each added event wakes one
-    /// thread.
+    /// Waits for an event, or until the queue is closed. Each added event wakes one thread.
     void wait() const {
         store_.arrived().wait([this] { return store_.isReady() || isClosed(); });
     }
 
-    /// Like wait(), with a limit. Returns true if there is an event or one is still being
-    /// processed, and notification is not disabled.
+    /// Like wait(), with a time limit. Returns true if an event is queued or being processed, and
+    /// notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // An event that this thread has found counts, even if another consumer takes it then.
+        // An event that this thread has found counts, even if another consumer takes it afterwards.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
@@ -149,14 +147,15 @@ public:
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
-    /// Closes the queue, and waits until all accepted events have been processed. A listener must
-    /// not call it. Then the queue may be destroyed, even if the last process() has not returned.
+    /// Closes the queue and waits until all accepted events have been processed. Listeners must not
+    /// call drain(). After drain(), the queue may be destroyed even before the last process()
+    /// returns.
     void drain() {
         close();
         store_.changed().wait([this] { return emptyQueue(); });
     }
 
-    /// Like drain(), with a limit. Returns false if the limit passed first.
+    /// Like drain(), with a time limit. Returns false if the limit passed first.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(const std::chrono::duration<Rep, Period>& limit) {
         close();
@@ -171,8 +170,8 @@ protected:
     using Amount = typename Batch::Amount;
     using Content = typename Store::Content;
 
-    /// The Content of an event made of First&&, with arguments made of A&&. A long event is
-    /// foreign, because it is better copied without the lock.
+    /// Classifies an event made from First&&, with arguments made from A&&. A long event is
+    /// foreign, because long copies are better made without the lock.
     template <class Arguments, class First, class... A>
     static constexpr Content contentOf(bool hasGetEvent) noexcept {
         constexpr std::size_t maxPlainBytes = 256;
@@ -183,8 +182,7 @@ protected:
                    : Content::foreign;
     }
 
-    /// Checks that the arguments can be made of A&&..., so that the error is here and not in
-    /// std::tuple.
+    /// Checks that the arguments can be made from A&&..., to avoid an error inside std::tuple.
     template <class Arguments, class... A>
     static constexpr bool canKeep() noexcept {
         constexpr bool result = std::is_constructible_v<Arguments, A...>;
@@ -206,7 +204,7 @@ protected:
         bool isQueueGone;   ///< a handler has destroyed the queue
     };
 
-    // Inlined with useUp(), so that the variables of a visitor can stay in registers.
+    // Inlined with useUp(), so that a visitor's variables can stay in registers.
     template <class Handle>
     [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
         Batch events(store_, amount);
@@ -247,8 +245,8 @@ protected:
 private:
     using Clock = typename EventWaiters<ThreadingOf<Policies>>::Clock;
 
-    /// Returns true if std::forward<From>(value) makes a To without foreign code. A trivially
-    /// copyable type may have other, non-trivial constructors.
+    /// Returns true if std::forward<From>(value) makes a To without user code. A trivially copyable
+    /// type may have other, non-trivial constructors.
     template <class To, class From>
     static constexpr bool isPlain() noexcept {
         using Source = std::decay_t<From>;

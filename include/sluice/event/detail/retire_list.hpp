@@ -11,22 +11,21 @@
 #include <type_traits>
 #include <utility>
 
-// Calls read a list without a lock while other threads change it. Removed elements are retired:
-// they are freed when no call can use them. docs/algorithms/reader-registry.md explains the
-// protocol.
+// Readers traverse a list without a lock while other threads change it. Removed elements are
+// retired, and freed when no reader can use them: see docs/algorithms/reader-registry.md.
 
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// Never destroyed, because static objects may use it. Shared objects that hide their symbols have
-/// one each; a list keeps the one it began with.
+/// The registry is never destroyed, because static objects may use it. Shared objects with hidden
+/// symbols have one registry each; a list keeps its first registry.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
     return shared;
 }
 
-/// The calls of one list that several threads use.
+/// Tracks the calls of one list that several threads use.
 template <class Threading>
 class Readers {
 public:
@@ -34,7 +33,7 @@ public:
     using Registry = BasicReaderRegistry<Platform>;
     using GracePeriod = typename Registry::GracePeriod;
 
-    /// The time in which the calling thread reads the list.
+    /// Marks the time in which the calling thread reads the list.
     class ReadGuard {
     public:
         explicit ReadGuard(const Readers& readers) : section_(readers.registry_.enter(&readers)) {}
@@ -46,7 +45,7 @@ public:
     Readers() noexcept : Readers(sharedReaderRegistry<Platform>()) {}
     explicit Readers(Registry& registry) noexcept : registry_(registry) {}
 
-    /// Returns true inside a call on this thread.
+    /// Returns true if this thread is inside a call of the list.
     bool isInside() const noexcept { return registry_.isInside(this); }
     /// Returns true if no other running thread has called a list of this registry.
     bool isAlone() const noexcept { return registry_.isAlone(); }
@@ -62,7 +61,7 @@ private:
     Registry& registry_;
 };
 
-/// The calls of a list that one thread at a time uses.
+/// Tracks the calls of a list that one thread at a time uses.
 class SingleThreadReaders {
 public:
     struct GracePeriod {};
@@ -77,7 +76,7 @@ public:
 
     private:
         const SingleThreadReaders& readers_;
-        // A copy in a register: rereading calls_ would make each call wait for the previous store.
+        // A copy in a register, because each call would otherwise wait for the previous store.
         const unsigned outer_;
     };
 
@@ -117,7 +116,7 @@ public:
         }
     }
 
-    /// Returns true inside the destructor of the element, on this thread.
+    /// Returns true if this thread is in the destructor of the element.
     static bool isRunning(const Retired& element) noexcept {
         const Freeing* current = innermost_;
         while (current != nullptr && current->element_ != &element) {
@@ -138,20 +137,20 @@ private:
     const Freeing* const outer_;
 };
 
-/// A base of its own, because a call is shorter if it announces the address of the whole list.
+/// A separate base class, because a call is shorter if it announces the address of the whole list.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
 };
 
-/// The retired elements of one list, and the list's lock and readers.
+/// The retired elements of one list, with the list's lock and readers.
 ///
-/// Elements are freed in batches, oldest first. A batch waits for the calls that had begun when it
-/// was started. Then the last of these calls, threads that retire elements, and threads that wait
-/// for one of them free its elements one by one. An element stays in the list until a thread frees
-/// it, so a destructor may wait for another element.
+/// Elements are freed in batches, oldest first. A batch waits for calls that had begun before it.
+/// The last call that a batch waits for, or a thread that retires or awaits elements, frees the
+/// batch. An element stays in the list until it is freed, so a destructor may wait for another
+/// element.
 ///
-/// The owner may be the last element: `free` destroys it when its last user drops it.
+/// The last element may be the owner, which `free` destroys when its last user drops it.
 template <class Threading>
 class RetireList : public ListReaders<Threading>, public Retired {
     using GracePeriod = typename ReadersOf<Threading>::GracePeriod;
@@ -169,9 +168,9 @@ public:
     explicit RetireList(Registry& registry) noexcept
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
-    // Users keep the owner from being destroyed, because a destructor of an element may end its
-    // list. The first user is the list that made the owner. Relaxed, both: other threads' calls of
-    // a list end before its destructor begins.
+    // Users keep the owner alive, because an element's destructor may destroy its list. The list
+    // that created the owner is its first user. Relaxed: other threads' calls end before a list is
+    // destroyed.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {
@@ -179,7 +178,7 @@ public:
         }
     }
 
-    // A call that finds both at its end must collect(). Relaxed, all: E1, by the fence before them.
+    // A call that finds hasAny() and isDue() at its end must collect(). Relaxed: E1, by a fence.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -190,8 +189,7 @@ public:
         return size_.load(std::memory_order_relaxed);  // relaxed: a count
     }
 
-    /// Adds an unlinked element. The caller later calls collect(), unless it is inside a call of
-    /// the list.
+    /// Adds an unlinked element; collect() must follow, except inside a call of the list.
     void add(const Guard& /*guard*/, Retired& element) noexcept {
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
@@ -201,16 +199,15 @@ public:
         hasAny_.store(true, std::memory_order_relaxed);
     }
 
-    /// The next collect() need not wait for the time of a period.
+    /// Lets the next collect() begin a grace period immediately.
     void makeDue(const Guard& /*guard*/) noexcept {
         nextPeriod_.store(std::numeric_limits<Tick>::min(), std::memory_order_relaxed);
     }
 
-    /// Frees the elements that no call uses, without waiting. The caller holds no lock.
+    /// Frees the elements that no call uses, without waiting. The caller must not hold a lock.
     ///
-    /// While the list is being called, it begins one period in 200 us, or one for each 256
-    /// elements. The other elements wait for the first call or removal after that time, or for
-    /// makeDue().
+    /// While the list is being called, collect() begins one grace period per 200 us, or per 256
+    /// elements. Later elements wait for the first call or removal after 200 us, or for makeDue().
     [[gnu::cold, gnu::noinline]] void collect() noexcept {
         addUser();
         Begun begun;
@@ -239,21 +236,21 @@ public:
     mutable Lock lock;
 
 private:
-    // Elements have numbers, in the order of removal. Invariants, under the lock: first_ to last_
-    // link the elements taken_ + 1 to taken_ + size_, oldest first. Those up to passed_ may be
-    // freed. While hasPeriod_, one thread makes the fence, or the elements up to batch_ wait, which
-    // were retired before period_ began; otherwise batch_ is passed_. hasAny_ is true while there
-    // are elements. Numbers may wrap around.
+    // Elements are numbered in the order of removal; numbers may wrap around. Invariants, under the
+    // lock: first_ to last_ link the elements taken_ + 1 to taken_ + size_, oldest first. Elements
+    // up to passed_ may be freed. While hasPeriod_ is set, a thread executes the fence, or the
+    // elements up to batch_ wait, which were retired before period_ began. Without a period, batch_
+    // equals passed_. hasAny_ is true while there are elements.
     //
     // Happens-before edges:
-    //   E1 begin  element unlinked, hasAny_ and hasPeriod_ stored, heavy() | guard ended, light(),
-    //             both loaded. Either hasPassed() sees the guard's end, or the call collects.
-    //   E2 free   a read guard -> E1 of the registry -> hasPassed() -> destructor
+    //   E1 begin: one thread unlinks an element, stores hasAny_ and hasPeriod_ and executes
+    //       heavy(); a call ends its guard, executes light() and loads both flags. Either
+    //       hasPassed() sees the guard's end, or the call collects.
+    //   E2 free: read guards end before hasPassed() returns true (E1 of the registry).
     //
-    // Both stay true until the batch has passed, so E1 holds for each of its hasPassed(), on
-    // whichever thread.
+    // hasAny_ and hasPeriod_ stay true until a batch has passed, so E1 holds for each hasPassed().
 
-    /// What one collect() does next.
+    /// The next step of a collect().
     struct Begun {
         Retired* passed = nullptr;  // an element to be freed, or null: begin a period
         bool isBegun = false;
@@ -295,7 +292,7 @@ private:
         return true;
     }
 
-    /// A limit, because a fence beside running threads takes up to 20 us.
+    /// The rate is limited, because a fence beside running threads takes up to 20 us.
     bool mayBegin() noexcept {
         if (this->readers.looksUnread()) {
             return true;

@@ -20,7 +20,7 @@ namespace sluice {
 
 namespace detail {
 
-/// True if a queue has a handle for each producer.
+/// True if each producer of a queue has its own handle.
 template <class Queue, class = void>
 inline constexpr bool hasProducers = false;
 template <class Queue>
@@ -33,11 +33,11 @@ template <class Queue>
 inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyConsumers)>> =
     Queue::manyConsumers;
 
-/// True if a consumer may hide messages from the others, because it holds a producer's lane.
+/// True if a consumer may hide messages from other consumers by holding a producer's lane.
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if a push may drop messages, and so be the last change before the queue is drained.
+/// True if a push may drop messages, and dropping may drain a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -55,15 +55,15 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The limit of a call that waits until the other side acts.
+/// The time limit of a call that waits without a limit.
 struct Forever {};
 
-/// The push functions of a BlockingQueue and of its producers' handles. A refused push leaves its
-/// arguments untouched, also those of another type.
+/// The push functions of a BlockingQueue and of its producer handles. A refused push leaves its
+/// arguments unchanged, even arguments that are not of type T.
 template <class Self, class T>
 class BlockingPushes {
 public:
-    /// Never waits.
+    /// tryPush() and tryEmplace() never wait.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, IfConverts<U, T> = 0>
@@ -75,7 +75,7 @@ public:
         return self().owner().tryPushTo(self().target(), std::forward<Args>(args)...);
     }
 
-    /// Waits while the queue is full. The result is `ok` or `closed`.
+    /// push() and emplace() wait while the queue is full. The result is `ok` or `closed`.
     SendResult push(const T& value) { return emplace(value); }
     SendResult push(T&& value) { return emplace(std::move(value)); }
     template <class U, IfConverts<U, T> = 0>
@@ -87,7 +87,7 @@ public:
         return pushWithin(Forever(), std::forward<Args>(args)...);
     }
 
-    /// Waits while the queue is full, at most for `atMost`.
+    /// pushFor() waits while the queue is full, but at most for `atMost`.
     template <class Rep, class Period>
     SendResult pushFor(const T& value, std::chrono::duration<Rep, Period> atMost) {
         return pushWithin(atMost, value);
@@ -111,29 +111,29 @@ private:
 
 }  // namespace detail
 
-/// A facade that lets producers and consumers of any queue wait for each other.
+/// A wrapper with which producers and consumers of any queue can wait for each other.
 ///
 ///     sluice::BlockingQueue<sluice::SpscRing<Reading, 256>> queue;
 ///     (void)queue.push(Reading{21.5});  // the producer; waits while the queue is full
 ///     queue.consume([](const Reading& reading) { ... });  // the consumer; waits while it is empty
 ///     queue.close();
 ///
-/// Thread safety: that of the queue inside; any thread but the consumer may call drain(). A handler
-/// may tryPush() into its own queue; a push() in a handler may wait for its own caller. The queue
-/// must outlive the calls on it. A producer's handle may outlive the queue, but not push then.
+/// Thread safety: as for the wrapped queue. Any thread except the consumer may call drain(). A
+/// handler may call tryPush() on its own queue, but a push() in a handler may wait for itself. The
+/// queue must outlive all calls on it. A producer handle may outlive the queue, but must not push
+/// afterwards.
 ///
-/// Errors: an exception of a constructor or handler propagates, after the other side was notified
-/// of all that was done. If moving a message throws, pop(), popFor() and tryPop() leave it in the
-/// queue; with lanes and MpmcRing, they do not compile for such a message.
+/// Errors: exceptions of constructors and handlers propagate, after the other side was notified. If
+/// moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. With lanes
+/// and MpmcRing, they do not compile for messages whose move may throw.
 ///
-/// Performance: a push or poll that need not wait notifies the other side, which costs a load and a
-/// light fence while no thread sleeps. A message wakes one consumer, and a slot wakes one producer
-/// when it is freed, before the next handler runs; with lanes it wakes all producers, since each
-/// has a lane of its own.
+/// Performance: a push or poll that does not wait notifies the other side. A notification costs a
+/// load and a light fence if no thread sleeps. Each message wakes one consumer. Each freed slot
+/// wakes one producer before the next handler runs, or all producers if each has its own lane.
 ///
 /// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
 /// producer that finds the queue full. All threads share one Pacing, so its functions are const.
-/// pop() takes single messages and is not paced.
+/// pop() takes single messages and never pauses.
 template <class Queue, class Wait = Park, class Pacing = BatchPacing>
 class BlockingQueue : public detail::BlockingPushes<BlockingQueue<Queue, Wait, Pacing>,
                                                     typename Queue::value_type> {
@@ -145,7 +145,7 @@ public:
 
     BlockingQueue() = default;
 
-    /// For queues with a capacity or a limit. The arguments are those of the queue inside.
+    /// For queues with a capacity or a limit. The wrapped queue receives the arguments.
     template <class... Args>
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
@@ -155,7 +155,7 @@ public:
 
     // ---- Producers: tryPush, tryEmplace, push, emplace and pushFor of BlockingPushes, and
 
-    /// For queues with a handle per producer: returns a handle with the push functions.
+    /// Returns a producer handle with the push functions, for queues with one handle per producer.
     template <class Q = Queue>
     [[nodiscard]] BasicProducer<Q> producer() {
         return BasicProducer<Q>(*this);
@@ -163,7 +163,7 @@ public:
 
     // ---- Consumer
 
-    /// Never waits.
+    /// Removes and returns the oldest message, if any. Never waits.
     [[nodiscard]] std::optional<value_type> tryPop() {
         std::optional<value_type> value;
         (void)poll([&] { return queue_.tryPop(value) ? 1U : 0U; });
@@ -173,7 +173,7 @@ public:
     /// Waits for a message. The result is empty only if the queue is closed and drained.
     [[nodiscard]] std::optional<value_type> pop() { return popWithin(Forever()); }
 
-    /// Waits for a message, at most for `atMost`.
+    /// Waits for a message, but at most for `atMost`.
     template <class Rep, class Period>
     [[nodiscard]] std::optional<value_type> popFor(std::chrono::duration<Rep, Period> atMost) {
         return popWithin(atMost);
@@ -186,25 +186,25 @@ public:
         return poll([&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Waits for messages, and calls handler(T&) for up to `max` of them. Returns their number; 0
-    /// only if the queue is closed and drained, or `max` is 0.
+    /// Waits for messages, and calls handler(T&) for up to `max` messages. Returns their number.
+    /// The result is 0 only if the queue is closed and drained, or `max` is 0.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
                              [&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Like consume(), but waits at most for `atMost`.
+    /// Like consume(), but waits for at most `atMost`.
     template <class Rep, class Period, class Handler>
     std::size_t consumeFor(std::chrono::duration<Rep, Period> atMost, Handler&& handler,
                            std::size_t max = unlimited) {
         return consumeWithin(atMost, max, [&] { return queue_.consume(notifying(handler), max); });
     }
 
-    /// Like consume(), but first waits until there are `minimum` messages, or `atMost` has passed
-    /// since the first one, or the queue is closed. Of these messages, only the first and the last
-    /// one wake the consumer. For SpscRing, MpscRing and SegmentQueue. Fails as setupError()
-    /// describes if the minimum is 0, or above `max` or the capacity, or if the time is negative.
+    /// Like consume(), but first waits until the queue holds `minimum` messages, or `atMost` has
+    /// passed since the first message, or the queue is closed. Only the first and the last message
+    /// of the minimum wake the consumer. For SpscRing, MpscRing and SegmentQueue. Calls
+    /// setupError() if the minimum is 0 or above `max` or the capacity, or `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
                              Handler&& handler, std::size_t max = unlimited) {
@@ -221,7 +221,7 @@ public:
             return [this, count] { return sizeApprox() >= count || isClosed(); };
         };
         notEmpty_.wait(has(1));
-        // Relaxed, both: E1 of the wait strategy orders it, see notifyNotEmpty().
+        // Relaxed: E1 of the wait strategy orders awaited_; see notifyNotEmpty().
         awaited_.store(minimum, std::memory_order_relaxed);
         const auto deadline = deadlineAfter<Clock>(atMost);
         (void)notEmpty_.waitUntil(has(minimum), deadline);
@@ -229,7 +229,7 @@ public:
         std::size_t count = 0;
         const auto take = [&] { return queue_.consume(notifying(handler), max - count); };
         count = pollWithin(Forever(), take);
-        // Messages that were being pushed counted, too.
+        // The count included messages that were still being pushed, so the consumer polls again.
         for (auto now = Clock::now(); count < minimum && !isClosed() && now < deadline;
              now = Clock::now()) {
             count += pollWithin(deadline - now, take);
@@ -237,7 +237,7 @@ public:
         return count;
     }
 
-    /// Like consume(), in the order of keyOf(const T&). For queues that merge by key.
+    /// Like consume(), in the order of keyOf(const T&), for queues that merge by key.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         return consumeWithin(Forever(), max,
@@ -246,25 +246,25 @@ public:
 
     // ---- Any thread
 
-    /// Frees unused memory. For queues that keep memory for later bursts.
+    /// Frees unused memory, for queues that keep memory for later bursts.
     template <class Q = Queue>
     auto trim() noexcept -> decltype(std::declval<Q&>().trim()) {
         return queue_.trim();
     }
 
-    /// Refuses later and waiting pushes, and wakes a waiting consumer.
+    /// Refuses later and waiting pushes, and wakes waiting consumers.
     void close() {
         queue_.close();
         notifyEverybody();
     }
 
-    /// Closes the queue, and waits until the consumer has consumed all accepted messages.
+    /// Closes the queue, and waits until all accepted messages have been consumed.
     void drain() {
         close();
         drained_.wait([this] { return queue_.isDrained(); });
     }
 
-    /// Like drain(), but waits at most for `atMost`. Returns false if messages are left.
+    /// Like drain(), but waits for at most `atMost`. Returns false if messages are left.
     template <class Rep, class Period>
     [[nodiscard]] bool drainFor(std::chrono::duration<Rep, Period> atMost) {
         close();
@@ -277,7 +277,7 @@ public:
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return queue_.sizeApprox(); }
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
-    /// The wait strategy of the consumer, for example for the descriptor of an EventFdWait. Each
+    /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor. A
     /// consumeFor() that returns 0 arms the descriptor.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
@@ -286,12 +286,10 @@ private:
     friend class detail::BlockingPushes;
     using Forever = detail::Forever;
 
-    // Invariant: every change that can end a wait is followed by a notification of the side that
-    // may wait for it. Messages and slots become available out of order: a woken thread may find
-    // nothing, and one change may then be enough for two threads. So a thread that waited, and
-    // leaves a message or a free slot, wakes the next one.
-    //
-    // The queue has the edges of the data, and the wait strategy those of the notifications.
+    // Invariant: every change that can end a wait is followed by a notification of the waiting
+    // side. Messages and slots become available out of order, so a woken thread may find nothing,
+    // and a single change may suffice for two threads. A thread that waited and leaves a message or
+    // a free slot wakes another thread.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -299,7 +297,7 @@ private:
     }
     template <class Ready, class Rep, class Period>
     void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
-        // With no time left, a consumer's wait still arms the descriptor of an EventFdWait.
+        // Without time left, a consumer's wait still arms the descriptor of an EventFdWait.
         if (&side == &notEmpty_ || atMost > atMost.zero()) {
             (void)side.waitUntil(ready, deadlineAfter<Clock>(atMost));
         }
@@ -310,12 +308,13 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer. With consumeBatch(), only if the messages that it waits for are there.
+    /// Wakes a consumer. If the consumer waits in consumeBatch(), wakes it only for a complete
+    /// batch.
     ///
-    /// The consumer writes awaited_, announces itself, makes a heavy fence and reads the size. A
-    /// producer commits, makes a light fence, reads the announcement, the size and awaited_. So the
-    /// consumer has seen the message, or the producer sees the newest awaited_. The producer with
-    /// the last position of the batch sees at least this size, because its own claim is in it.
+    /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
+    /// producer commits, runs a light fence, and reads the announcement, the size and awaited_.
+    /// Either the consumer sees the message, or the producer sees the newest awaited_. The producer
+    /// of the batch's last position sees at least the batch size.
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
             notifyOneOf(notEmpty_, [this] {
@@ -338,10 +337,10 @@ private:
     BlockingQueue& owner() noexcept { return *this; }
     Queue& target() noexcept { return queue_; }
 
-    /// Notifies a consumer of an accepted message. If the queue was closed, the constructor threw,
-    /// or the push may have dropped the last message of a closed queue, notifies all threads,
-    /// because some may wait for this push. A push that found the queue full notifies no thread:
-    /// otherwise producers and consumers could wake each other for ever.
+    /// Notifies a consumer of an accepted message. Notifies all threads if the queue was closed,
+    /// the constructor threw, or the push dropped the last message of a closed queue. A push into a
+    /// full queue notifies no thread, because producers and consumers could otherwise wake each
+    /// other forever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
@@ -351,7 +350,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // After the fence of the notification, so a later close() sees the drop.
+                // After the notification's fence, so that a later close() sees the drop.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -377,9 +376,9 @@ private:
         SendResult result = tryPushTo(target, std::forward<Args>(args)...);
         if (result == SendResult::full) {
             unsigned pauses = 0;
-            // A refused push leaves its arguments untouched, so it may be repeated with them.
+            // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
             const auto retry = [&] {
-                // A pause is of no use if the consumer is slow.
+                // Stops pausing after `maxPauses`, because the consumer is slow.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -397,8 +396,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain(), even if the call throws. When a closed queue is drained,
-    /// notifies other consumers too. Otherwise notifies one of a message in the lane that was held.
+    /// Notifies a producer and drain(), even if the call throws. Notifies all consumers of a
+    /// drained queue, or one consumer of a message in the lane that this consumer has released.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -418,7 +417,7 @@ private:
         }
     };
 
-    /// The handler, which first notifies a producer of the slot that the last message has freed.
+    /// Wraps the handler to notify a producer of the slot that the previous message has freed.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {
@@ -429,7 +428,7 @@ private:
         };
     }
 
-    /// Calls take(), which returns the number of messages that it removed.
+    /// Calls take(), which returns the number of removed messages, and notifies waiters.
     template <class Take>
     std::size_t poll(const Take& take) {
         PollEnd end{*this};
@@ -437,7 +436,7 @@ private:
         return end.count;
     }
 
-    /// Polls until there was a message, or the queue is drained, or the limit has passed.
+    /// Polls until a message was taken, the queue is drained, or the limit has passed.
     template <class Limit, class Take>
     std::size_t pollWithin(Limit limit, const Take& take) {
         std::size_t count = poll(take);
@@ -472,7 +471,7 @@ private:
         return value;
     }
 
-    // It uses StdPlatform, because it checks threads that wait, not the queue inside.
+    // A check on StdPlatform, because it checks waiting threads and not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;
@@ -484,20 +483,20 @@ private:
     typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer wake no consumer
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
-    // Destroyed before the waits, because a destructor of a message may call this object.
+    // Destroyed before the wait strategies, because a message's destructor may use the queue.
     alignas(line) alignas(Queue) Queue queue_;
     const Pacing pacing_{};
     RoleCheck consumerRole_;
 };
 
-/// A producer's handle of the queue inside. Its destructor, like close(), gives up the lane; pushed
-/// messages are still delivered.
+/// A producer handle of the wrapped queue. The destructor, like close(), gives up the producer's
+/// lane; pushed messages are still delivered.
 template <class Queue, class Wait, class Pacing>
 template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Gives up the lane; idempotent. The consumer frees it in its next poll.
+    /// Gives up the lane; idempotent. The consumer frees the lane in its next poll.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

@@ -25,19 +25,19 @@ namespace sluice {
 ///     }
 ///
 /// Order: the newest value is that of the set() that published last. The reader never receives a
-/// value older than its previous one.
+/// value older than its previous value.
 ///
-/// Thread safety: any thread may call any member, except update(), which one thread at a time may
-/// call. A signal handler may call set() if it may call the functions of T; a function of T that
-/// calls set() counts as one more writer. A preempted writer or reader blocks no other thread, but
-/// keeps its slot.
+/// Thread safety: any thread may call any member, but only one thread at a time may call update().
+/// A signal handler may call set() if it may call the functions of T. A set() inside a function of
+/// T counts as one more writer. A preempted writer or reader keeps its slot, but blocks no other
+/// thread.
 ///
-/// Errors: set() returns false, with its arguments untouched, if `Writers` other calls of set() are
-/// running, or if the Latest is being destroyed. If a constructor of T throws, nothing changes.
+/// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
+/// are running, or if the Latest is being destroyed. If a constructor of T throws, the Latest is
+/// unchanged.
 ///
-/// Performance: update() is wait-free, a load and an exchange if there is a new value; set() is
-/// lock-free. The object contains Writers + 2 slots on cache lines of their own, and allocates
-/// nothing.
+/// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
+/// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.
 template <class T, std::size_t Writers, class Traits = QueueTraits>
 class Latest {
     static_assert(Writers >= 1, "Latest<T, Writers>: at least one thread must be able to write");
@@ -77,7 +77,7 @@ public:
         return emplace(std::forward<U>(value));
     }
 
-    /// Constructs the value in its slot and makes it the newest one.
+    /// Constructs the value in a free slot and publishes it as the newest value.
     template <class... Args>
     [[nodiscard]] bool emplace(Args&&... args) {
         Slot slot{};
@@ -97,13 +97,14 @@ public:
 
     // ---- Reader
 
-    /// The newest value, or nullptr if there was never one. It is valid until the next update(),
-    /// and may be modified or moved from.
+    /// The newest value, or nullptr if no value was ever set. The value is valid until the next
+    /// update(), and may be modified or moved from.
     [[nodiscard]] T* update() noexcept {
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {
             destroyHeld();
-            // The value of hasNew() may be overwritten by now, but only by a newer one.
+            // A writer may have overwritten the value that hasNew() saw, but only with a newer
+            // value.
             held_ = slotOf(newest_.exchange(empty(held_),
                                             std::memory_order_acq_rel));  // E1 publish, E2 reuse
             hasValue_ = true;
@@ -113,42 +114,39 @@ public:
 
     // ---- Any thread
 
-    /// Returns true if update() would find a newer value. Exact for the reader, a hint for others.
+    /// Returns true if update() would find a newer value. Only a hint outside the reader thread.
     [[nodiscard]] bool hasNew() const noexcept {
-        // Relaxed: only the reader takes a value away, and update() acquires it.
+        // Relaxed: only the reader takes values, and update() acquires them.
         return isNew(newest_.load(std::memory_order_relaxed));
     }
 
 private:
-    // Origin: the triple buffer of graphics, with a free stack in place of the single writer's
-    // slot.
+    // Origin: the triple buffer of graphics, with a stack of free slots for several writers.
     //
-    // Invariant: each slot is in exactly one place: in the free stack, with a writer, named by
-    // newest_, or held by the reader. newest_ names exactly one slot, and the reader holds exactly
-    // one. So `Writers` slots are left for the stack and the writers.
+    // Invariant: each slot is in the free stack, with a writer, named by newest_, or held by the
+    // reader. newest_ names exactly one slot, and the reader holds exactly one slot. `Writers`
+    // slots therefore remain for the stack and the writers.
     //
-    // Happens-before edges:
-    //   E1 publish  value written -> newest release .. newest acquire -> value read by the reader,
-    //               or destroyed by a writer
-    //   E2 reuse    value destroyed by the reader -> newest release .. newest acquire by a writer
-    //               -> E1 of SlotStack -> slot written
-    //
-    // tests/model/latest_model_test.cpp weakens each order in turn. docs/algorithms/latest.md has
-    // the proof.
+    // Happens-before edges; tests/model/latest_model_test.cpp weakens each order in turn:
+    //   E1 publish: set() writes a value and releases newest_; the reader or another writer
+    //     acquires it.
+    //   E2 reuse: the reader destroys a value and releases newest_; a writer acquires it and passes
+    //     the slot on through E1 of SlotStack.
+    // docs/algorithms/latest.md has the proof.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr const char* oneReader =
         "a second reader of a Latest: let one thread at a time "
         "read, or give each reader a Latest of its own";
 
-    /// A slot's number, and in the lowest bit whether it has a value.
+    /// A slot's number; the lowest bit is set if the slot has a value.
     using Word = std::uint32_t;
     static constexpr Word full(Slot slot) noexcept { return Word{slot} << 1U | 1U; }
     static constexpr Word empty(Slot slot) noexcept { return Word{slot} << 1U; }
     static constexpr bool isNew(Word word) noexcept { return (word & 1U) != 0; }
     static constexpr Slot slotOf(Word word) noexcept { return static_cast<Slot>(word >> 1U); }
 
-    /// A writer's slot. The destructor gives it back, even if a constructor throws.
+    /// A writer's slot. The destructor returns the slot, even if a constructor throws.
     struct Taken {
         FreeSlots& free;
         Slot slot;
@@ -171,7 +169,7 @@ private:
     // Written by writers.
     alignas(line) alignas(FreeSlots) FreeSlots free_;
 
-    // Written by the reader: its slot, and whether a value is in it.
+    // Written by the reader: the number of its slot, and whether the slot has a value.
     alignas(line) alignas(Slot) Slot held_{};
     bool hasValue_ = false;
     RoleCheck readerRole_;

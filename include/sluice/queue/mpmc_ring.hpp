@@ -20,25 +20,25 @@ namespace sluice {
 ///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; `job` is unchanged
 ///     jobs.consume([](Job& job) { job.run(); });                // each worker
 ///
-/// Use it if several threads share the work. Use MpscRing for one consumer: it needs one
-/// compare-exchange less per message. Use BlockingQueue around it to wait.
+/// Use MpmcRing if several threads share the work. Use MpscRing for one consumer, to save a
+/// compare-exchange per message. Wrap a BlockingQueue around MpmcRing to wait.
 ///
-/// Order: if one push returned before another began, its message is taken first. Handlers of
+/// Order: if a push returned before another push began, its message is taken first. Handlers of
 /// different consumers may run simultaneously.
 ///
-/// Thread safety: any thread may call any member, including from a handler. The queue is not
-/// lock-free in the strict sense: a producer preempted mid-push blocks delivery of later messages,
-/// and a consumer preempted in a handler keeps its slot, so pushes that reach it return `full`.
+/// Thread safety: any thread may call any member, including from a handler. MpmcRing is not
+/// lock-free in the strict sense. A producer preempted mid-push blocks delivery of later messages.
+/// A consumer preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
 /// returns `full` only if the message capacity() pushes earlier still had its slot at some moment
 /// during the call.
 ///
-/// Performance: a push and a message consumed each take one compare-exchange, and a message one
-/// more read-modify-write, unless other threads interfere; tryPopAll() takes both once for all its
-/// messages. Capacity and memory as in MpscRing.
-//
-// Two slots at least: with one, skipped(p) would equal freed(p).
+/// Performance: without interference, a push takes one compare-exchange, and consuming a message
+/// takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for all its
+/// messages. Capacity and memory are as in MpscRing.
+///
+/// At least two slots, because with a single slot skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
     : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
@@ -61,7 +61,7 @@ public:
         detail::initialiseSequences(slots_, firstPosition);
     }
 
-    /// Fails as setupError() describes if the capacity is 0 or too large.
+    /// Calls setupError() if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit MpmcRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -74,8 +74,8 @@ public:
         consume([](T&) noexcept {});
     }
 
-    // In detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
-    // isDrained, sizeApprox, sizeExact, capacity and pushCount.
+    // Inherited from detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close,
+    // isClosed, isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
     // ---- Consumers
 
@@ -85,7 +85,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of an MpmcRing would lose a message whose move constructor throws: "
@@ -93,9 +93,9 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Moves up to `max` messages, oldest first, to the elements from `to` on, with one
-    /// compare-exchange. Returns their number. The other consumers no longer find them, so take
-    /// few at a time if handling them is slow.
+    /// Moves up to `max` messages, oldest first, to consecutive elements from `to`, with one
+    /// compare-exchange. Returns the number of messages. Other consumers no longer find these
+    /// messages, so take few messages per call if handling is slow.
     template <class Iterator>
     std::size_t tryPopAll(Iterator to, std::size_t max) {
         static_assert(noexcept(*++to = std::declval<T>()),
@@ -112,7 +112,7 @@ public:
             }
             for (std::size_t i = 0; i < run; ++i, head = Positions::next(head)) {
                 Slot& slot = slots_.at(head);
-                // Relaxed: readySlots() has acquired this sequence, which is now this thread's.
+                // Relaxed: readySlots() has acquired the sequence; no other thread may change it.
                 if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                     *to = std::move(slot.cell.get());
                     ++to;
@@ -126,7 +126,7 @@ public:
         return count;
     }
 
-    /// Calls handler(T&) for up to `max` messages, oldest first, at most capacity(). Other
+    /// Calls handler(T&) for up to `max` messages, oldest first, but at most capacity(). Other
     /// consumers may take messages in between. Each message is destroyed when its handler returns
     /// or throws. Returns the number of messages.
     template <class Handler>
@@ -135,10 +135,10 @@ public:
     }
 
     /// Returns true if consume() would find a message or a skipped slot, unless another consumer
-    /// took it first.
+    /// takes it first.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed, both: consume() acquires. A consumer that passes a skipped slot between the two
-        // loads, and takes no message, wakes the waiting threads.
+        // Relaxed: consume() acquires. A consumer that passes a skipped slot between the two loads,
+        // and takes no message, wakes the waiting threads.
         const Index position = head();
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
@@ -150,13 +150,13 @@ protected:
         return head_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// The position of the next push. Later pushes may have begun.
+    /// The position of the next push. Later pushes may have begun concurrently.
     [[nodiscard]] Index tail() const noexcept {
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Like consume(), but stops if mayTake(position) is false for the oldest message. Once true
-    /// for a position, mayTake() must stay true until that message is taken.
+    /// Like consume(), but stops if mayTake(position) is false for the oldest message.
+    /// mayTake(position) must not return to false before the message at this position is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());
@@ -168,7 +168,7 @@ protected:
                 continue;
             }
             Slot& slot = slots_.at(head);
-            // Relaxed: findOldest() has acquired this sequence. Only this thread may change it now.
+            // Relaxed: findOldest() has acquired the sequence, and no other thread may change it.
             if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                 ++count;
                 const ReleaseGuard guard{*this, head, &slot.cell};
@@ -182,32 +182,29 @@ protected:
     }
 
 private:
-    // Origin: D. Vyukov's bounded queue. New here: any capacity, messages that are handled in their
-    // slots, and closing.
+    // Origin: D. Vyukov's bounded queue, extended by any capacity, handling of messages in their
+    // slots, and closing. docs/algorithms/mpmc-ring.md has the proof.
     //
     // Invariants, on unbounded positions:
     //   passed <= head <= tail <= head + capacity.
-    //   Each position p < tail belongs to one push, which alone writes the slot, the sequence last.
-    //   Each position p < head belongs to one consumer, which alone reads the message, then writes
-    //   the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
-    //   Position p is claimed by a producer only after sequence(p - capacity) became
-    //   freed(p - capacity). Claims are made in order, so all earlier positions up to p - capacity
-    //   are free too, among them the last one in the slot of p.
+    //   Each position p < tail belongs to one push, which writes the slot and then the sequence.
+    //   Each position p < head belongs to one consumer, which alone reads the message and then
+    //     writes the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
+    //   A producer claims position p only after sequence(p - capacity) is freed(p - capacity).
+    //     Claims are made in order, so all positions up to p - capacity are free, including the
+    //     last in p's slot.
     //
-    // Happens-before edges:
-    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
-    //   E2 reuse    message destroyed -> sequence release .. sequence acquire -> slot written, by
-    //               way of E4 if another producer saw the sequence
-    //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
-    //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
-    //   E5 passed   handlers returned -> passed release .. passed acquire -> a thread that counts
-    //               their messages as removed
-    //   E6 order    claim of a consumer release .. acquire by the next consumer, which thus sees
-    //               all messages that the first one saw, and does not report an empty ring while
-    //               one of them is queued
-    //
-    // tests/model/mpmc_ring_model_test.cpp weakens each order in turn. docs/algorithms/mpmc-ring.md
-    // has the proof.
+    // Happens-before edges; tests/model/mpmc_ring_model_test.cpp weakens each order in turn:
+    //   E1 publish: a push writes a message and releases the sequence; a consumer acquires it.
+    //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
+    //     through E4 if another producer read the sequence.
+    //   E3 close: the closed mark is a bit of tail_, so close() is ordered with each claim.
+    //   E4 order: a push's claim releases tail_; the next acquires it and sees the same free slots.
+    //   E5 passed: a consumer releases passed_ after its handlers; a thread that counts their
+    //     messages as removed acquires passed_.
+    //   E6 order: each consumer's claim releases head_, and the next consumer acquires head_. The
+    //     next consumer sees all messages that the previous one saw, and cannot find a non-empty
+    //     ring empty.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -224,7 +221,7 @@ private:
         }
     };
 
-    /// The sequence after the slot of `p` was freed: the slot's next position.
+    /// The sequence of a freed slot: the slot's next position.
     [[nodiscard]] Index freed(Index p) const noexcept {
         return Positions::advance(p, slots_.count());
     }
@@ -244,7 +241,7 @@ private:
         return count;
     }
 
-    /// The number of slots from `head` on that are filled or skipped, at most `max`. The first is.
+    /// The number of filled or skipped slots, including the slot at `head`; at most `max`.
     std::size_t readySlots(Index head, std::size_t max) noexcept {
         std::size_t count = 1;
         while (count < std::min(max, slots_.capacity())) {
@@ -259,7 +256,7 @@ private:
         return count;
     }
 
-    /// Advances `head` to the newest position. Returns true if it has a message or was skipped.
+    /// Advances `head` to the oldest position. Returns true if its slot is filled or skipped.
     bool findOldest(Index& head, bool isFirst) noexcept {
         for (;;) {
             Slot& slot = slots_.at(head);
@@ -270,7 +267,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirst) {
-                    // The slot's last line too: its message then costs one cache miss, not two.
+                    // Prefetches the slot's last line, so that the message costs one cache miss.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;
@@ -281,7 +278,7 @@ private:
 
     Atomic<Index> tail_{firstPosition};  // next position to push, marked once closed
 
-    // Written by consumers: the next position to take, and the number of positions dealt with.
+    // Written by consumers: the next position to take, and the number of consumed positions.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};
     Atomic<Index> passed_{firstPosition};
 

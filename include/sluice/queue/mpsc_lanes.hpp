@@ -21,29 +21,29 @@ namespace sluice {
 template <class T, class Traits>
 class MpmcLanes;
 
-/// A multi-producer, single-consumer queue with a bounded lane for each producer. It keeps the
-/// order of each producer, and can merge messages by a key, such as a time stamp.
+/// A multi-producer, single-consumer queue with a bounded lane for each producer. MpscLanes keeps
+/// the order of each producer, and can merge messages by a key, such as a time stamp.
 ///
 ///     sluice::MpscLanes<Reading> lanes(256);              // the capacity of each lane
 ///     auto producer = lanes.producer();                   // one per thread
 ///     (void)producer.tryPush(Reading{21.5});
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
-/// Use it for a few long-lived producers: no two of them write the same cache line. Use MpscRing
-/// for one order of all messages, or for hundreds of mostly idle producers. Use BlockingQueue
-/// around it to wait.
+/// Use MpscLanes for a few long-lived producers, which never write the same cache line. Use
+/// MpscRing for one order of all messages, or for hundreds of mostly idle producers. Wrap a
+/// BlockingQueue around MpscLanes to wait.
 ///
 /// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
 /// preempted producer blocks no other thread, unless it holds the lock of producer().
 ///
-/// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue;
-/// its pushes then return `closed`, and its remaining messages are destroyed with it.
+/// Errors: a throwing constructor of T leaves its lane unchanged. A Producer may outlive the queue:
+/// its pushes then return `closed`, and its remaining messages are destroyed with the Producer.
 ///
-/// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane:
-/// an idle lane takes a few nanoseconds if its cache lines are near, 20 if not. producer()
-/// allocates a lane, which is freed once its producer has gone and its messages are consumed; the
-/// memory resource must support calls from several threads.
+/// Performance: a push is wait-free, without an atomic read-modify-write. A poll visits every lane.
+/// An idle lane costs a few nanoseconds if its cache lines are near, and 20 ns otherwise.
+/// producer() allocates a lane, which is freed after its producer has gone and its messages are
+/// consumed. The memory resource must support calls from several threads.
 template <class T, class Traits = QueueTraits>
 class MpscLanes {
     using Platform = typename Traits::Platform;
@@ -60,7 +60,7 @@ public:
     using value_type = T;
     class Producer;
 
-    /// Fails as setupError() describes if the capacity is 0 or too large.
+    /// Calls setupError() if the capacity is 0 or too large.
     explicit MpscLanes(std::size_t laneCapacity,
                        std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : laneCapacity_(Ring::Storage::checkedCapacity(laneCapacity)), memory_(memory) {}
@@ -75,7 +75,7 @@ public:
 
     // ---- Producers
 
-    /// Registers a producer with a lane of its own. Not for hot paths: it allocates.
+    /// Registers a producer with its own lane. Allocates memory, so avoid it on hot paths.
     [[nodiscard]] Producer producer() {
         Lane* const lane = Lane::create(laneCapacity_, memory_);
         const Guard guard(lock_);
@@ -91,13 +91,13 @@ public:
 
     // ---- Consumer
 
-    /// Removes and returns a message of the next lane that has one.
+    /// Removes and returns a message of the next lane that has messages.
     [[nodiscard]] std::optional<T> tryPop() {
         std::optional<T> value;
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if all lanes are empty.
     bool tryPop(std::optional<T>& value) {
         static_assert(std::is_nothrow_move_constructible_v<T>,
                       "tryPop() of MpscLanes would lose a message whose move constructor throws: "
@@ -105,9 +105,9 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Visits every lane once, from where the last call stopped, and calls handler(T&) for the
-    /// queued messages, but for at most `max` in all. Each message is destroyed when its handler
-    /// returns or throws. Returns the number of messages.
+    /// Visits every lane once, beginning behind the last visited lane, and calls handler(T&) for up
+    /// to `max` queued messages in total. Each message is destroyed when its handler returns or
+    /// throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -122,14 +122,14 @@ public:
     }
 
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
-    /// smallest first. If each lane is in key order, so are all messages that were queued at the
-    /// call; one that is pushed during the call may be handled later than its key says. Equal
-    /// keys of one producer keep their order. Every run of messages from one lane costs a visit to
-    /// each lane.
+    /// smallest key first. The messages queued at the call are handled in key order if each lane is
+    /// in key order. A message pushed during the call may be handled later than its key demands.
+    /// Equal keys of a producer keep their order. Every run of messages from one lane costs a visit
+    /// to each lane.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Set first, because a fast producer could keep the call from returning.
+        // Limited, because a fast producer could otherwise keep the call from returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {
@@ -151,8 +151,8 @@ public:
 
     // ---- Any thread
 
-    /// Refuses later pushes, in all lanes. A concurrent push is either refused or delivered. Pushes
-    /// of a later producer() are refused.
+    /// Refuses later pushes in all lanes, and pushes of producers created later. A concurrent push
+    /// is either refused or delivered.
     void close() noexcept {
         const Guard guard(lock_);
         for (Lane* lane = first(guard); lane != nullptr; lane = lane->following(guard)) {
@@ -163,7 +163,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (!isClosed()) {
             return false;
@@ -190,7 +190,7 @@ public:
 
     [[nodiscard]] std::size_t laneCapacity() const noexcept { return laneCapacity_; }
 
-    /// The number of lanes. A gone producer's lane counts until the consumer has found it empty.
+    /// The number of lanes, including those of gone producers until the consumer removes them.
     [[nodiscard]] std::size_t laneCount() const noexcept {
         return laneCount_.load(std::memory_order_relaxed);  // no data follows it
     }
@@ -198,17 +198,17 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return laneCount() * laneCapacity_; }
 
 private:
-    // Invariants: the list holds every lane whose producer or messages are left. Producers append
-    // lanes and the consumer removes them, under the lock. Only the consumer reads links without
-    // it: no other thread changes or frees what it has reached. A lane is freed by the second of
-    // its two owners, the producer and the queue.
+    // Invariants: the list holds every lane that has a producer or messages. Producers append
+    // lanes, and the consumer removes lanes, under the lock. Only the consumer reads links without
+    // the lock, because no other thread changes or frees lanes that it has reached. A lane has two
+    // owners, its producer and the queue; the second to leave frees the lane.
     //
-    // Happens-before edges: those of each SpscRing, and
-    //   E3 close  all lanes closed -> closed release .. closed acquire -> heavy fence for all lanes
-    //   E5 list   lane built -> link release .. link acquire -> consumer visits it
-    //   E6 unref  last use by one owner -> owners acq_rel .. owners acq_rel -> the other frees it
-    //
-    // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn.
+    // Happens-before edges of MpscLanes, beside those of each SpscRing;
+    // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn:
+    //   E3 close: close() closes all lanes and releases closed_; isDrained() acquires closed_ and
+    //     runs a heavy fence for all lanes.
+    //   E5 list: producer() builds a lane and releases the link; the consumer acquires the link.
+    //   E6 unref: an owner releases `owners` after its last use; the second one acquires it.
 
     friend class MpmcLanes<T, Traits>;
 
@@ -218,7 +218,7 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Ends the visit even if a handler throws, so that the next call visits another lane.
+    /// Ends a visit even if the handler throws, so that the next call visits another lane.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
@@ -246,7 +246,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Out of line: a poll needs the registers.
+    /// Removes the current lane. Out of line, so that a poll saves no registers for it.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
@@ -312,14 +312,14 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of one producer. Its destructor, like close(), gives up the lane; pushed messages are
+/// The handle of a producer. The destructor, like close(), gives up the lane; pushed messages are
 /// still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
     using value_type = T;
 
-    /// A handle without a lane, to be assigned to.
+    /// A handle without a lane, as a target for assignment.
     Producer() noexcept = default;
     Producer(Producer&& other) noexcept : lane_(std::exchange(other.lane_, nullptr)) {}
     Producer& operator=(Producer&& other) noexcept {
@@ -330,7 +330,7 @@ public:
 
     void swap(Producer& other) noexcept { std::swap(lane_, other.lane_); }
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -338,7 +338,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         SLUICE_ASSERT(isOpen(), "a push through a producer handle that was closed, moved from or "
@@ -354,7 +354,7 @@ public:
         }
     }
 
-    /// Returns true while the handle has a lane. It keeps the lane when the queue is closed.
+    /// Returns true while the handle has a lane. Closing the queue does not change isOpen().
     [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
 
 private:
@@ -364,7 +364,7 @@ private:
     Lane* lane_ = nullptr;
 };
 
-/// The ring of one producer, owned by the producer's handle and the queue.
+/// The ring of a producer, owned by the producer's handle and the queue.
 template <class T, class Traits>
 struct MpscLanes<T, Traits>::Lane {
     static constexpr unsigned char producerGone = 1;
@@ -381,7 +381,7 @@ struct MpscLanes<T, Traits>::Lane {
         return lane;
     }
 
-    /// Ends the ownership of one side. The second side frees the lane.
+    /// Ends the ownership of a side. The second side to end its ownership frees the lane.
     static void unref(Lane& lane, unsigned char side) noexcept {
         if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
             std::pmr::memory_resource* const memory = lane.memory;
@@ -390,7 +390,7 @@ struct MpscLanes<T, Traits>::Lane {
         }
     }
 
-    /// Returns true if the producer has gone; the caller then sees all its messages.
+    /// Returns true if the producer has gone. The caller then sees all messages of the producer.
     [[nodiscard]] bool isAbandoned() const noexcept {
         return owners.load(std::memory_order_acquire) != 0;  // E6 unref
     }

@@ -15,28 +15,29 @@
 
 namespace sluice {
 
-/// A bounded multi-producer, single-consumer queue that keeps one order for all messages.
+/// A bounded multi-producer, single-consumer queue with one order for all messages.
 ///
 ///     sluice::MpscRing<Job, 1024> jobs;
 ///     if (jobs.tryPush(job) != sluice::SendResult::ok) { ... }  // any thread; `job` is unchanged
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
-/// Use it if the order across producers matters, or if producers come and go without a handle. Use
-/// MpscLanes if order per producer is enough: it needs no atomic read-modify-write per message. Use
-/// SpscRing for one producer, SegmentQueue if there is no bound, BlockingQueue around it to wait.
+/// Use MpscRing if the order across producers matters, or for short-lived producers without
+/// handles. Use MpscLanes if order per producer is enough: its pushes take no atomic
+/// read-modify-write. Use SpscRing for one producer, SegmentQueue for unlimited messages, and
+/// BlockingQueue to wait.
 ///
-/// Thread safety: any thread may call any member, including from a handler, except the consumer's
-/// members, which one thread at a time may call. The role passes on by a synchronized hand-over.
-/// A producer preempted mid-push blocks delivery of later messages, so the queue is not lock-free
-/// in the strict sense.
+/// Thread safety: any thread may call any member, including from a handler. Only one thread at a
+/// time may call the consumer's members; handing over the consumer's role needs synchronization. A
+/// producer preempted mid-push blocks delivery of later messages, so MpscRing is not lock-free in
+/// the strict sense.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips it. A
-/// push returns `full` only if, at some moment during the call, capacity() slots were in use by
+/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
+/// A push returns `full` only if, at some moment during the call, capacity() slots were in use by
 /// messages queued, being pushed or being handled.
 ///
 /// Performance: a push takes one compare-exchange unless another push interferes; consuming is
 /// wait-free. The capacity, 1 to a quarter of the Index range, is exact, but storage is rounded up
-/// to a power of two. Only the constructor allocates, and only with dynamicCapacity.
+/// to a power of two. Only the constructor allocates memory, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpscRing
     : public detail::SequenceRing<MpscRing<T, Capacity, Traits>, T, Capacity, 1, Traits> {
@@ -58,7 +59,7 @@ public:
         detail::initialiseSequences(slots_, firstPosition);
     }
 
-    /// Fails as setupError() describes if the capacity is 0 or too large.
+    /// Calls setupError() if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit MpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -73,18 +74,18 @@ public:
         }
     }
 
-    // In detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
+    // See detail/sequence_slot.hpp: tryPush, tryEmplace, tryPushAll, tryReserve, close, isClosed,
     // isDrained, sizeApprox, sizeExact, capacity and pushCount.
 
     // ---- Consumer
 
-    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
+    /// Removes and returns the oldest message, if any. The message stays queued if its move throws.
     [[nodiscard]] std::optional<T> tryPop() {
         std::optional<T> value;
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         // Relaxed: only this thread writes head_.
@@ -103,23 +104,23 @@ public:
         }
     }
 
-    /// Calls handler(T&) for up to `max` messages, oldest first, but for at most capacity(), so it
-    /// ends even if handlers keep pushing. Each message is destroyed when its handler returns or
-    /// throws. Returns the number of messages.
+    /// Calls handler(T&) for up to `max` messages, oldest first. Handles at most capacity()
+    /// messages, so that consume() returns even if handlers keep pushing. Each message is destroyed
+    /// when its handler returns or throws. Returns the number of messages.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
     }
 
     /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
-    /// message and each skipped slot, once the slot is free.
+    /// message and each skipped slot, when the slot is free.
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const std::size_t limit = std::min(max, slots_.capacity());
         std::size_t count = 0;
-        // Relaxed: only this thread writes head_. It stays in a register, because rereading it
-        // after each store would make the loop wait for its own stores.
+        // Relaxed: only this thread writes head_. `head` stays in a register, because rereading
+        // head_ after each store would make the loop wait for its own stores.
         for (Index head = head_.load(std::memory_order_relaxed); count < limit;
              head = Positions::next(head)) {
             Slot& slot = slots_.at(head);
@@ -132,7 +133,7 @@ public:
                 const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // The slot's last line too: its message then costs one cache miss, not two.
+                    // Prefetches the slot's last line, so that the message costs one cache miss.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -147,36 +148,34 @@ public:
     /// Returns true if consume() would find a message or a skipped slot.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object that reads one word. It is valid until a slot is freed.
+    /// hasArrival() as a function object that reads one word. Valid until a slot is freed.
     [[nodiscard]] auto arrival() const noexcept {
         return arrivalAt(head_.load(std::memory_order_relaxed));  // only this thread writes it
     }
 
-    /// Returns true if a message or skipped slot follows the oldest one. Unlike sizeApprox(), it
-    /// reads no cache line that every push writes.
+    /// Returns true if a message or skipped slot follows the oldest message. hasSecond() reads no
+    /// cache line that every push writes, unlike sizeApprox().
     [[nodiscard]] bool hasSecond() const noexcept {
         return arrivalAt(Positions::next(
             head_.load(std::memory_order_relaxed)))();  // only this thread writes it
     }
 
 private:
-    // Origin: D. Vyukov's bounded queue, with one sequence per slot. Here the consumer writes no
-    // sequence; it frees slots by advancing head_, so it takes no cache line from the producers.
+    // Origin: D. Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing
+    // frees slots by advancing head_ and writes no sequence, so it takes no line from producers.
     //
     // Invariants, on unbounded positions:
     //   head <= tail <= head + capacity, and cachedHead <= head.
-    //   Each position p < tail belongs to one push, which alone writes the slot, the sequence last.
-    //   sequence(p) differs from filled(p) and skipped(p), then becomes one of them, and is not
-    //   written again until head > p.
+    //   Each position p < tail belongs to one push, which writes the slot and then the sequence.
+    //   sequence(p) first differs from filled(p) and skipped(p), then becomes filled(p) or
+    //     skipped(p), and is not written again until head > p.
     //
-    // Happens-before edges:
-    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
-    //   E2 reuse    message destroyed -> head release .. head acquire
-    //               [-> cachedHead release .. cachedHead acquire] -> slot written
-    //   E3 close    the closed mark is a bit of tail, so each claim is ordered before or after it
-    //   E4 order    claim release .. acquire by the next claim, which thus sees the same free slots
-    //
-    // tests/model/mpsc_ring_model_test.cpp weakens each order in turn.
+    // Happens-before edges; tests/model/mpsc_ring_model_test.cpp weakens each order in turn:
+    //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
+    //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
+    //     head_ directly, or through a release and acquire of cachedHead_.
+    //   E3 close: the closed mark is a bit of tail_, so close() is ordered with each claim.
+    //   E4 order: a claim releases tail_; the next claim acquires it and sees the same free slots.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -201,10 +200,10 @@ private:
         return used < slots_.capacity() - (max - 1) ? std::size_t{max} : freeSlotsByHead(tail, max);
     }
 
-    // Out of line, so that a push is small enough to be inlined.
+    // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // May overwrite a newer value. That is harmless: the next push rereads head_.
+        // The store may overwrite a newer value, which only makes the next push reread head_.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;

@@ -18,32 +18,32 @@ namespace sluice {
 
 /// The settings of an OverwriteRing.
 struct OverwriteRingTraits : QueueTraits {
-    /// False: one thread at a time pushes. A push then takes no read-modify-write unless it drops
-    /// a message.
+    /// Whether several threads may push simultaneously. If false, a push takes no read-modify-write
+    /// unless it drops a message.
     static constexpr bool manyProducers = true;
 };
 
-/// A bounded queue of the newest messages: a push into a full ring drops the oldest one.
+/// A bounded queue of the newest messages: a push into a full ring drops the oldest message.
 ///
 ///     sluice::OverwriteRing<Frame, 8> frames;
 ///     (void)frames.tryPush(frame);                        // any thread; refused only if closed
 ///     frames.consume([](Frame& frame) { show(frame); });  // each consumer: the last 8 at most
 ///     report(frames.dropped());
 ///
-/// Use Latest if only the newest message counts, MpmcRing if none may be lost, BlockingQueue around
-/// it to wait.
+/// Use Latest if only the newest message counts, and MpmcRing if no message may be lost. Wrap a
+/// BlockingQueue around OverwriteRing to wait.
 ///
-/// Order: if one push returned before another began, its message is taken or dropped first.
+/// Order: if a push returned before another push began, its message is taken or dropped first.
 ///
-/// Thread safety: any thread may call any member; with one producer, one thread at a time pushes.
-/// No push waits, unless preempted threads occupy all slots: at least four. A thread preempted
-/// while it moves a message occupies a slot, so one message less is kept. A producer preempted
-/// mid-push blocks delivery, until capacity() later pushes have dropped its message.
+/// Thread safety: any thread may call any member; without manyProducers, one thread at a time
+/// pushes. A push waits only if preempted threads occupy all slots, at least four. A thread
+/// preempted while moving a message occupies a slot, so the ring keeps one message less. A producer
+/// preempted mid-push blocks delivery until capacity() later pushes have dropped its message.
 ///
-/// Errors: as in MpmcRing. The push that drops a message runs its destructor.
+/// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
 ///
-/// Performance: a push takes three read-modify-writes, with one producer none; a message dropped
-/// or consumed takes three. Memory as in MpscRing, for one slot more.
+/// Performance: a push takes three read-modify-writes, or none with a single producer. Dropping or
+/// consuming a message takes three. Memory is as for an MpscRing with one more slot.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
 class OverwriteRing {
     using Platform = typename Traits::Platform;
@@ -73,7 +73,7 @@ public:
         initialise();
     }
 
-    /// Fails as setupError() describes if the capacity is 0 or too large.
+    /// Calls setupError() if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit OverwriteRing(std::size_t capacity,
                            std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -90,7 +90,7 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -98,8 +98,8 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. The result is `ok` or `closed`. Retries for ever if the messages
-    /// under construction in all slots, at least four, wait for this call, as nested pushes do.
+    /// Constructs a T in its slot. Returns `ok` or `closed`. Nested pushes from constructors never
+    /// return if they occupy all slots, at least four.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -122,7 +122,7 @@ public:
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) noexcept {
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
@@ -156,7 +156,7 @@ public:
                     : closed_.load(std::memory_order_acquire);
     }
 
-    /// Returns true if closed and empty, with no message in a push or handler; then it stays true.
+    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E5 end
             return true;
@@ -175,15 +175,15 @@ public:
         return drained;
     }
 
-    /// The number of dropped messages, modulo half the range of Index. Without a push in progress,
-    /// accepted = consumed + dropped + queued.
+    /// The number of dropped messages, modulo half the range of Index. While no push is running,
+    /// the number of accepted messages equals consumed + dropped + queued.
     [[nodiscard]] Index dropped() const noexcept {
         return static_cast<Index>(dropped_.load(std::memory_order_acquire) / Positions::one);
     }
 
-    /// The approximate number of messages, at most capacity(), with those in a push or handler.
+    /// The approximate number of messages, also in pushes or handlers; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // The counts are read first, so pushes in between only enlarge the difference.
+        // The counts are read before the tail, so concurrent pushes only enlarge the difference.
         const Index done = this->done();
         // Relaxed: E4 has made the claims of all counted positions visible.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
@@ -193,29 +193,28 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity() - 1; }
 
 private:
-    // Each push owns a position. The sequence of a slot is one of its positions, p, plus a state:
-    // empty; busy (a thread takes the message out, or builds one that is dropped); filling (the
-    // owner of p builds its message); filled (with the message of p). The slot's positions below p,
-    // and p too if it is empty or busy, are decided: taken, dropped or skipped.
+    // Each push owns a position. A slot's sequence is a position p of this slot plus a state:
+    // empty, busy (a thread takes the message, or builds a message that is dropped), filling (p's
+    // owner builds its message), or filled (with p's message). The slot's positions below p are
+    // decided: taken, dropped or skipped. Position p is also decided in the states empty and busy.
     //
     // Invariants, on unbounded positions:
-    //   p never decreases, and a decided position stays decided. A thread inside is alone; others
-    //   only raise p. The owner of a position enters its slot, or skips the position if a thread is
-    //   inside or later pushes have decided it. It decides the position `capacity` earlier before
-    //   it publishes or skips its own, because the ring may then be drained and destroyed.
+    //   p never decreases, and a decided position stays decided. At most one thread is inside a
+    //     slot; other threads only raise p. The owner of a position enters its slot, or skips the
+    //     position if a thread is inside or later pushes have decided it. The owner decides the
+    //     position `capacity` earlier before publishing or skipping its own, because the ring may
+    //     then be drained and destroyed.
     //   Each position is counted once: in taken_, dropped_ or skipped_. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not needed.
     //
-    // Happens-before edges:
-    //   E1 publish  message written -> sequence release .. sequence acquire -> message read
-    //   E2 reuse    message destroyed -> sequence release .. sequence acquire -> slot written
-    //   E3 close    many producers: a mark of the tail. One: as in SpscRing, announced by the mark
-    //   E4 done     message handled or dropped -> count release .. acquire -> counted as removed
-    //   E5 end      first true isDrained() -> drained release .. drained acquire -> later ones
-    //   E6 order    claim of a consumer release .. acquire by the next one, which thus sees all
-    //               messages that the first one saw
-    //
-    // tests/model/overwrite_ring_model_test.cpp weakens each order in turn.
+    // Happens-before edges; tests/model/overwrite_ring_model_test.cpp weakens each order in turn:
+    //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
+    //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
+    //   E3 close: a mark of the tail for many producers; as in SpscRing for one producer.
+    //   E4 done: a thread handles or drops a message and releases a count; done() acquires it.
+    //   E5 end: the first true isDrained() releases drained_, which later calls acquire.
+    //   E6 order: each consumer's claim releases head_ and the sequence; the next consumer acquires
+    //     them and sees all messages that the previous consumer saw.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
@@ -230,7 +229,7 @@ private:
         return ahead <= busy || (ahead > filled && ahead <= std::numeric_limits<Index>::max() / 2);
     }
 
-    /// A position that a producer owns. The destructor publishes its message, or skips it.
+    /// A position that a producer owns. The destructor publishes or skips the position.
     struct Push {
         OverwriteRing& ring;
         Index position;
@@ -239,7 +238,7 @@ private:
         ~Push() { ring.end(*this); }
     };
 
-    /// Destroys and counts a message that was taken, even if the handler throws.
+    /// Destroys and counts a taken message, even if the handler throws.
     struct Handling {
         OverwriteRing& ring;
         std::optional<T>& message;
@@ -261,7 +260,7 @@ private:
         position = tail_.load(std::memory_order_relaxed);  // own variable, or checked below
         if constexpr (many) {
             while (!Positions::isMarked(position)) {
-                // Relaxed: the sequences pass the messages on.
+                // Relaxed: messages are published through the slots' sequences.
                 if (tail_.compare_exchange_weak(position, Positions::next(position),
                                                 std::memory_order_relaxed,
                                                 std::memory_order_relaxed)) {
@@ -270,7 +269,7 @@ private:
             }
             return false;
         } else {
-            // Relaxed, both: the fences of E3 order the mark before the load.
+            // Relaxed: the fences of E3 order the store of the mark before the load.
             tail_.store(position | Positions::mark, std::memory_order_relaxed);
             Platform::Fence::light();  // E3 close
             const bool isOpen = !closed_.load(std::memory_order_relaxed);
@@ -281,8 +280,8 @@ private:
         }
     }
 
-    /// Decides position `p`: drops its message, if any. The owner of `p` enters the slot instead,
-    /// and drops the message of an earlier position. Returns true if the slot was not occupied.
+    /// Decides position `p` by dropping its message, if any. The owner of `p` also enters the slot,
+    /// and drops an earlier message. Returns true if no thread was inside.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -296,7 +295,7 @@ private:
                 return true;
             }
             const State next = isOwner && isFree ? filling : state == empty ? empty : busy;
-            // Relaxed, both: the load has acquired, and is repeated after a failure.
+            // Relaxed: the load has acquired, and is repeated after a failure.
             if (slot.sequence.compare_exchange_weak(seen, with(p, next), std::memory_order_relaxed,
                                                     std::memory_order_relaxed)) {
                 if (state == filled) {
@@ -314,7 +313,7 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // Keeps the hint within a lap of the tail if no thread consumes.
+            // Keeps head_ within a lap of the tail if no thread consumes.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
         (void)decide(before(p, capacity()), false);
@@ -328,7 +327,7 @@ private:
                    push.isInside && !slot.sequence.compare_exchange_strong(
                                         seen, result, std::memory_order_release,  // E1 publish
                                         std::memory_order_relaxed)) {
-            // Relaxed: another thread has dropped `p`, and has written nothing else.
+            // Relaxed: another thread has dropped position `p`, but has written no other data.
             if (push.isBuilt) {
                 slot.cell.destroy();
             }
@@ -349,13 +348,13 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty. Its position may have been raised meanwhile.
+    /// Makes a busy slot empty. Other threads may have raised the slot's position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }
 
-    /// Moves the oldest message into the empty `value`. Returns false if there is none, or if its
-    /// push is in progress.
+    /// Moves the oldest message into the empty `value`. Returns false if the ring is empty, or if
+    /// the oldest message is still being pushed.
     bool take(std::optional<T>& value) noexcept {
         Index p = head_.load(std::memory_order_acquire);  // E6 order
         for (;;) {
@@ -376,7 +375,7 @@ private:
             } else if (slot.sequence.compare_exchange_strong(seen, with(p, busy),
                                                              std::memory_order_release,  // E6
                                                              std::memory_order_relaxed)) {
-                // Relaxed: after a failure, the sequence is loaded again.
+                // Relaxed: the loop loads the sequence again after a failure.
                 head_.store(Positions::next(p), std::memory_order_release);  // E6 order
                 value.emplace(std::move(slot.cell.get()));
                 slot.cell.destroyAndOwnLines();
@@ -386,14 +385,14 @@ private:
         }
     }
 
-    /// The position up to which the counts reach.
+    /// The position up to which all messages are taken, dropped or skipped.
     [[nodiscard]] Index done() const noexcept {
         return static_cast<Index>(taken_.load(std::memory_order_acquire) +
                                   dropped_.load(std::memory_order_acquire) +
                                   skipped_.load(std::memory_order_acquire));  // E4 done
     }
 
-    // Read by all threads, written once; with one producer only.
+    // Read by all threads and written once; used only with one producer.
     Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

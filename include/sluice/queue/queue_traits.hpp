@@ -14,14 +14,14 @@ namespace sluice {
 
 namespace detail {
 
-/// Enables a push of an argument of another type.
+/// Enables tryPush() for arguments of other types that convert to T.
 template <class U, class T>
 using IfConverts =
     std::enable_if_t<std::is_convertible_v<U&&, T> &&
                          !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
                      int>;
 
-/// The number of elements of [begin, end), which tryPushAll() visits once more.
+/// The number of elements of [begin, end), which tryPushAll() then visits again.
 template <class Iterator>
 std::size_t elementsIn(Iterator begin, Iterator end) {
     using Category = typename std::iterator_traits<Iterator>::iterator_category;
@@ -36,23 +36,22 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
 
 }  // namespace detail
 
-/// The settings of all queues. Derive from them, and redeclare the members that change.
+/// The default settings of all queues. Derive a type and redeclare members to change settings.
 struct QueueTraits {
-    /// Atomics, storage, fences and clock. See platform.hpp.
+    /// The atomics, storage, fences and clock; see platform.hpp.
     using Platform = StdPlatform;
 
-    /// The unsigned type of the positions. 64 bits never wrap in practice; 32 bits are used if a
-    /// 64-bit atomic would need a lock. With n bits, a lap is 2^(n-1) messages. Rings support the
-    /// wrap, but not a thread that is preempted for a lap: in an MpscRing in the middle of a push,
-    /// while about a lap passes (plus or minus the capacity); in an MpmcRing between its load and
-    /// its compare-exchange, while exactly a lap passes. It would then overwrite a message. So 8
-    /// and 16 bits are for tests of the wrap only.
+    /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. With n
+    /// bits, a position repeats after a lap of 2^(n-1) messages; 64 bits never wrap in practice. A
+    /// thread preempted for a whole lap would overwrite a message: in an MpscRing in the middle of
+    /// a push, for about a lap (plus or minus the capacity); in an MpmcRing between its load and
+    /// its compare-exchange, for exactly a lap. Use 8 and 16 bits only in tests of the wrap.
     using Index = StdPlatform::WideWord;
 
-    /// The first position; even. Tests start just below the wrap.
+    /// The first position, an even number. Tests start just below the wrap.
     static constexpr std::uint64_t firstPosition = 0;
 
-    /// The distance in bytes between the data that different threads write.
+    /// The distance in bytes between data written by different threads.
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 };
 

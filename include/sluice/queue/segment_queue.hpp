@@ -18,33 +18,34 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// The bytes of a segment's slots, unless minSegmentSlots slots need more.
+    /// The size in bytes of a segment's slots; larger if minSegmentSlots slots need more.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
     /// The bytes of unused segments that are kept for later messages, at least one segment.
     static constexpr std::size_t keptBytes = 1048576;
 };
 
-/// An unbounded multi-producer, single-consumer queue that keeps one order for all messages.
+/// An unbounded multi-producer, single-consumer queue with one order for all messages.
 ///
 ///     sluice::SegmentQueue<std::string> queue;
 ///     (void)queue.tryPush("hello");                        // any thread
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
-/// Use it if there is no bound, or if bursts must never be refused. Use MpscRing or MpscLanes if
-/// there is one: they allocate nothing later. With a limit, it refuses messages like a ring.
+/// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
+/// or MpscLanes for a fixed bound without later allocations. With a limit, SegmentQueue refuses
+/// messages like a ring.
 ///
-/// Thread safety: any thread may call any member, including from a handler, except the consumer's
-/// members, which one thread at a time may call. A producer preempted under the lock, for a few
-/// instructions, blocks the others. One preempted in a constructor blocks only the delivery of
-/// later messages.
+/// Thread safety: any thread may call any member, including from a handler. Only one thread at a
+/// time may call the consumer's members. A producer preempted under the lock, which lasts a few
+/// instructions, blocks the other producers. A producer preempted in a constructor only blocks
+/// delivery of later messages.
 ///
-/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips it. If
-/// the memory resource throws, the push has not happened. The limit is exact: it counts messages
-/// that are queued, being pushed or being handled.
+/// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
+/// If the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
+/// queued, being pushed or being handled.
 ///
-/// Performance: a push takes the lock once, the consumer once per segment. Segments come from the
-/// memory resource and are reused; it must support calls from several threads.
+/// Performance: each push takes the lock once, and the consumer once per segment. The memory
+/// resource provides the segments, which are reused, and must support several threads.
 template <class T, class Traits = SegmentQueueTraits>
 class SegmentQueue {
 public:
@@ -65,7 +66,7 @@ private:
 public:
     using value_type = T;
 
-    /// Allocates the first segment. Fails as setupError() describes if the limit is 0.
+    /// Allocates the first segment. Calls setupError() if the limit is 0.
     explicit SegmentQueue(std::size_t limit = unlimited,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : limit_(checkedLimit(limit)),
@@ -82,7 +83,7 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -90,7 +91,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         Claim claimed;
@@ -105,13 +106,13 @@ public:
 
     // ---- Consumer
 
-    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
+    /// Removes and returns the oldest message, if any. The message stays queued if its move throws.
     [[nodiscard]] std::optional<T> tryPop() {
         std::optional<T> value;
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         Index head = head_.load(std::memory_order_relaxed);  // own variable
@@ -168,23 +169,23 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
-        // A claim and close() take the same lock, so no claim follows the closed flag.
+        // Claims and close() take the same lock, so no claim follows close().
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
 
-    /// The approximate number of messages, at most capacity(), with those in a push or handler.
+    /// The approximate number of messages, also in pushes or handlers; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so pushes in between only enlarge the difference.
+        // is read first, so concurrent pushes only enlarge the difference.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), limit_);
     }
 
-    /// The limit, or without one the largest number of messages that the positions can count.
+    /// The limit, or without a limit the largest number of messages that positions can count.
     [[nodiscard]] std::size_t capacity() const noexcept { return limit_; }
 
     /// Returns the unused segments to the memory resource.
@@ -206,20 +207,18 @@ private:
     // Invariants, on unbounded positions:
     //   head <= tail; with a limit, tail <= head + limit.
     //   Each position below tail belongs to one push, which alone writes its slot.
-    //   The chain from the consumer's segment to the producers' one holds exactly the positions
-    //   from head to tail.
-    //   A segment is reused only after the consumer has stepped on to the next one, so the last
-    //   segment is never reused.
-    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
-    //   producer that simultaneously found no free segment.
+    //   The chain of segments in use holds exactly the positions from head to tail.
+    //   A segment is reused only after the consumer has moved to the next segment, so the last
+    //     segment is never reused.
+    //   The number of segments is at most that of the largest backlog, plus one, plus one for each
+    //     producer that simultaneously found no free segment.
     //
-    // Happens-before edges:
-    //   E1 publish  message written -> state release .. state acquire -> message read
-    //   E2 reuse    message destroyed -> lock of the free list .. lock of the claim -> slot written
-    //   E3 close    closed is written and read under the lock
-    //   E4 link     segment set up -> next release .. next acquire -> read
-    //
-    // tests/model/segment_queue_model_test.cpp weakens each order in turn.
+    // Happens-before edges; tests/model/segment_queue_model_test.cpp weakens each order in turn:
+    //   E1 publish: a push writes a message and releases the state; the consumer acquires it.
+    //   E2 reuse: the consumer destroys a message and recycles its segment under the lock; a
+    //     producer claims the slot under the lock.
+    //   E3 close: closed_ is written and read under the lock.
+    //   E4 link: a producer sets up a segment and releases `next`; the consumer acquires `next`.
 
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
@@ -230,7 +229,7 @@ private:
         unsigned char skipped = 0;
     };
 
-    /// Publishes a slot's state when it goes out of scope, even if the constructor throws.
+    /// Publishes the slot's state at the end of the scope, even if the constructor throws.
     struct PublishGuard {
         Atomic<unsigned char>& word;
         unsigned char state;
@@ -260,7 +259,7 @@ private:
         for (;;) {
             {
                 const Guard guard(lock_);
-                // Relaxed, both: written under the lock.
+                // Relaxed: closed_ and tail_ are written under the lock.
                 if (closed_.load(std::memory_order_relaxed)) {
                     return SendResult::closed;
                 }
@@ -275,8 +274,8 @@ private:
                     return SendResult::ok;
                 }
             }
-            // The memory resource is user code, so it is called without the lock. Later claims use
-            // surplus segments.
+            // The memory resource is user code, so it is called without the lock. Surplus segments
+            // serve later claims.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -285,7 +284,7 @@ private:
 
     bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
         if (Positions::distance(cachedHead_, tail) >= limit_) {
-            // Relaxed: only the number matters. E2 orders the reuse of slots.
+            // Relaxed: only the number matters, because E2 orders the reuse of slots.
             cachedHead_ = head_.load(std::memory_order_relaxed);
         }
         return Positions::distance(cachedHead_, tail) < limit_;
@@ -333,7 +332,7 @@ private:
         Segment::destroy(segment, memory_);
     }
 
-    // Written under the lock.
+    // The next members are written under the lock.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
     Atomic<Index> tail_{firstPosition};
@@ -354,13 +353,13 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// filled() or skipped() of its segment, written by the producer. Other values are outdated.
+    /// The segment's filled() or skipped(), written by the producer. Other values are outdated.
     Atomic<unsigned char> state;
     Cell cell;
 };
 
-/// Each reuse starts another lap. A slot's state belongs to this lap or the previous one, and one
-/// bit distinguishes them, so a reuse clears no states.
+/// A block of slots. Each reuse of a segment starts another lap. A bit distinguishes a slot's state
+/// of this lap from the previous lap, so a reuse clears no states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

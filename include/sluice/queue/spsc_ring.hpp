@@ -37,21 +37,21 @@ struct Span {
 ///     if (ring.tryPush(reading) != sluice::SendResult::ok) { ... }  // producer; it is unchanged
 ///     ring.consume([](const Reading& reading) { show(reading); });  // the consumer
 ///
-/// Use MpscRing or MpscLanes for several producers, SegmentQueue if there is no bound,
-/// BlockingQueue around it to wait.
+/// Use MpscRing or MpscLanes for several producers, and SegmentQueue for unlimited messages. Wrap a
+/// BlockingQueue around SpscRing to wait.
 ///
 /// Thread safety: one thread at a time pushes, one thread at a time consumes, and any thread may
-/// call the other members. A role passes on by a synchronized hand-over. A handler may push into
-/// its own queue if its thread is also the producer.
+/// call the other members. Handing over a role to another thread needs synchronization. A handler
+/// may push into its own queue if its thread is also the producer.
 ///
-/// Errors: a throwing constructor of T leaves the queue unchanged. Declare it noexcept if you can:
-/// a push that cannot throw needs fewer instructions. A constructor of T must not push into its own
-/// queue.
+/// Errors: a throwing constructor of T leaves the queue unchanged. Constructors of T should be
+/// noexcept, because the push then needs fewer instructions. A constructor of T must not push into
+/// its own queue.
 ///
-/// Performance: every operation is wait-free. isDrained() takes a heavy fence (some microseconds)
-/// from close() until it has been true. The capacity, 1 to a quarter of the Index range, is exact,
-/// but storage is rounded up to a power of two. Only the constructor allocates, and only with
-/// dynamicCapacity.
+/// Performance: every operation is wait-free. Between close() and the first true result,
+/// isDrained() takes a heavy fence (some microseconds). The capacity, 1 to a quarter of the Index
+/// range, is exact, but storage is rounded up to a power of two. Only the constructor allocates
+/// memory, and only with dynamicCapacity.
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class SpscRing {
 public:
@@ -69,12 +69,12 @@ private:
 public:
     using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
-    /// The second span begins at the wrap-around; it is empty unless the messages cross it.
+    /// One or two spans. The second span begins at the wrap-around, and is usually empty.
     using Spans = std::array<Span<T>, 2>;
 
     SpscRing() = default;
 
-    /// Fails as setupError() describes if the capacity is 0 or too large.
+    /// Calls setupError() if the capacity is 0 or too large.
     template <std::size_t C = Capacity, std::enable_if_t<C == dynamicCapacity, int> = 0>
     explicit SpscRing(std::size_t capacity,
                       std::pmr::memory_resource* memory = std::pmr::get_default_resource())
@@ -89,7 +89,7 @@ public:
 
     // ---- Producer
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, detail::IfConverts<U, T> = 0>
@@ -97,14 +97,14 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         if constexpr (detail::nothrowBuildable<T, Args...>()) {
             const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
             if (__builtin_expect(isKnownFree(tail), 1)) {
-                // Relaxed, both: the fences of E3 order the announcement before the load.
+                // Relaxed: the fences of E3 order the store of the announcement before the load.
                 announced_.store(Positions::next(tail), std::memory_order_relaxed);
                 if (__builtin_expect(Platform::Fence::tryLight(), 1) &&
                     __builtin_expect(!closed_.load(std::memory_order_relaxed), 1)) {
@@ -118,16 +118,16 @@ public:
         return tryEmplaceGuarded(std::forward<Args>(args)...);
     }
 
-    /// Reserves the next slot, so that a message can be built there in several steps. Until the
-    /// commit(), the producer must push nothing else, and isDrained() stays false. Without one,
-    /// nothing changes.
+    /// Reserves the next slot, so that a message can be built in several steps. Until commit(), the
+    /// producer must not push other messages, and isDrained() stays false. Dropping the reservation
+    /// changes nothing.
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return reserve();
     }
 
-    /// Pushes as many elements of [begin, end) as fit, and returns their number; 0 if closed. Needs
-    /// forward iterators. If a constructor throws, the elements before stay pushed.
+    /// Pushes as many elements of [begin, end) as fit. Returns the number of pushed elements, 0 if
+    /// closed. Needs forward iterators. If a constructor throws, the earlier elements stay pushed.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -143,8 +143,8 @@ public:
         return count;
     }
 
-    /// Up to `max` free slots, to be filled in place; none if the ring is full or closed. Until the
-    /// commit(), the producer must push nothing else, and isDrained() stays false.
+    /// Up to `max` free slots to fill in place; none if the ring is full or closed. Until commit(),
+    /// the producer must not push other messages, and isDrained() stays false.
     [[nodiscard]] Spans writable(std::size_t max = unlimited) noexcept {
         static_assert(std::is_trivially_copyable_v<T>,
                       "writable() gives raw memory: for messages with constructors, use "
@@ -154,7 +154,7 @@ public:
         return spans(tail, announceFree(tail, max));
     }
 
-    /// Pushes the first `count` messages of the last writable(), and gives up the others.
+    /// Pushes the first `count` messages of the last writable(), and gives up the remaining slots.
     void commit(std::size_t count) noexcept {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         // Relaxed, both: own variables.
@@ -167,13 +167,13 @@ public:
 
     // ---- Consumer
 
-    /// Removes and returns the oldest message, if any. If moving it throws, it stays queued.
+    /// Removes and returns the oldest message, if any. The message stays queued if its move throws.
     [[nodiscard]] std::optional<T> tryPop() {
         std::optional<T> value;
         (void)tryPop(value);
         return value;
     }
-    /// Like tryPop(), but into the empty `value`. Returns false if there is no message.
+    /// Like tryPop(), but stores into the empty `value`. Returns false if the queue is empty.
     bool tryPop(std::optional<T>& value) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         T* const oldest = peek();
@@ -193,12 +193,12 @@ public:
     }
 
     /// Like consume(), but stops when keepGoing() returns false. Calls keepGoing() after each
-    /// message, once the slot is free.
+    /// message, when its slot is free.
     template <class Handler, class Predicate>
     std::size_t consumeWhile(Handler&& handler, std::size_t max, Predicate&& keepGoing) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_. It stays in a register, because rereading it
-        // after each store would make the loop wait for its own stores.
+        // Relaxed: only this thread writes head_. `head` stays in a register, because rereading
+        // head_ after each store would make the loop wait for its own stores.
         Index head = head_.load(std::memory_order_relaxed);
         cachedTail_ = tail_.load(std::memory_order_acquire);  // E1 publish
         const std::size_t limit = std::min(Positions::distance(head, cachedTail_), max);
@@ -215,14 +215,14 @@ public:
         return count;
     }
 
-    /// The oldest message, which may be modified or moved from, or nullptr.
+    /// The oldest message, which may be modified or moved from, or nullptr if the queue is empty.
     [[nodiscard]] T* front() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         return peek();
     }
 
-    /// Destroys the message that front() returned, and frees its slot. Without one it asserts, and
-    /// does nothing in release builds.
+    /// Destroys the message that front() returned, and frees its slot. popFront() on an empty queue
+    /// asserts, and does nothing in release builds.
     void popFront() noexcept {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
         const bool hasFront = head_.load(std::memory_order_relaxed) != cachedTail_;  // own variable
@@ -259,15 +259,15 @@ public:
     /// Returns true if consume() would find a message.
     [[nodiscard]] bool hasArrival() const noexcept { return arrival()(); }
 
-    /// hasArrival() as a function object that reads one word. It is valid until a slot is freed.
+    /// hasArrival() as a function object that reads one word. Valid until a slot is freed.
     [[nodiscard]] auto arrival() const noexcept {
-        // Relaxed, both: own variable, and consume() acquires.
+        // Relaxed: only the consumer writes head_, and consume() acquires tail_.
         return [head = head_.load(std::memory_order_relaxed), &tail = tail_]() noexcept {
             return head != tail.load(std::memory_order_relaxed);
         };
     }
 
-    /// Returns true if there is a message behind the oldest one.
+    /// Returns true if the queue holds more than one message.
     [[nodiscard]] bool hasSecond() const noexcept {
         // Relaxed, both: as in arrival().
         return Positions::distance(head_.load(std::memory_order_relaxed),
@@ -281,7 +281,7 @@ public:
 
     [[nodiscard]] bool isClosed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
@@ -293,10 +293,10 @@ public:
         return isDrainedAfterFence();
     }
 
-    /// The approximate number of slots in use, at most capacity(), with that of the handler.
+    /// The approximate number of used slots, including that of the handler; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes. head_
-        // is read first, so pushes in between only enlarge the difference.
+        // is read first, so concurrent pushes only enlarge the difference.
         const Index head = head_.load(std::memory_order_acquire);
         const Index tail = tail_.load(std::memory_order_acquire);
         return std::min(Positions::distance(head, tail), capacity());
@@ -316,24 +316,23 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:
-    // Origin: L. Lamport's ring buffer, with each side keeping a copy of the other's index as in
-    // P. Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
+    // Origin: L. Lamport's ring buffer. Each side keeps a copy of the other side's index, as in P.
+    // Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
     //
     // Invariants, on unbounded positions:
     //   head <= cachedTail <= tail <= limit <= head + capacity. Slots of [head, tail) hold
-    //   messages. Between two pushes announced == tail. A push sets announced to tail + 1 before it
-    //   reads `closed`, and back to tail if it is refused.
+    //     messages. Between two pushes announced == tail. A push sets announced to tail + 1 before
+    //     reading `closed`, and back to tail if the push is refused.
     //
-    // Happens-before edges:
-    //   E1 publish  message written -> tail release .. tail acquire -> message read
-    //   E2 reuse    message destroyed -> head release .. head acquire -> slot written
-    //   E3 close    announced written, light fence, closed read -- against -- closed read as true,
-    //               heavy fence, announced read: either the push is refused, or isDrained() sees it
-    //   E4 end      first true isDrained() -> drained release .. drained acquire -> later ones
-    //   E5 give up  a push that is refused, throws or drops its reservation -> announced release ..
-    //               announced acquire -> isDrained() is true, and the ring may be destroyed
-    //
-    // tests/model/spsc_ring_model_test.cpp weakens each order and fence in turn.
+    // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
+    //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
+    //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
+    //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
+    //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
+    //     isDrained() sees it.
+    //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
+    //   E5 give up: a push that is refused, throws or drops its reservation releases announced_.
+    //     isDrained() acquires announced_ before it returns true, and the ring may be destroyed.
 
     friend class MpscLanes<T, Traits>;
 
@@ -341,7 +340,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// A push prefetches this many slots ahead. Measured to pay only for messages of about a line.
+    /// A push prefetches this many slots ahead, if messages have about a cache line (measured).
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -357,8 +356,8 @@ private:
         }
     };
 
-    /// For constructors that may throw, and the rare cases: no slot known to be free, closed, a
-    /// full light fence. A tail call, so that the common push needs no stack frame.
+    /// The slow path of tryEmplace(): throwing constructors, no slot known to be free, a closed
+    /// ring, or a full fence. A tail call, so that the fast path needs no stack frame.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -394,7 +393,7 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes into free slots. Returns their number; 0 if closed.
+    /// Announces up to `max` pushes into free slots. Returns their number, or 0 if closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -403,9 +402,9 @@ private:
         return announce(tail, count) ? count : 0;
     }
 
-    /// Announces `count` pushes. Takes them back and returns false if the ring is closed.
+    /// Announces `count` pushes. Cancels the announcement and returns false if closed.
     bool announce(Index tail, std::size_t count) noexcept {
-        // Relaxed, both: as in tryEmplace().
+        // Relaxed: see tryEmplace().
         announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);
         Platform::Fence::light();  // E3 close
         const bool isOpen = !closed_.load(std::memory_order_relaxed);
@@ -429,7 +428,7 @@ private:
         return {Span<T>{first, count - wrapped}, Span<T>{begin, wrapped}};
     }
 
-    /// Also prefetches a later slot, if that is known to be free.
+    /// Returns true if a slot is known to be free. Also prefetches a later free slot.
     bool isKnownFree(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -457,17 +456,17 @@ private:
         const ReleaseGuard guard{*this, slots_.at(head), head};
     }
 
-    /// isDrained() of a closed ring, after a heavy fence: one may serve several rings.
+    /// isDrained() of a closed ring, called after a heavy fence, which may serve several rings.
     bool isDrainedAfterFence() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
         }
-        // If announced_ equals the later tail, no push ran in between.
+        // If announced_ equals tail_, which is loaded later, no push ran between the loads.
         const Index announced = announced_.load(std::memory_order_acquire);  // E5 give up
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // Kept, because a later push announces itself before it is refused.
+            // The result is kept, because a later push changes announced_ before it is refused.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;
@@ -480,8 +479,8 @@ private:
     // Written by the producer, read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
-    // The producer reads its position here, because the consumer keeps taking the line of tail_
-    // away.
+    // The producer reads its position from announced_, because the consumer keeps taking the cache
+    // line of tail_.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{firstPosition};
     Index limit_{firstPosition};  // the first position not known to be free
     RoleCheck producerRole_;

@@ -12,8 +12,8 @@
 
 namespace sluice::detail {
 
-/// A slot of MpscRing and MpmcRing: a message, and the sequence of its position. Sequences are
-/// even, except filled(p).
+/// A slot of MpscRing and MpmcRing: a message, and the sequence of its position. Only filled(p) is
+/// an odd sequence.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -22,18 +22,18 @@ struct SequenceSlot {
     Sequence sequence;
     Cell cell;
 
-    /// The slot holds the message of position `p`.
+    /// The sequence of a slot that holds the message of position `p`.
     static constexpr Index filled(Index p) noexcept {
         return static_cast<Index>(p | RingPositions<Index>::mark);
     }
-    /// The producer of position `p` gave up, for example because a constructor threw.
+    /// The sequence of a position whose push gave up, for example after a constructor threw.
     static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
-    /// One comparison is enough, because skipped(p) is filled(p) + 1.
+    /// skipped(p) is filled(p) + 1, so one comparison tests both sequences.
     static constexpr bool isFilledOrSkipped(Index sequence, Index p) noexcept {
         return static_cast<Index>(sequence - filled(p)) <= Index{1};
     }
 
-    /// Constructs and publishes the message of position `p`. Skips it if the constructor throws.
+    /// Constructs and publishes the message of position `p`. Skips `p` if the constructor throws.
     template <class... Args>
     [[gnu::always_inline]] void fill(Index p, Args&&... args) {
         struct PublishGuard {
@@ -55,12 +55,12 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
     }
 }
 
-/// A count of one as a type, so that a claim of one slot is compiled separately.
+/// The number 1 as a type, so that claims of a single slot are compiled separately.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The functions of producers and of any thread that MpscRing and MpmcRing share. `Ring` has tail_,
-/// slots_, passed(), the number of positions that consumers are done with, and freeSlots(tail,
-/// max): the number of free slots from `tail` on, at most `max`. It may be 0 if `tail` is outdated.
+/// The functions that MpscRing and MpmcRing share: those of producers and of any thread. `Ring` has
+/// tail_, slots_, and passed(): the number of consumed positions. Ring::freeSlots(tail, max)
+/// returns the number of free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {
 public:
@@ -84,7 +84,7 @@ public:
 
     // ---- Producers
 
-    /// A refused push leaves `value` untouched, because it is converted to T in the slot.
+    /// A refused push leaves `value` unchanged, because only an accepted push converts it to T.
     SendResult tryPush(const T& value) { return tryEmplace(value); }
     SendResult tryPush(T&& value) { return tryEmplace(std::move(value)); }
     template <class U, IfConverts<U, T> = 0>
@@ -92,7 +92,7 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. A refused push leaves the arguments untouched.
+    /// Constructs a T in its slot. A refused push leaves the arguments unchanged.
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const SlotClaim<Index> claimed = claim(One());
@@ -102,8 +102,8 @@ public:
         return claimed.result;
     }
 
-    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange and no foreign
-    /// message between them. Returns their number. Needs forward iterators.
+    /// Pushes as many elements of [begin, end) as fit, with one compare-exchange, as consecutive
+    /// messages. Returns the number of pushed elements. Needs forward iterators.
     template <class Iterator>
     std::size_t tryPushAll(Iterator begin, Iterator end) {
         std::size_t count = 0;
@@ -134,19 +134,19 @@ public:
         return Positions::isMarked(ring().tail_.load(std::memory_order_acquire));
     }
 
-    /// Returns true if closed and empty, with no push or handler in progress; then it stays true.
+    /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
         const Index tail = ring().tail_.load(std::memory_order_acquire);
         return Positions::isMarked(tail) &&
                Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
     }
 
-    /// The approximate number of slots in use, at most capacity(), with those in a push or handler.
+    /// The approximate number of slots in use, also by pushes or handlers; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // Acquire: a thread that counts a message as removed also sees its handler's writes. Read
-        // first, so pushes in between only enlarge the difference.
+        // Acquire: a thread that counts a message as removed also sees its handler's writes.
+        // `passed` is read first, so concurrent pushes only enlarge the difference.
         const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Relaxed would be enough, because `passed` has brought all that the tail could bring.
+        // Acquire is not needed: `passed` has already synchronized with earlier claims.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
@@ -180,8 +180,8 @@ private:
     template <class Max>
     [[gnu::always_inline]] SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // A compare-exchange waits for all earlier stores, so each push prefetches the slot that
-        // will be written this many pushes later.
+        // A compare-exchange waits for all earlier stores. Each push therefore prefetches the slot
+        // that a push this many positions later will write.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -191,7 +191,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // `tail` may be outdated: the ring is full only if no push has changed it.
+                // `tail` may be outdated: the ring is full only if the tail has not moved since.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

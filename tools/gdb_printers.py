@@ -313,19 +313,16 @@ class Backend:
         self.clock = core["writer_"]["times_"]
         self.loggers = elements(core["loggers_"]["loggers_"])
         queue = core["queue_"]
-        registries = queue["registries_"]["_M_elems"]
-        first, last = registries.type.strip_typedefs().range()
-        self.registries = [registries[i].dereference() for i in range(first, last + 1)]
+        self.registry = queue["registry_"]
         self.readers = elements(queue["order_"]["_M_payload"]["_M_payload"]["_M_value"]["lanes_"])
 
     def records(self):
         """The records in the lanes and in copies of lanes, the oldest first."""
         found = [record for reader in self.readers for record in self.copies(reader)]
-        for registry in self.registries:
-            slot = registry["first_"]
-            while int(slot):
-                found += self.records_of(slot.dereference())
-                slot = slot["next"]
+        slot = self.registry["first_"]
+        while int(slot):
+            found += self.records_of(slot.dereference())
+            slot = slot["next"]
         return sorted(found, key=lambda record: record.stamp)
 
     def copies(self, reader):

@@ -25,15 +25,10 @@ namespace test {
 struct LevelLabel : Label {
     bool isError = false;
 };
-constexpr std::size_t laneOf(const LevelLabel& label) noexcept {
-    return label.isError ? 1 : 0;
+constexpr bool takesSecondLane(const LevelLabel& label) noexcept {
+    return label.isError;
 }
-}  // namespace test
 
-template <>
-inline constexpr std::size_t log::detail::lanesPerThread<test::LevelLabel> = 2;
-
-namespace test {
 namespace {
 
 using log::detail::RecordQueueOptions;

@@ -188,10 +188,8 @@ inline bool evict(const RecordHead& head) noexcept {
 }
 
 /// Records of level err and above have lanes of their own, so others never take their room.
-template <>
-inline constexpr std::size_t lanesPerThread<RecordHead> = 2;
-inline std::size_t laneOf(const RecordHead& head) noexcept {
-    return head.level >= spdlog::level::err ? 1 : 0;
+inline bool takesSecondLane(const RecordHead& head) noexcept {
+    return head.level >= spdlog::level::err;
 }
 
 /// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share it, so

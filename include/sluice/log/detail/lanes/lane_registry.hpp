@@ -14,8 +14,9 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one queue. A thread owns a lane from its first record until it ends; then the
-/// emptied lane is freed. Threads without a lane take turns with the shared lane.
+/// The lanes of one queue. A thread owns a lane from its first record until it ends, and perhaps a
+/// second one; then the emptied lanes are freed. Threads without a lane take turns with the shared
+/// lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", any thread the others.
 /// A spin lock guards the list; its holder runs no user code and allocates nothing.
@@ -38,6 +39,8 @@ public:
             : RecordLane(limits, info), registry(itsRegistry) {}
 
         LaneRegistry& registry;
+        Slot* second = nullptr;  ///< the thread's second lane, if it has one
+        bool isSecond = false;
         Slot* next = nullptr;
         Slot* previous = nullptr;
         bool isKnown = false;  ///< visitNew() has visited it; guarded by lock_
@@ -75,9 +78,23 @@ public:
 
     static void dismiss(Slot& slot) noexcept {
         LaneRegistry& registry = slot.registry;
-        slot.end();
-        registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // relaxed: see leavers()
+        for (Slot* const lane : {slot.second, &slot}) {
+            if (lane != nullptr) {
+                lane->end();
+                registry.leavers_.fetch_add(1, std::memory_order_relaxed);  // see leavers()
+            }
+        }
         registry.dropUser();
+    }
+
+    /// Returns the calling thread's second lane. The first call makes it, and may throw.
+    Slot& secondOf(Slot& first) {
+        if (first.second == nullptr) {
+            first.second = new Slot(*this, limits_, first.info());
+            first.second->isSecond = true;
+            add(*first.second);
+        }
+        return *first.second;
     }
 
     // ---- The shared lane
@@ -181,15 +198,16 @@ public:
 
     /// Call it in the child, with the list locked.
     void resetInChild() noexcept {
-        const RecordLane* const own = Threads::find(this, Threads::hash(this));
+        const Slot* const own = Threads::find(this, Threads::hash(this));
+        const Slot* const second = own == nullptr ? nullptr : own->second;
         // Relaxed, all: there is one thread.
         gone_ = LaneCounts{};
         sharedRejected_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);
         std::size_t left = 0;
         for (Slot* slot = first_; slot != nullptr; slot = slot->next) {
-            const bool isOthers = slot != shared_ && slot != own;
-            if (isOthers && !slot->hasLeft()) {
+            const bool isOthers = slot != shared_ && slot != own && slot != second;
+            if (isOthers && !slot->isSecond && !slot->hasLeft()) {
                 this->dropUser();  // the child does not have this thread; the queue remains a user
             }
             left += isOthers ? 1 : 0;

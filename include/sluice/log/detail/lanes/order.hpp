@@ -6,7 +6,6 @@
 #include <sluice/log/detail/lanes/stamp_clock.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -238,15 +237,6 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// The lanes of a thread: records with different laneOf(head) take no room from each other.
-/// Specialise and overload both for a head that has levels.
-template <class Head>
-inline constexpr std::size_t lanesPerThread = 1;
-template <class Head>
-constexpr std::size_t laneOf(const Head& /*head*/) noexcept {
-    return 0;
-}
-
 /// Merges the lanes: emits the records of all lanes in stamp order, on the back end's thread.
 /// docs/algorithms/ordered-log.md has the proof.
 ///
@@ -271,9 +261,7 @@ public:
         return *std::launder(reinterpret_cast<const Head*>(record + sizeof(RecordFrame)));
     }
 
-    using Registries = std::array<Registry*, lanesPerThread<Head>>;
-
-    explicit RecordOrder(const Registries& registries) noexcept : registries_(registries) {}
+    explicit RecordOrder(Registry& registry) noexcept : registry_(registry) {}
     ~RecordOrder() {
         for (Reader& reader : lanes_) {
             reader.dropStaged();
@@ -341,7 +329,7 @@ public:
 
     /// Whether a lane has changed since the last poll, or was added.
     [[nodiscard]] bool hasChanged() const noexcept {
-        return sum(&Registry::version) != version_ ||
+        return registry_.version() != version_ ||
                any([](const Reader& reader) { return reader.hasChanged(); });
     }
 
@@ -378,15 +366,6 @@ private:
         return std::any_of(lanes_.begin(), lanes_.end(), holds);
     }
 
-    template <class Number>
-    [[nodiscard]] Number sum(Number (Registry::*number)() const noexcept) const noexcept {
-        Number result = 0;
-        for (const Registry* const registry : registries_) {
-            result += (registry->*number)();
-        }
-        return result;
-    }
-
     // ---- The watermark
 
     void note(const Reader& reader, bool isNewStall) noexcept {
@@ -402,29 +381,22 @@ private:
     }
 
     void adoptNewLanes() {
-        if (sum(&Registry::version) == version_) {
+        if (registry_.version() == version_) {
             return;
         }
-        std::size_t most = 0;
-        for (Registry* const registry : registries_) {
-            registry->forEach([&most](Slot&) { ++most; });
-        }
         // Allocate here, because the callback below runs under the registry's lock.
-        lanes_.reserve(2 * most + 8);
-        version_ = 0;
-        for (Registry* const registry : registries_) {
-            version_ += registry->visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
-        }
+        lanes_.reserve(2 * registry_.laneCount() + 8);
+        version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
 
     /// Frees the empty lanes whose owners have ended.
     void freeLeft() {
-        for (std::size_t i = 0; sum(&Registry::leavers) != 0 && i < lanes_.size();) {
+        for (std::size_t i = 0; registry_.leavers() != 0 && i < lanes_.size();) {
             Reader& reader = lanes_[i];
             if (reader.lane().hasLeft() && !reader.hasChanged() && !reader.isAnnounced() &&
                 !reader.hasRecords()) {
                 auto& slot = static_cast<Slot&>(reader.lane());
-                slot.registry.remove(slot);
+                registry_.remove(slot);
                 std::swap(reader, lanes_.back());
                 lanes_.pop_back();
             } else {
@@ -461,9 +433,9 @@ private:
         emit(Record{frame.stamp, headOf(record), payload, size});
     }
 
-    const Registries registries_;
+    Registry& registry_;
     std::vector<Reader> lanes_;
-    std::uint64_t version_ = 0;  ///< the sum of the versions at the last adoptNewLanes()
+    std::uint64_t version_ = 0;  ///< of the registry at the last adoptNewLanes()
     Stamp before_ = 0;           ///< the clock at the last poll
     Stamp watermark_ = 0;        ///< result of the last poll
     bool hasRestarted_ = false;  ///< the clock has restarted, and earlier posts may not have ended

@@ -48,6 +48,13 @@ struct RecordQueueTraits {
     using Lock = SpinLock;  ///< guards the list of lanes
 };
 
+/// Whether the record has the thread's second lane: records in different lanes take no room from
+/// each other. Overload it for a head that has levels.
+template <class Head>
+constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
+    return false;
+}
+
 /// Whether the record may be evicted by a later one. Overload it for a head that has a policy.
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
@@ -103,16 +110,17 @@ public:
 
     /// Requires laneBytes >= leastBytes; the caller checks the options.
     explicit RecordQueue(const RecordQueueOptions& options = {})
-        : registries_(makeRegistries(options)),
-          hash_(Threads::hash(registries_.front())),
+        : registry_(*new Registry(
+              {options.laneMessages, options.laneBytes & ~std::size_t{7}, sizeof(Head)})),
+          hash_(Threads::hash(&registry_)),
           roomMaker_(options.roomMaker) {
-        order_.emplace(registries_);
+        order_.emplace(registry_);
     }
 
     /// Drops the remaining records. No call may be running; posting threads may live longer.
     ~RecordQueue() {
         order_.reset();
-        forEachRegistry(&Registry::abandon);
+        registry_.abandon();
     }
 
     // ---- Producers
@@ -122,8 +130,8 @@ public:
     /// Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
-        Slot* const lane = Threads::findFirst(registries_.front(), hash_);
-        if (__builtin_expect(laneOf(head) != 0 || lane == nullptr || lane->isInUse(), 0)) {
+        Slot* const lane = Threads::findFirst(&registry_, hash_);
+        if (__builtin_expect(takesSecondLane(head) || lane == nullptr || lane->isInUse(), 0)) {
             return postElsewhere(head, bytes, policy, write);
         }
         return postToOwn(*lane, head, bytes, policy, write);
@@ -236,9 +244,10 @@ public:
     /// Call it when the program ends in a signal handler, which may have interrupted a post of its
     /// thread: the back end would wait for that record.
     void withdrawOwnPost() noexcept {
-        for (const Registry* const registry : registries_) {
-            if (Slot* const own = Threads::find(registry, Threads::hash(registry))) {
-                own->withdraw();
+        if (Slot* const own = Threads::find(&registry_, hash_)) {
+            own->withdraw();
+            if (own->second != nullptr) {
+                own->second->withdraw();
             }
         }
     }
@@ -246,9 +255,7 @@ public:
     /// Rejects later posts, and those that wait for room.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);
-        for (Registry* const registry : registries_) {
-            registry->forEach([](Slot& slot) { slot.wakeOwner(); });
-        }
+        registry_.forEach([](Slot& slot) { slot.wakeOwner(); });
         wake();
     }
     [[nodiscard]] const Atomic<bool>& closed() const noexcept { return closed_; }
@@ -261,12 +268,12 @@ public:
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
-        const LaneCounts counts = totals([&](const Slot& slot, const LaneCounts& its) {
+        const LaneCounts counts = registry_.counts([&](const Slot& slot, const LaneCounts& its) {
             thread_statistics lane = statisticsOf(slot, its);
             sum.messages += lane.messages;
             sum.bytes += lane.bytes;
-            if (&slot != &slot.registry.shared()) {
-                lane.errors = &slot.registry != registries_.front();
+            if (&slot != &registry_.shared()) {
+                lane.errors = slot.isSecond;
                 ++sum.lanes;
                 visit(lane);
             }
@@ -288,31 +295,24 @@ public:
     void resetRejected() { reset(rejectedBefore_, &LaneCounts::rejected); }
 
     /// The number of lanes of threads.
-    [[nodiscard]] std::size_t laneCount() const noexcept {
-        std::size_t count = 0;
-        for (Registry* const registry : registries_) {
-            count += registry->laneCount();
-        }
-        return count;
-    }
+    [[nodiscard]] std::size_t laneCount() const noexcept { return registry_.laneCount(); }
 
-    /// The lanes of records with laneOf(head) == 0.
-    [[nodiscard]] Registry& registry() noexcept { return *registries_.front(); }
+    [[nodiscard]] Registry& registry() noexcept { return registry_; }
 
     // ---- Fork
 
     /// The forking thread calls lock() while no thread is in a call under "Back end". After fork()
     /// it calls unlock() in both processes; a child that uses the queue calls resetInChild() first.
-    void lock() noexcept { forEachRegistry(&Registry::lock); }
-    void unlock() noexcept { forEachRegistry(&Registry::unlock); }
+    void lock() noexcept { registry_.lock(); }
+    void unlock() noexcept { registry_.unlock(); }
 
     /// Empties the queue, because the parent emits the earlier records. Resets all counts.
     void resetInChild() {
-        order_.emplace(registries_);
+        order_.emplace(registry_);
         // Relaxed, both: there is one thread.
         droppedBefore_.store(0, std::memory_order_relaxed);
         rejectedBefore_.store(0, std::memory_order_relaxed);
-        forEachRegistry(&Registry::resetInChild);
+        registry_.resetInChild();
     }
 
 private:
@@ -338,22 +338,6 @@ private:
     static constexpr const char* oneBackEnd =
         "a second thread or a callback is in a back-end call: one thread at a time may poll, emit "
         "and wait";
-
-    static typename Order::Registries makeRegistries(const RecordQueueOptions& options) {
-        const LaneLimits limits{options.laneMessages, options.laneBytes & ~std::size_t{7},
-                                sizeof(Head)};
-        typename Order::Registries made{};
-        for (Registry*& registry : made) {
-            registry = new Registry(limits);
-        }
-        return made;
-    }
-
-    void forEachRegistry(void (Registry::*call)() noexcept) noexcept {
-        for (Registry* const registry : registries_) {
-            (registry->*call)();
-        }
-    }
 
     // ---- A post
 
@@ -473,29 +457,27 @@ private:
         return attempt;
     }
 
-    /// Posts to another lane than the thread's first one, on a thread without a lane, or inside
-    /// another post.
+    /// Posts to the second lane, on a thread without a lane, or inside another post.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postElsewhere(const Head& head, std::size_t bytes,
                                                           Overflow policy, Write& write) {
-        Registry& registry = *registries_[laneOf(head)];
-        Slot* lane = Threads::find(&registry, Threads::hash(&registry));
-        if (lane == nullptr) {
-            // Null if the thread is ending or memory is exhausted.
-            lane = sluice::detail::resultOrDefault([&] { return Threads::add(registry); });
-        }
+        // Null if the thread is ending or memory is exhausted.
+        Slot* const lane = sluice::detail::resultOrDefault([&] {
+            Slot* const own =
+                Threads::findOr(&registry_, hash_, [&] { return Threads::add(registry_); });
+            return own != nullptr && takesSecondLane(head) ? &registry_.secondOf(*own) : own;
+        });
         if (lane != nullptr && !lane->isInUse()) {
             return postToOwn(*lane, head, bytes, policy, write);
         }
         return postToShared(head, bytes, policy, write);
     }
 
-    /// One lock for all levels: two threads with two locks could wait for each other.
+    /// One lock for all records: two threads with two locks could wait for each other.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
-        Registry& registry = *registries_.front();
-        Slot& lane = registry.shared();
-        while (typename Registry::SharedGuard guard = registry.lockShared()) {
+        Slot& lane = registry_.shared();
+        while (typename Registry::SharedGuard guard = registry_.lockShared()) {
             PostAttempt attempt = tryPostRarely(lane, head, bytes, write);
             if (attempt == PostAttempt::full && policy == Overflow::dropOldest && !isClosed() &&
                 evictFor(lane, sizeIn(lane, bytes))) {
@@ -515,7 +497,7 @@ private:
                 lane.awaitRoom(closed_, soon(), [] { return true; });
             }
         }
-        registry.countSharedRejected();
+        registry_.countSharedRejected();
         return SendResult::full;
     }
 
@@ -543,17 +525,8 @@ private:
 
     // ---- Numbers
 
-    /// Calls visit(slot, counts) for each lane, under a lock.
-    template <class Visit>
-    LaneCounts totals(Visit visit) const {
-        LaneCounts sum;
-        for (Registry* const registry : registries_) {
-            sum += registry->counts(visit);
-        }
-        return sum;
-    }
     [[nodiscard]] LaneCounts totals() const {
-        return totals([](const auto&, const LaneCounts&) {});
+        return registry_.counts([](const auto&, const LaneCounts&) {});
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
@@ -578,8 +551,8 @@ private:
     }
 
     // Read by each post, seldom written.
-    const typename Order::Registries registries_;  ///< by laneOf(head)
-    const std::size_t hash_;                       ///< of the first registry, for ThreadSlots
+    Registry& registry_;
+    const std::size_t hash_;  ///< of the registry, for ThreadSlots
     const RoomMaker roomMaker_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end

@@ -59,8 +59,8 @@ struct file_rotation {
 
     /// Limits of the rotated files, also those of earlier runs; 0: no limit. set_rotation() and
     /// each rotation, after its hook, delete the oldest files beyond a limit. The time of the last
-    /// write decides; a time in the future counts as the oldest. Files with other names, such as
-    /// those that the hook has renamed or compressed, are neither counted nor deleted.
+    /// write decides; a time in the future counts as the oldest. Links, folders and files with
+    /// other names, such as those that the hook has compressed, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
@@ -179,10 +179,10 @@ public:
         return rotated;
     }
 
-    /// Deletes the oldest rotated files beyond the limits. Returns an error for each file that was
-    /// not deleted. Any thread may call it at any time.
-    std::vector<std::string> deleteOld(const file_rotation& limits) const {
-        std::vector<std::string> errors;
+    /// Deletes the oldest rotated files beyond the limits. Returns the errors. Any thread may call
+    /// it at any time.
+    std::string deleteOld(const file_rotation& limits) const {
+        std::string errors;
         const std::time_t now = spdlog::log_clock::to_time_t(spdlog::log_clock::now());
         std::vector<Rotated> files = findRotated(now, errors);
         std::sort(files.rbegin(), files.rend());
@@ -196,8 +196,8 @@ public:
                 (limits.max_total_bytes != 0 && bytes > limits.max_total_bytes) ||
                 (limits.max_age.count() != 0 && now - written > limits.max_age.count());
             if (isOver && ::unlink(name.c_str()) != 0 && errno != ENOENT) {
-                errors.emplace_back(
-                    spdlog::spdlog_ex("Failed deleting file " + name, errno).what());
+                errors += (errors.empty() ? "" : "; ");
+                errors += spdlog::spdlog_ex("Failed deleting file " + name, errno).what();
             }
         }
         return errors;
@@ -209,14 +209,14 @@ private:
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     /// Finds the rotated files in the folder, also those of earlier runs.
-    std::vector<Rotated> findRotated(std::time_t now, std::vector<std::string>& errors) const {
+    std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
         const std::size_t base = stem.rfind('/') + 1;  // 0 without a folder
         const spdlog::filename_t folder = base == 0 ? "./" : stem.substr(0, base);
         const std::unique_ptr<::DIR, int (*)(::DIR*)> entries(::opendir(folder.c_str()),
                                                               &::closedir);
         if (entries == nullptr) {
-            errors.emplace_back(spdlog::spdlog_ex("Failed reading folder " + folder, errno).what());
+            errors = spdlog::spdlog_ex("Failed reading folder " + folder, errno).what();
         }
         const std::string_view front = std::string_view(stem).substr(base);
         std::vector<Rotated> found;
@@ -228,7 +228,8 @@ private:
             if (name.size() > around && name.substr(0, front.size()) == front &&
                 name.substr(name.size() - extension.size()) == extension &&
                 isTime(name.substr(front.size(), name.size() - around)) &&
-                ::lstat((folder + entry->d_name).c_str(), &status) == 0) {
+                ::lstat((folder + entry->d_name).c_str(), &status) == 0 &&
+                S_ISREG(status.st_mode)) {
                 found.emplace_back(status.st_mtime <= now, status.st_mtime, name.size(),
                                    folder + entry->d_name, status.st_size);
             }
@@ -553,55 +554,51 @@ private:
     }
 
     /// Calls the hook for newly rotated files, without a lock, then deletes old ones. Throws the
-    /// first exception of the hook.
+    /// first exception of the hook. If the hook runs already, its caller does the rest.
     void callHooks() {
         if (__builtin_expect(!rotates_, 1)) {
             return;
         }
-        std::vector<spdlog::filename_t> names;
-        {
-            const Guard guard(mutex_);
-            names.swap(rotated_);
-            inHooks_ += names.size();
-        }
         std::exception_ptr first;
-        for (const spdlog::filename_t& name : names) {
+        const auto attempt = [&first](const auto& action) {
             try {
-                if (rotation_.after_rotation) {
-                    rotation_.after_rotation(name);
-                }
+                action();
             } catch (...) {
                 first = first ? first : std::current_exception();
             }
+        };
+        std::unique_lock<Mutex> lock(mutex_);
+        if (isInHook_) {
+            return;
         }
-        bool isLast = false;  // the hooks of other threads still use their files
-        if (!names.empty()) {
-            const Guard guard(mutex_);
-            inHooks_ -= names.size();
-            isLast = inHooks_ == 0 && rotated_.empty();
+        while (!rotated_.empty()) {
+            isInHook_ = true;
+            const std::vector<spdlog::filename_t> names = std::exchange(rotated_, {});
+            lock.unlock();
+            for (const spdlog::filename_t& name : names) {
+                if (rotation_.after_rotation) {
+                    attempt([&] { rotation_.after_rotation(name); });
+                }
+            }
+            attempt([this] { deleteOld(); });
+            lock.lock();
         }
-        if (isLast) {
-            deleteOld();
-        }
+        isInHook_ = false;
+        lock.unlock();
         if (first) {
             std::rethrow_exception(first);
         }
     }
 
-    /// Deletes old files. The next write() throws the errors, each only once.
+    /// Deletes old files. The next write() throws the errors.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {
             return;
         }
-        const std::vector<std::string> errors = file_.deleteOld(rotation_);
+        const std::string errors = file_.deleteOld(rotation_);
         const Guard guard(mutex_);
-        for (const std::string& error : errors) {
-            if (std::find(told_.begin(), told_.end(), error) == told_.end()) {
-                told_.push_back(error);
-                complaint_ += (complaint_.empty() ? "" : "; ") + error;
-            }
-        }
+        complaint_ += (complaint_.empty() || errors.empty() ? "" : "; ") + errors;
     }
 
     /// Writes the buffer. After an error the lines stay in it, and a later write() throws.
@@ -681,9 +678,8 @@ private:
     file_rotation rotation_;  ///< changes only before the first record
     Time nextDay_ = Time::max();
     std::vector<spdlog::filename_t> rotated_;  ///< old files whose hook is due
-    std::size_t inHooks_ = 0;                  ///< old files whose hook runs
-    std::string complaint_;          ///< the errors of the last rotation, for the next write()
-    std::vector<std::string> told_;  ///< errors of deleteOld() so far
+    bool isInHook_ = false;                    ///< a thread calls hooks
+    std::string complaint_;  ///< the errors of the last rotation, for the next write()
     std::unique_ptr<spdlog::formatter> formatter_;
     spdlog::memory_buf_t buffer_;
     std::size_t begun_ = 0;              ///< bytes of the first line that are in the file

@@ -24,7 +24,7 @@ using CounterWord = StdPlatform::WideWord;
 template <class Platform = StdPlatform>
 class SingleWriterCounter {
 public:
-    [[gnu::always_inline]] void add(std::uint64_t n) noexcept {
+    SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
         // A mask instead of a cast, because -Wuseless-cast warns about a cast between equal types.

@@ -23,6 +23,34 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+// What the headers use beyond C++17. `[[gnu::...]]` attributes are hints that cl may ignore.
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)
+#define SLUICE_UNLIKELY(...) static_cast<bool>(__VA_ARGS__)
+#define SLUICE_UNREACHABLE() __assume(false)
+#define SLUICE_ALWAYS_INLINE [[msvc::forceinline]]
+#define SLUICE_INLINE_LAMBDA
+#define SLUICE_FUNCTION_TEXT __FUNCSIG__
+#if defined(_M_X64)
+#define SLUICE_LOWEST_BIT(word) static_cast<unsigned>(_tzcnt_u64(word))
+#define SLUICE_PREFETCH(address, forWrite) _mm_prefetch(static_cast<const char*>(address), 1)
+#define SLUICE_PAUSE() _mm_pause()
+#else
+#define SLUICE_LOWEST_BIT(word) static_cast<unsigned>(_CountTrailingZeros64(word))
+#define SLUICE_PREFETCH(address, forWrite) __prefetch(address)
+#define SLUICE_PAUSE() __yield()
+#endif
+#else
+#define SLUICE_LIKELY(...) __builtin_expect(static_cast<bool>(__VA_ARGS__), 1)
+#define SLUICE_UNLIKELY(...) __builtin_expect(static_cast<bool>(__VA_ARGS__), 0)
+#define SLUICE_UNREACHABLE() __builtin_unreachable()
+#define SLUICE_ALWAYS_INLINE [[gnu::always_inline]]
+#define SLUICE_INLINE_LAMBDA __attribute__((always_inline))
+#define SLUICE_FUNCTION_TEXT __PRETTY_FUNCTION__
+#define SLUICE_LOWEST_BIT(word) static_cast<unsigned>(__builtin_ctzll(word))
+#define SLUICE_PREFETCH(address, forWrite) __builtin_prefetch(address, forWrite)
+#endif
 
 #if !defined(__GLIBCXX__) || defined(_GLIBCXX_HAS_GTHREADS)
 #define SLUICE_HAS_THREADS 1
@@ -77,13 +105,13 @@ inline void prefetchForWrite(const void* address) noexcept {
     // Every x86-64 processor accepts `prefetchw`; the oldest ones ignore the instruction.
     asm volatile("prefetchw (%0)" : : "r"(address));
 #else
-    __builtin_prefetch(address, 1);
+    SLUICE_PREFETCH(address, 1);
 #endif
 }
 
 /// Prefetches the cache line of `address` for reading. The prefetch never faults.
 inline void prefetchForRead(const void* address) noexcept {
-    __builtin_prefetch(address, 0);
+    SLUICE_PREFETCH(address, 0);
 }
 
 /// Pauses for a moment between two polls of a shared location. cpuPause() never blocks and orders
@@ -92,7 +120,9 @@ inline void prefetchForRead(const void* address) noexcept {
 /// A pause takes 40-140 cycles on x86, 10-50 on AArch64, and none elsewhere. AArch64 executes
 /// `isb`, because `yield` does nothing on AArch64 cores without hardware threads.
 inline void cpuPause() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(SLUICE_PAUSE)
+    SLUICE_PAUSE();
+#elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("yield\n\tisb" ::: "memory");
@@ -260,10 +290,9 @@ public:
 template <class Kernel = detail::MembarrierKernel>
 class BasicAsymmetricFence {
 public:
-    [[gnu::always_inline]] static void light() noexcept {
+    SLUICE_ALWAYS_INLINE static void light() noexcept {
         // Relaxed: the fence's choice publishes no other data, and is made only once.
-        if (__builtin_expect(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier,
-                             1)) {
+        if (SLUICE_LIKELY(shared_.choice.load(std::memory_order_relaxed) == Choice::membarrier)) {
             detail::compilerBarrier();
         } else {
             lightUnlessMembarrier();
@@ -272,7 +301,7 @@ public:
 
     /// Runs light() if light() is a compiler barrier. Returns false and does nothing if a full
     /// fence is needed, so that the inlined caller needs no stack frame.
-    [[gnu::always_inline]] static bool tryLight() noexcept {
+    SLUICE_ALWAYS_INLINE static bool tryLight() noexcept {
         const Choice choice =
             shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
         detail::compilerBarrier();
@@ -301,7 +330,7 @@ private:
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
     /// Chooses the fence before main(), because registering a process with several threads takes
-    /// the kernel about 15 ms.
+    /// Linux about 15 ms. Compilers without the attribute leave the choice to the first call.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {

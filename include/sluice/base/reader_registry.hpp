@@ -123,7 +123,7 @@ private:
                 group_ = std::exchange(next_, next_->next);
                 left_ = group_->taken.load(std::memory_order_acquire);  // E3
             }
-            const auto index = static_cast<unsigned>(__builtin_ctzll(left_));
+            const unsigned index = SLUICE_LOWEST_BIT(left_);
             left_ &= left_ - 1;
             return &group_->slots[index];
         }
@@ -168,7 +168,7 @@ public:
         ReadGuard& operator=(const ReadGuard&) = delete;
         ~ReadGuard() {
             entry_.store(idle_ ^ Slot::phase, std::memory_order_release);  // E1
-            if (__builtin_expect((idle_ & Slot::temporary) != 0, 0)) {
+            if (SLUICE_UNLIKELY((idle_ & Slot::temporary) != 0)) {
                 releaseTemporary(entry_);
             }
         }
@@ -199,7 +199,7 @@ public:
                       "enter() needs the address of an object that is aligned to 4 bytes");
         Entry& entry = slot.entries[0];
         const Word idle = entry.load(std::memory_order_relaxed);  // relaxed: its own
-        if (__builtin_expect(idle >= Slot::firstAddress, 0)) {
+        if (SLUICE_UNLIKELY(idle >= Slot::firstAddress)) {
             return enterInside(slot, where);
         }
         return ReadGuard(entry, idle, where);
@@ -437,7 +437,7 @@ private:
                                                   std::memory_order_relaxed)) {
             }
         }
-        Slot& slot = group->slots[__builtin_ctzll(bit)];
+        Slot& slot = group->slots[SLUICE_LOWEST_BIT(bit)];
         slot.taken = &group->taken;
         slot.bit = bit;
         // Relaxed: only compared with the address of the reading thread.

@@ -205,7 +205,7 @@ public:
     /// program in all builds, because the slot may belong to another push.
     template <class... Args>
     T& emplace(Args&&... args) {
-        if (__builtin_expect(remaining_ == 0 || message_ != nullptr, 0)) {
+        if (SLUICE_UNLIKELY(remaining_ == 0 || message_ != nullptr)) {
             misused("emplace needs a reservation that succeeded, is not committed and "
                     "holds no message yet");
         }
@@ -218,7 +218,7 @@ public:
 
     /// Publishes the message and moves to the next slot, if any. Misuse ends the program.
     void commit() noexcept {
-        if (__builtin_expect(message_ == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(message_ == nullptr)) {
             misused("commit without a message: call emplace first, commit once");
         }
         message_ = nullptr;

@@ -45,16 +45,16 @@ public:
 
     /// This thread's slot if the search finds it in its first entry, as it nearly always does; null
     /// otherwise. For paths where each instruction counts.
-    [[gnu::always_inline]] static Slot* findFirst(const Registry* registry,
-                                                  std::size_t hash) noexcept {
+    SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
+                                                std::size_t hash) noexcept {
         const View& mine = view();
         const Entry& entry = mine.entries[hash & mine.mask];
-        if (__builtin_expect(entry.registry != registry, 0)) {
+        if (SLUICE_UNLIKELY(entry.registry != registry)) {
             return nullptr;
         }
         Slot* const slot = entry.slot;
         if (slot == nullptr) {
-            __builtin_unreachable();  // an entry in use has a slot; spares the caller's test
+            SLUICE_UNREACHABLE();  // an entry in use has a slot; spares the caller's test
         }
         return slot;
     }
@@ -70,10 +70,10 @@ public:
         const View& mine = view();
         for (std::size_t i = hash;; ++i) {
             const Entry& entry = mine.entries[i & mine.mask];
-            if (__builtin_expect(entry.registry == registry, 1)) {
+            if (SLUICE_LIKELY(entry.registry == registry)) {
                 return entry.slot;
             }
-            if (__builtin_expect(entry.registry == nullptr, 0)) {
+            if (SLUICE_UNLIKELY(entry.registry == nullptr)) {
                 return makeSlot();
             }
         }

@@ -402,8 +402,8 @@ private:
     // ---- Publishing
 
     template <class T, class Options, class Waiting, class... Args>
-    [[gnu::always_inline]] SendResult publishOne(const Options& options, const Waiting& waiting,
-                                                 Args&&... args) {
+    SLUICE_ALWAYS_INLINE SendResult publishOne(const Options& options, const Waiting& waiting,
+                                               Args&&... args) {
         const auto build = [&](QueuedMessage& queued) {
             queued.template build<T>(std::forward<Args>(args)...);
         };
@@ -430,13 +430,13 @@ private:
     }
 
     template <Priority P, class Count, class Waiting, class Build>
-    [[gnu::always_inline]] Sent sendTo(std::size_t type, detail::OptionFields<Traits> fields,
-                                       Count count, const Waiting& waiting, const Build& build) {
-        const auto attempt = [&]() __attribute__((always_inline)) {
+    SLUICE_ALWAYS_INLINE Sent sendTo(std::size_t type, detail::OptionFields<Traits> fields,
+                                     Count count, const Waiting& waiting, const Build& build) {
+        const auto attempt = [&]() SLUICE_INLINE_LAMBDA {
             return trySendTo<P>(fields, count, build);
         };
         Sent sent = attempt();
-        if (__builtin_expect(sent.result != SendResult::ok, 0)) {
+        if (SLUICE_UNLIKELY(sent.result != SendResult::ok)) {
             const CallCheck::Scope call(publishers_);
             if constexpr (detail::dropsOldest<Traits, P> || canBlock ||
                           !std::is_same_v<Waiting, WaitByPolicy>) {
@@ -455,8 +455,8 @@ private:
     }
 
     template <Priority P, class Count, class Build>
-    [[gnu::always_inline]] Sent trySendTo(detail::OptionFields<Traits> fields, Count count,
-                                          const Build& build) {
+    SLUICE_ALWAYS_INLINE Sent trySendTo(detail::OptionFields<Traits> fields, Count count,
+                                        const Build& build) {
         RingOf<P>& ring = this->ring<P>();
         if constexpr (Traits::producers == Producers::one) {
             SLUICE_ASSERT(!isBuilding_,
@@ -469,7 +469,7 @@ private:
         const CallCheck::Scope call(publishers_);
         EndOfSend<P> end{*this};
         auto claim = ring.tryReserve(count);
-        if (__builtin_expect(!claim, 0)) {
+        if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
             // A running attempt keeps an SpscRing undrained, so the end of the attempt must notify.
             end.isDue = Traits::producers == Producers::one && isClosed;
@@ -479,7 +479,7 @@ private:
         struct CountThrown {  // before the claim frees its slots, so before the bus is drained
             EndOfSend<P>& end;
             const decltype(claim)& claimed;
-            [[gnu::always_inline]] ~CountThrown() {
+            SLUICE_ALWAYS_INLINE ~CountThrown() {
                 if (Traits::producers == Producers::many && !end.isOfMessage) {
                     end.bus.counts_.thrown(P, claimed.size());
                 }
@@ -512,7 +512,7 @@ private:
         bool isOfMessage = false;
         std::size_t committed = 0;
 
-        [[gnu::always_inline]] ~EndOfSend() {
+        SLUICE_ALWAYS_INLINE ~EndOfSend() {
             if constexpr (Traits::producers == Producers::one) {
                 bus.isBuilding_ = false;
             }
@@ -598,7 +598,7 @@ private:
         QueuedMessage& queued;
         ConsumeOutcome outcome = ConsumeOutcome::handled;
 
-        [[gnu::always_inline]] ~Delivery() {
+        SLUICE_ALWAYS_INLINE ~Delivery() {
             SLUICE_ASSERT(HandlerThread<Platform>::isHere(), "a handler has destroyed its bus");
             if (outcome == ConsumeOutcome::failed) {  // a visitor has thrown: also handled
                 bus.counts_.count(queued.typeIndex(), P, outcome);
@@ -614,7 +614,7 @@ private:
             queued.destroy();
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
-                if (__builtin_expect(--batch.untilChunk == 0, 0)) {
+                if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
                     // With dropOldest, the message no longer occupies a slot, so one slot is added.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
@@ -630,7 +630,7 @@ private:
         return consume<false>(std::min(max, slots), isOver, handle);
     }
     std::size_t discardIfStopped(std::size_t delivered) {
-        if (__builtin_expect(isStopped(), 0)) {
+        if (SLUICE_UNLIKELY(isStopped())) {
             (void)discard();
         }
         return delivered;
@@ -638,8 +638,8 @@ private:
 
     /// Passes up to `max` messages to handle(delivery) until isOver(). Returns their number.
     template <bool IsDiscarding, class IsOver, class Handle>
-    [[gnu::always_inline]] std::size_t consume(std::size_t max, const IsOver& isOver,
-                                               const Handle& handle) {
+    SLUICE_ALWAYS_INLINE std::size_t consume(std::size_t max, const IsOver& isOver,
+                                             const Handle& handle) {
         SLUICE_ASSERT(!consumer_.isHere(),
                       "a handler consumes from its own bus: let it return, and consume then");
         if (consumer_.isHere() || max == 0) {  // 0 would count as an empty poll
@@ -665,8 +665,8 @@ private:
     /// Serves the highest priority that has a message. The loop polls high after each message, but
     /// medium only after `patience` low messages, because a poll may take a publisher's cache line.
     template <class IsOver, class Handle>
-    [[gnu::always_inline]] std::size_t serveStrictly(Batch& batch, std::size_t max,
-                                                     const IsOver& isOver, const Handle& handle) {
+    SLUICE_ALWAYS_INLINE std::size_t serveStrictly(Batch& batch, std::size_t max,
+                                                   const IsOver& isOver, const Handle& handle) {
         constexpr std::size_t patience = 16;
         std::size_t left = max;
         bool isEnded = isOver();
@@ -674,7 +674,7 @@ private:
             served =
                 serve<Priority::high>(batch, left, handle, [&] { return !(isEnded = isOver()); });
             const auto isHighThere = ring<Priority::high>().arrival();
-            const auto untilHigh = [&]() __attribute__((always_inline)) {
+            const auto untilHigh = [&]() SLUICE_INLINE_LAMBDA {
                 return !(isEnded = isOver()) && !isHighThere();
             };
             if (served == 0 && !isEnded) {
@@ -693,10 +693,10 @@ private:
 
     /// Serves up to `max` messages of one priority, until keepGoing() returns false.
     template <Priority P, class Handle, class KeepGoing>
-    [[gnu::always_inline]] std::size_t serve(Batch& batch, std::size_t max, const Handle& handle,
-                                             const KeepGoing& keepGoing) {
+    SLUICE_ALWAYS_INLINE std::size_t serve(Batch& batch, std::size_t max, const Handle& handle,
+                                           const KeepGoing& keepGoing) {
         return ring<P>().consumeWhile(
-            [&](QueuedMessage & queued) __attribute__((always_inline)) {
+            [&](QueuedMessage& queued) SLUICE_INLINE_LAMBDA {
                 Delivery<P> delivery{*this, batch, queued};
                 if (queued.hasExpired() && !batch.isDiscarding) {
                     delivery.outcome = ConsumeOutcome::expired;
@@ -704,12 +704,11 @@ private:
                     handle(delivery);
                 }
             },
-            max,
-            [&]() __attribute__((always_inline)) { return passSlot<P>(batch) && keepGoing(); });
+            max, [&]() SLUICE_INLINE_LAMBDA { return passSlot<P>(batch) && keepGoing(); });
     }
 
     template <class Delivery>
-    [[gnu::always_inline]] void callHandlers(Delivery& delivery) noexcept {
+    SLUICE_ALWAYS_INLINE void callHandlers(Delivery& delivery) noexcept {
         QueuedMessage& queued = delivery.queued;
         queued.visit([&](auto& message) {
             using T = std::decay_t<decltype(message)>;
@@ -733,7 +732,7 @@ private:
     }
 
     template <class Delivery, class Visitor>
-    [[gnu::always_inline]] static void visit(Delivery& delivery, Visitor& visitor) {
+    SLUICE_ALWAYS_INLINE static void visit(Delivery& delivery, Visitor& visitor) {
         QueuedMessage& queued = delivery.queued;
         delivery.outcome = ConsumeOutcome::failed;  // unless the visitor returns
         queued.visit([&](auto& message) {
@@ -792,9 +791,8 @@ private:
     /// Wakes a publisher for the slot just freed. Without Overflow::block, a hint replaces a fence;
     /// endBatch() wakes publishers that the hint missed. Returns false if stop() ends the batch.
     template <Priority P>
-    [[gnu::always_inline]] bool passSlot(const Batch& batch) noexcept {
-        return (!canBlock &&
-                __builtin_expect(attention_.load(std::memory_order_relaxed) == 0, 1)) ||
+    SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
+        return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||
                attend<P>(batch);
     }
     template <Priority P>

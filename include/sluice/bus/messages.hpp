@@ -65,7 +65,7 @@ struct Messages {
     /// types are compiled as more likely.
     template <class F>
     static constexpr void visit(std::size_t index, F&& f) {
-        (void)((__builtin_expect(index == indexOf<Ts>, 1) ? (f(Type<Ts>{}), true) : false) || ...);
+        (void)((SLUICE_LIKELY(index == indexOf<Ts>) ? (f(Type<Ts>{}), true) : false) || ...);
     }
 };
 
@@ -302,9 +302,9 @@ public:
 
     /// Fills the header of the message whose slot `claim` owns.
     template <class Time, class Claim>
-    [[gnu::always_inline]] void complete(const OptionFields<Traits>& fields, Priority chosen,
-                                         [[maybe_unused]] const Time& time,
-                                         [[maybe_unused]] const Claim& claim) noexcept {
+    SLUICE_ALWAYS_INLINE void complete(const OptionFields<Traits>& fields, Priority chosen,
+                                       [[maybe_unused]] const Time& time,
+                                       [[maybe_unused]] const Claim& claim) noexcept {
         if constexpr (Traits::timeStamp != TimeStamp::none) {
             this->timeStamp = time.stamp();
         }

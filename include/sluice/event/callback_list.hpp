@@ -213,7 +213,7 @@ public:
 
     /// Dispatchers call callAll() with their copies of the arguments. Inlined, because saving
     /// registers would cost a quarter more instructions.
-    [[gnu::always_inline]] void callAll(Args&... args) const {
+    SLUICE_ALWAYS_INLINE void callAll(Args&... args) const {
         visitWhile([&](Node& node) {
             node.callback.get()(args...);
             if constexpr (detail::isDetected<detail::ContinueResult, Policies, Args...>) {
@@ -267,7 +267,7 @@ private:
 
     /// Calls visit(Node&) for each node until visit() returns false. Then returns false.
     template <class Visit>
-    [[gnu::always_inline]] bool visitWhile(Visit visit) const {
+    SLUICE_ALWAYS_INLINE bool visitWhile(Visit visit) const {
         Core* const own = core();
         if (own == nullptr) {
             return true;

@@ -210,7 +210,7 @@ private:
         if constexpr (Base::template canKeep<Arguments, A...>()) {
             return Arguments(std::forward<A>(args)...);
         } else {
-            __builtin_unreachable();  // the compiler has refused the call
+            SLUICE_UNREACHABLE();  // the compiler has refused the call
         }
     }
 

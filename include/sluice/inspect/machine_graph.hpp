@@ -11,11 +11,11 @@ namespace sluice::detail {
 /// The compiler's text of a function, with the name of the template argument.
 template <class Type>
 constexpr std::string_view textOfType() noexcept {
-    return __PRETTY_FUNCTION__;
+    return SLUICE_FUNCTION_TEXT;
 }
 template <auto Function>
 constexpr std::string_view textOfFunction() noexcept {
-    return __PRETTY_FUNCTION__;
+    return SLUICE_FUNCTION_TEXT;
 }
 
 /// Returns the name of the template argument in `text`. `known` is the text of the same function
@@ -45,7 +45,7 @@ constexpr std::string_view lastName(std::string_view name) noexcept {
 /// Returns the name of a type, without namespaces.
 template <class Type>
 constexpr std::string_view typeName() noexcept {
-    return lastName(argumentIn(textOfType<Type>(), textOfType<void>(), "void"));
+    return lastName(argumentIn(textOfType<Type>(), textOfType<double>(), "double"));
 }
 
 /// Returns the name of a function, without namespaces and classes.

@@ -477,7 +477,7 @@ private:
 
     /// Formats a record into the buffer. The record is lost if this throws.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
-        if (__builtin_expect(buffer_.size() >= mostUnwritten, 0)) {
+        if (SLUICE_UNLIKELY(buffer_.size() >= mostUnwritten)) {
             makeRoom(guard, message);
         }
         if (rotates_ && isNextDay(message.time)) {
@@ -556,7 +556,7 @@ private:
     /// Calls the hook for newly rotated files, without a lock, then deletes old ones. Throws the
     /// first exception of the hook. If the hook runs already, its caller does the rest.
     void callHooks() {
-        if (__builtin_expect(!rotates_, 1)) {
+        if (SLUICE_LIKELY(!rotates_)) {
             return;
         }
         std::exception_ptr first;
@@ -612,11 +612,11 @@ private:
 
     void write(const Guard& guard) {
         writeBuffer(guard, buffer_.size());
-        if (__builtin_expect(lost_ != reported_, 0)) {
+        if (SLUICE_UNLIKELY(lost_ != reported_)) {
             addNotice();
             writeBuffer(guard, buffer_.size());
         }
-        if (__builtin_expect(!complaint_.empty(), 0)) {
+        if (SLUICE_UNLIKELY(!complaint_.empty())) {
             throw spdlog::spdlog_ex(std::exchange(complaint_, {}));
         }
     }

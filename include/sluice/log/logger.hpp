@@ -119,12 +119,12 @@ private:
     void join(const std::weak_ptr<backend>& by);
 
     template <class Write>
-    [[gnu::always_inline]] void post(detail::RecordHead& head, spdlog::level::level_enum level,
-                                     std::size_t size, Write&& write) {
+    SLUICE_ALWAYS_INLINE void post(detail::RecordHead& head, spdlog::level::level_enum level,
+                                   std::size_t size, Write&& write) {
         if (flushes(level)) {
             head.flags |= detail::RecordHead::flushes | detail::RecordHead::hasFields;
         }
-        if (__builtin_expect((head.flags & detail::RecordHead::hasFields) != 0, 0)) {
+        if (SLUICE_UNLIKELY((head.flags & detail::RecordHead::hasFields) != 0)) {
             postRarely(head, size, write);
         } else {
             postBytes(head, size, std::forward<Write>(write));
@@ -151,7 +151,7 @@ private:
             head.logger = &handle(&head).state();
             posted = frontend_->post(head, size, policy_, std::forward<Write>(write));
         }
-        if (__builtin_expect(posted == SendResult::closed, 0)) {
+        if (SLUICE_UNLIKELY(posted == SendResult::closed)) {
             reportEnd("async log: the back end doesn't exist anymore");
         }
     }
@@ -169,7 +169,7 @@ private:
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
         // Acquire: a thread that reads the key sees its handle.
-        if (__builtin_expect(handleKey_.load(std::memory_order_acquire) != wanted, 0)) {
+        if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {
             refresh(wanted, head);
         }
         return handle_;
@@ -272,7 +272,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());
-    if (__builtin_expect(message.payload.size() == begin.size(), 0) && should_backtrace()) {
+    if (SLUICE_UNLIKELY(message.payload.size() == begin.size()) && should_backtrace()) {
         const std::string_view text(message.payload.data(), message.payload.size());
         if (text == begin || text == end) {
             detail::CallerState::setTracing(text == begin);

@@ -366,9 +366,9 @@ private:
 
     /// Writes the piece at `at` and returns its end, or null if spdlog must write it. `fraction`:
     /// nanoseconds of the second.
-    [[gnu::always_inline]] char* write(const Step& step, const spdlog::details::log_msg& message,
-                                       std::uint32_t fraction, const spdlog::memory_buf_t& to,
-                                       char* at) const {
+    SLUICE_ALWAYS_INLINE char* write(const Step& step, const spdlog::details::log_msg& message,
+                                     std::uint32_t fraction, const spdlog::memory_buf_t& to,
+                                     char* at) const {
         const auto name = message.logger_name;
         switch (step.kind) {
         case Kind::text:

@@ -90,7 +90,7 @@ public:
     /// Returns a block with undefined content, or null if the pool is exhausted.
     [[nodiscard]] void* tryAllocate() noexcept {
         void* const block = Core::tryTake(Threads::findFirst(core_.get(), hash_));
-        if (__builtin_expect(block == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(block == nullptr)) {
             return takeOrGrow();
         }
         detail::openMemory(block, options_.blockSize);
@@ -101,7 +101,7 @@ public:
     /// assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
-        if (__builtin_expect(block == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(block == nullptr)) {
             detail::failToAllocate(options_);
         }
         return block;
@@ -117,7 +117,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        if (__builtin_expect(!Core::tryGive(Threads::findFirst(core_.get(), hash_), block), 0)) {
+        if (SLUICE_UNLIKELY(!Core::tryGive(Threads::findFirst(core_.get(), hash_), block))) {
             giveElsewhere(block);
         }
     }
@@ -204,10 +204,10 @@ struct Magazine {
     /// Returns false if the magazine is full. Ends the program if `block` is already on top.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
-        if (__builtin_expect(blocks[old] == block, 0)) {
+        if (SLUICE_UNLIKELY(blocks[old] == block)) {
             failFreedTwice(block);
         }
-        if (__builtin_expect(old == Rounds, 0)) {
+        if (SLUICE_UNLIKELY(old == Rounds)) {
             return false;
         }
         blocks[old + 1] = block;
@@ -218,7 +218,7 @@ struct Magazine {
     void* tryPop() noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         void* const block = blocks[old];
-        if (__builtin_expect(block != nullptr, 1)) {
+        if (SLUICE_LIKELY(block != nullptr)) {
             count.store(old - 1, std::memory_order_relaxed);
         }
         return block;
@@ -368,7 +368,7 @@ public:
 
     /// Takes a block from the loaded magazine or the spare. Returns null if both are empty.
     static void* tryTake(Slot* slot) noexcept {
-        if (__builtin_expect(slot == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;
         }
         void* const spare = slot->spare.load(std::memory_order_relaxed);
@@ -381,13 +381,13 @@ public:
 
     /// Puts a block into the loaded magazine or the spare. Returns false if both are full.
     static bool tryGive(Slot* slot, void* block) noexcept {
-        if (__builtin_expect(slot == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
         }
         SLUICE_ASSERT(!slot->first()->holds(block) && !slot->second()->holds(block),
                       freedTwice(block).text);
         if (void* const spare = slot->spare.load(std::memory_order_relaxed)) {
-            if (__builtin_expect(spare == block, 0)) {
+            if (SLUICE_UNLIKELY(spare == block)) {
                 failFreedTwice(block);
             }
             return slot->first()->tryPush(block);
@@ -584,7 +584,7 @@ private:
 
     Magazine* takeEmpty(const Guard& /*guard*/) noexcept {
         Magazine* const magazine = empties_.tryPop();
-        if (__builtin_expect(magazine == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(magazine == nullptr)) {
             failForeign();  // more free blocks than the pool has blocks
         }
         return magazine;
@@ -665,7 +665,7 @@ private:
     }
     Slab& slabOf(const void* block) noexcept {
         const std::ptrdiff_t index = indexOf(block);
-        if (__builtin_expect(index < 0, 0)) {
+        if (SLUICE_UNLIKELY(index < 0)) {
             failForeign();
         }
         return slabs_[static_cast<std::size_t>(index)];

@@ -255,7 +255,7 @@ public:
     /// Returns a buffer held only by the caller, or null if all buffers are in use.
     Slot* acquire() noexcept {
         Slot* const slot = free_.take();
-        if (__builtin_expect(slot == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(slot == nullptr)) {
             exhausted.fetch_add(1, std::memory_order_relaxed);  // relaxed: a figure
             return nullptr;
         }

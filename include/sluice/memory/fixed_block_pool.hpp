@@ -66,7 +66,7 @@ public:
     /// Returns a block with undefined content, or null if all blocks are in use.
     [[nodiscard]] void* tryAllocate() noexcept {
         Node* const node = free_.take();
-        if (__builtin_expect(node == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(node == nullptr)) {
             exhausted_.fetch_add(1, std::memory_order_relaxed);
             return nullptr;
         }
@@ -81,7 +81,7 @@ public:
     /// assertion handler.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
-        if (__builtin_expect(block == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(block == nullptr)) {
             detail::failToAllocate(options_);
         }
         return block;
@@ -94,7 +94,7 @@ public:
         }
         SLUICE_ASSERT(owns(block), detail::noBlockAt(block).text);
         Node& node = nodes_.first[slab_.indexOf(block, layout_)];
-        if (__builtin_expect(node.next.load(std::memory_order_relaxed) != used, 0)) {
+        if (SLUICE_UNLIKELY(node.next.load(std::memory_order_relaxed) != used)) {
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);

@@ -114,7 +114,7 @@ private:
         result.isExact = options.capacity <= options.exactUpTo;
         result.prefault = options.prefault;
         result.hugePages = options.hugePages;
-        result.name = options.name != nullptr ? options.name : __PRETTY_FUNCTION__;
+        result.name = options.name != nullptr ? options.name : SLUICE_FUNCTION_TEXT;
         result.onLeak = options.onLeak;
         return result;
     }

@@ -65,7 +65,7 @@ public:
     /// Like allocate(), but without a virtual call.
     [[nodiscard]] void* allocateBytes(std::size_t bytes, std::size_t alignment) {
         void* const block = tryAllocateBytes(bytes, alignment);
-        if (__builtin_expect(block == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(block == nullptr)) {
             detail::allocationError("a PoolResource is exhausted or has no pool for this size",
                                     bytes, options_.largestBlock);
         }
@@ -132,8 +132,14 @@ private:
         if (need > largest) {
             return poolCount;
         }
-        const auto bits = static_cast<unsigned>(__builtin_clz(static_cast<unsigned>(need - 1)));
-        return 32 - bits - 4;
+#if defined(_MSC_VER) && !defined(__clang__)
+        unsigned long highest = 0;
+        (void)_BitScanReverse64(&highest, need - 1);
+#else
+        const auto highest =
+            31U ^ static_cast<unsigned>(__builtin_clz(static_cast<unsigned>(need - 1)));
+#endif
+        return highest - 3;
     }
 
     static PoolResourceOptions checked(const PoolResourceOptions& options) {

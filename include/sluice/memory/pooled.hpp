@@ -36,7 +36,7 @@ public:
     // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);
-        if (__builtin_expect(memory == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(memory == nullptr)) {
             detail::allocationError("no memory for an object of a Pooled class", size, 0);
         }
         return memory;

@@ -343,8 +343,8 @@ public:
     SendResult tryEmplace(Args&&... args) {
         SLUICE_ASSERT(isOpen(), "a push through a producer handle that was closed, moved from or "
                                 "never assigned: get one from producer()");
-        return __builtin_expect(isOpen(), 1) ? lane_->ring.tryEmplace(std::forward<Args>(args)...)
-                                             : SendResult::closed;
+        return SLUICE_LIKELY(isOpen()) ? lane_->ring.tryEmplace(std::forward<Args>(args)...)
+                                       : SendResult::closed;
     }
 
     /// Gives up the lane; idempotent.

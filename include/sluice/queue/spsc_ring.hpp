@@ -103,11 +103,11 @@ public:
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         if constexpr (detail::nothrowBuildable<T, Args...>()) {
             const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
-            if (__builtin_expect(isKnownFree(tail), 1)) {
+            if (SLUICE_LIKELY(isKnownFree(tail))) {
                 // Relaxed: the fences of E3 order the store of the announcement before the load.
                 announced_.store(Positions::next(tail), std::memory_order_relaxed);
-                if (__builtin_expect(Platform::Fence::tryLight(), 1) &&
-                    __builtin_expect(!closed_.load(std::memory_order_relaxed), 1)) {
+                if (SLUICE_LIKELY(Platform::Fence::tryLight()) &&
+                    SLUICE_LIKELY(!closed_.load(std::memory_order_relaxed))) {
                     slots_.at(tail).construct(std::forward<Args>(args)...);
                     tail_.store(Positions::next(tail), std::memory_order_release);  // E1 publish
                     return SendResult::ok;
@@ -434,7 +434,7 @@ private:
                       "a push while a reservation is open: commit or drop the reservation first");
         constexpr auto ahead = static_cast<Index>(prefetchDistance * Positions::one);
         const auto known = static_cast<Index>(limit_ - tail);
-        if (__builtin_expect(known > ahead, 1)) {
+        if (SLUICE_LIKELY(known > ahead)) {
             if constexpr (prefetchDistance != 0) {
                 prefetchForWrite(&slots_.at(static_cast<Index>(tail + ahead)));
             }

@@ -144,7 +144,7 @@ private:
 
     void signalIfArmed() noexcept {
         // Relaxed: E1's fences order this load after the write of the condition.
-        if (__builtin_expect(isArmed(arming_.load(std::memory_order_relaxed)), 0)) {
+        if (SLUICE_UNLIKELY(isArmed(arming_.load(std::memory_order_relaxed)))) {
             signal();
         }
     }

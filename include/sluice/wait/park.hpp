@@ -187,7 +187,7 @@ public:
         return readyAwake(ready) || readyAsleep(ready, deadline);
     }
 
-    [[gnu::always_inline]] void notifyAll() noexcept {
+    SLUICE_ALWAYS_INLINE void notifyAll() noexcept {
         if (hasAnybody()) {
             wakeAll();
         }
@@ -330,7 +330,7 @@ private:
     }
 
     /// Returns true if there may be waiters to notify.
-    [[gnu::always_inline]] bool hasAnybody() const noexcept {
+    SLUICE_ALWAYS_INLINE bool hasAnybody() const noexcept {
         Platform::Fence::light();
         // Relaxed: E1's fences order this load after the write of the condition.
         return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed)) != 0;

@@ -8,6 +8,8 @@
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(_MSC_VER)
+#include <intrin.h>
 #endif
 
 namespace sluice::wire::detail {
@@ -54,14 +56,31 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
     return ~crc;
 }
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__)
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(_M_X64)
 
 [[nodiscard]] inline bool hasCrcInstruction() noexcept {
+#if defined(_MSC_VER)  // without the run-time library of the builtin
+    static const bool found = [] {
+        int registers[4] = {};
+        __cpuid(registers, 1);
+        return (static_cast<unsigned>(registers[2]) & 1U << 20U) != 0;
+    }();
+    return found;
+#else
     return __builtin_cpu_supports("sse4.2");
+#endif
 }
 
+#if defined(_MSC_VER) && !defined(__clang__)
+[[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
+    return _mm_crc32_u64(sum, word);
+}
+[[nodiscard]] inline std::uint64_t crcOf1(std::uint64_t sum, unsigned char byte) noexcept {
+    return _mm_crc32_u8(static_cast<std::uint32_t>(sum), byte);
+}
+#else
 // Assembler, because in a build for any x86-64 processor the compiler has no built-in functions for
 // these instructions.
 [[nodiscard]] inline std::uint64_t crcOf8(std::uint64_t sum, std::uint64_t word) noexcept {
@@ -72,6 +91,7 @@ inline constexpr std::array<CrcTable, 8> crcTables = makeCrcTables();
     __asm__("crc32b %1, %k0" : "+r"(sum) : "q"(byte));
     return sum;
 }
+#endif
 
 #else
 
@@ -167,7 +187,7 @@ inline constexpr std::array<CrcTable, 4> crcShift = makeCrcShift();
 /// used in any build.
 [[nodiscard]] inline std::uint32_t crc32c(const unsigned char* bytes, std::size_t size,
                                           std::uint32_t crc = 0) noexcept {
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(_M_X64) || defined(__aarch64__)
     if (hasCrcInstruction()) {
         return crc32cByInstruction(bytes, size, crc);
     }

@@ -217,7 +217,7 @@ public:
     void handled(Point stamp, Priority priority, Counts& counts) noexcept {
         if constexpr (isCached && Traits::statistics) {
             Pending& pending = pending_[indexOf(priority)];
-            if (__builtin_expect(stamp != pending.stamp, 0)) {
+            if (SLUICE_UNLIKELY(stamp != pending.stamp)) {
                 endRun(pending);
                 pending.stamp = stamp;
             }

@@ -157,8 +157,8 @@ public:
 
     /// Calls each handler, failed(exception) if a handler throws, or none() without handlers.
     template <class Failed, class None>
-    [[gnu::always_inline]] void callAll(Consumer& consumer, const Failed& failed, const None& none,
-                                        Args... args) noexcept {
+    SLUICE_ALWAYS_INLINE void callAll(Consumer& consumer, const Failed& failed, const None& none,
+                                      Args... args) noexcept {
         if (version_.get() != seenVersion_) {
             renew();
         }
@@ -167,7 +167,7 @@ public:
             return;
         }
         callOne(mine_.entries[0], consumer, failed, args...);
-        if (__builtin_expect(mine_.count != 1, 0)) {
+        if (SLUICE_UNLIKELY(mine_.count != 1)) {
             callOthers(consumer, failed, args...);
         }
         consumer.handler.store(nullptr, std::memory_order_release);  // E3
@@ -227,8 +227,8 @@ private:
     }
 
     template <class Failed>
-    [[gnu::always_inline]] void callOne(const Entry& entry, Consumer& consumer,
-                                        [[maybe_unused]] const Failed& failed, Args... args) {
+    SLUICE_ALWAYS_INLINE void callOne(const Entry& entry, Consumer& consumer,
+                                      [[maybe_unused]] const Failed& failed, Args... args) {
         Slot& slot = *entry.slot;
         // Release: a thread that awaits the end of the previous handler acquires this store.
         consumer.handler.store(&slot, std::memory_order_release);  // E3
@@ -244,7 +244,7 @@ private:
 #else
             slot.callable(args...);
 #endif
-            if (__builtin_expect(slot.endsWithCall, 0)) {
+            if (SLUICE_UNLIKELY(slot.endsWithCall)) {
                 slot.endsWithCall = false;
                 finish(slot);
             }

@@ -55,7 +55,7 @@ public:
             if (entry == nullptr) {
                 return nullptr;
             }
-            if (__builtin_expect(Equal()(entry->key, key), 1)) {
+            if (SLUICE_LIKELY(Equal()(entry->key, key))) {
                 return &entry->value;
             }
         }

@@ -585,7 +585,7 @@ public:
 
     /// Calls handle(event) for each event, and destroys the event even if handle() throws.
     template <class Handle>
-    [[gnu::always_inline]] void useUp(Handle handle) {
+    SLUICE_ALWAYS_INLINE void useUp(Handle handle) {
         Passage passage(*this);
         while (store_ != nullptr && !passage.walk.isAtEnd()) {
             const UsedUp event{passage};

@@ -210,8 +210,8 @@ protected:
     using Same = std::enable_if_t<true, T>;
 
     template <class Result, class... Args>
-    [[gnu::always_inline]] static void callAll(PrototypeTag<Result(Args...)> prototype,
-                                               const List& list, Same<Args>... args) {
+    SLUICE_ALWAYS_INLINE static void callAll(PrototypeTag<Result(Args...)> prototype,
+                                             const List& list, Same<Args>... args) {
         listFor(prototype, list).callAll(args...);
     }
 

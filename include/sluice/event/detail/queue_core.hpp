@@ -206,7 +206,7 @@ protected:
 
     // Inlined with useUp(), so that a visitor's variables can stay in registers.
     template <class Handle>
-    [[gnu::always_inline]] Outcome harvest(Amount amount, Handle handle) {
+    SLUICE_ALWAYS_INLINE Outcome harvest(Amount amount, Handle handle) {
         Batch events(store_, amount);
         events.useUp(handle);
         return {events.size(), events.isOrphaned()};

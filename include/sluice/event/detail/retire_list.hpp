@@ -338,7 +338,7 @@ private:
         RetireList<Threading>& retired;
         ~Leaving() {
             Readers::fence();  // E1
-            if (__builtin_expect(retired.hasAny(), 0) && retired.isDue()) {
+            if (SLUICE_UNLIKELY(retired.hasAny()) && retired.isDue()) {
                 retired.collect();
             }
         }

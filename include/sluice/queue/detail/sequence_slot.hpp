@@ -35,7 +35,7 @@ struct SequenceSlot {
 
     /// Constructs and publishes the message of position `p`. Skips `p` if the constructor throws.
     template <class... Args>
-    [[gnu::always_inline]] void fill(Index p, Args&&... args) {
+    SLUICE_ALWAYS_INLINE void fill(Index p, Args&&... args) {
         struct PublishGuard {
             Sequence& word;
             Index sequence;
@@ -178,7 +178,7 @@ private:
 
     /// Claims up to `max` consecutive positions.
     template <class Max>
-    [[gnu::always_inline]] SlotClaim<Index> claim(Max max) noexcept {
+    SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
         // A compare-exchange waits for all earlier stores. Each push therefore prefetches the slot
         // that a push this many positions later will write.

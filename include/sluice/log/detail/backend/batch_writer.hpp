@@ -208,7 +208,7 @@ private:
 
     /// The size of the fields at the beginning of the payload, with their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
-        if (__builtin_expect((head.flags & RecordHead::hasFields) == 0, 1)) {
+        if (SLUICE_LIKELY((head.flags & RecordHead::hasFields) == 0)) {
             return 0;
         }
         FieldWriter::Prefix prefix;
@@ -275,7 +275,7 @@ private:
         for (const Printed& printed : printed_) {
             const spdlog::string_view_t text(text_.data() + printed.begin, printed.size);
             run_[printed.message].payload = text;
-            if (__builtin_expect(printed.hasFields, 0)) {
+            if (SLUICE_UNLIKELY(printed.hasFields)) {
                 fields_[next++].payload = text;
             }
         }
@@ -464,7 +464,7 @@ public:
         const Stamp limit = queue_.poll();
         reached_ = limit;
         readClocks(begun_);
-        if (__builtin_expect(limit == endOfTime, 0)) {
+        if (SLUICE_UNLIKELY(limit == endOfTime)) {
             // The clock has restarted. Later batches run the actions, which may be newer than the
             // poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
@@ -497,7 +497,7 @@ public:
 
     /// Flushes the sinks and passes the lock to the threads that wait for it, if any.
     void letOthersIn(Guard& guard) noexcept {
-        if (__builtin_expect(lock_.isWanted(), 0)) {
+        if (SLUICE_UNLIKELY(lock_.isWanted())) {
             flushAll();
             lock_.letOthersIn(guard);
         }

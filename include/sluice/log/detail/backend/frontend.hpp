@@ -207,7 +207,7 @@ public:
         const Overflow allowed =
             policy == Overflow::block && isInBatch() ? Overflow::reject : policy;
         const SendResult posted = queue_.post(head, bytes, allowed, std::forward<Write>(write));
-        if (__builtin_expect(posted != SendResult::ok, 0)) {
+        if (SLUICE_UNLIKELY(posted != SendResult::ok)) {
             countRejected(head, posted);
         }
         ensureWritten();
@@ -264,7 +264,7 @@ protected:
     /// Sequentially consistent, like setMode(), a record's announcement and the poll of the lanes.
     /// So if a thread reads the old mode, the worker's last poll sees the thread's record.
     void ensureWritten() noexcept {
-        if (__builtin_expect(mode_.load(std::memory_order_seq_cst) != Mode::worker, 0) &&
+        if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {
             writeHere();
         }

@@ -119,7 +119,7 @@ public:
 
     /// The system's number of the calling thread.
     static std::uint32_t thread() noexcept {
-        if (__builtin_expect(state().thread_ == 0, 0)) {
+        if (SLUICE_UNLIKELY(state().thread_ == 0)) {
             findThread();
         }
         return state().thread_;

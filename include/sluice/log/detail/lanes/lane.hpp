@@ -239,7 +239,7 @@ public:
         // Relaxed: the owner reads its own writes.
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
         const std::uint64_t count = word_.load(std::memory_order_relaxed) >> 1U;
-        if (__builtin_expect(tail + footprint > tailLimit_ || count == countLimit_, 0)) {
+        if (SLUICE_UNLIKELY(tail + footprint > tailLimit_ || count == countLimit_)) {
             return reserveBeyond(footprint);
         }
         return ring_.get() + (tail & mask_);
@@ -261,7 +261,7 @@ public:
         auto& frame = const_cast<RecordFrame&>(frameAt(record));
 
         const Stamp stamp = Clock::announceThenNow(word_, word | announced);  // E1
-        if (__builtin_expect(closed.load(std::memory_order_seq_cst), 0)) {
+        if (SLUICE_UNLIKELY(closed.load(std::memory_order_seq_cst))) {
             word_.store(word, std::memory_order_relaxed);  // relaxed: nothing was published
             return endOfTime;
         }

@@ -290,7 +290,7 @@ public:
             note(reader, !wasStalled && reader.isStalled());
         }
         before_ = now;
-        if (__builtin_expect(hasRestarted_, 0)) {
+        if (SLUICE_UNLIKELY(hasRestarted_)) {
             watermark_ = endOfTime;
         } else {
             watermark_ = watermark_ == endOfTime ? low : std::max(watermark_, low);
@@ -374,7 +374,7 @@ private:
             marks_.note(found);
             reader.lane().marks().note(found);
         }
-        if (__builtin_expect(isNewStall, 0)) {
+        if (SLUICE_UNLIKELY(isNewStall)) {
             marks_.noteStall();
             reader.lane().marks().noteStall();
         }
@@ -424,7 +424,7 @@ private:
         const RecordFrame& frame = frameAt(record);
         const std::byte* payload = record + payloadAt;
         std::size_t size = frame.payloadSize;
-        if (__builtin_expect(frame.isLarge(), 0)) {
+        if (SLUICE_UNLIKELY(frame.isLarge())) {
             LargePayload* const block = largePayloadAt(record, sizeof(Head));
             payload = block->bytes();
             size = block->size;

@@ -131,7 +131,7 @@ public:
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
         Slot* const lane = Threads::findFirst(&registry_, hash_);
-        if (__builtin_expect(takesSecondLane(head) || lane == nullptr || lane->isInUse(), 0)) {
+        if (SLUICE_UNLIKELY(takesSecondLane(head) || lane == nullptr || lane->isInUse())) {
             return postElsewhere(head, bytes, policy, write);
         }
         return postToOwn(*lane, head, bytes, policy, write);
@@ -141,11 +141,11 @@ public:
     template <class Write>
     PostAttempt tryPost(RecordLane& lane, const Head& head, std::size_t bytes, Write& write) {
         const RecordSize size = sizeIn(lane, bytes);
-        if (__builtin_expect(size.isLarge, 0)) {
+        if (SLUICE_UNLIKELY(size.isLarge)) {
             return tryPostLarge(lane, head, bytes, write);
         }
         std::byte* const record = lane.reserve(size.footprint);
-        if (__builtin_expect(record == nullptr, 0)) {
+        if (SLUICE_UNLIKELY(record == nullptr)) {
             return PostAttempt::full;
         }
         write(fill(record, head, bytes, size.footprint));
@@ -156,7 +156,7 @@ public:
     static RecordSize sizeIn(const RecordLane& lane, std::size_t bytes) noexcept {
         // The sum does not overflow, because no object is so large.
         const std::size_t footprint = Order::payloadAt + roundUpTo8(bytes);
-        if (__builtin_expect(footprint > lane.limits().bytes, 0)) {
+        if (SLUICE_UNLIKELY(footprint > lane.limits().bytes)) {
             return {leastBytes, true};
         }
         return {footprint, false};
@@ -346,7 +346,7 @@ private:
                          Write& write) {
         lane.setInUse(true);
         const PostAttempt attempt = tryPost(lane, head, bytes, write);
-        const SendResult posted = __builtin_expect(attempt == PostAttempt::ok, 1)
+        const SendResult posted = SLUICE_LIKELY(attempt == PostAttempt::ok)
                                       ? SendResult::ok
                                       : postWithoutRoom(lane, head, bytes, policy, write, attempt);
         lane.setInUse(false);
@@ -365,7 +365,7 @@ private:
     PostAttempt publish(RecordLane& lane, std::byte* record) noexcept {
         const Stamp stamp = lane.publish(record, closed_);
         notifyBackEnd();  // also after close(): the back end may wait for the announced record
-        if (__builtin_expect(stamp == endOfTime, 0)) {
+        if (SLUICE_UNLIKELY(stamp == endOfTime)) {
             return PostAttempt::closed;
         }
         Clock::waitUntilPast(stamp);

@@ -46,7 +46,7 @@ public:
 
     /// Reads the clock after all accesses before the call.
     static Stamp now() noexcept {
-        if (__builtin_expect(usesCounter(), 1)) {
+        if (SLUICE_LIKELY(usesCounter())) {
             return readCounterLast();
         }
         PortableFence::heavy();
@@ -55,8 +55,7 @@ public:
 
     /// Reads the clock before all loads after the call.
     static Stamp nowThenLoad() noexcept {
-        const Stamp ticks =
-            __builtin_expect(usesCounter(), 1) ? readCounterFirst() : readSystemClock();
+        const Stamp ticks = SLUICE_LIKELY(usesCounter()) ? readCounterFirst() : readSystemClock();
         PortableFence::heavy();
         return ticks;
     }
@@ -64,7 +63,7 @@ public:
     /// Waits until any later now() returns more than `stamp`. Does nothing with the counter of
     /// x86-64, which ticks faster than threads can communicate.
     static void waitUntilPast(Stamp stamp) noexcept {
-        if (__builtin_expect(!usesCounter() || !counterIsFast, 0)) {
+        if (SLUICE_UNLIKELY(!usesCounter() || !counterIsFast)) {
             while (now() <= stamp) {
             }
         }
@@ -74,7 +73,7 @@ public:
     static bool usesCounter() noexcept {
         // Relaxed: the choice never changes.
         const Source source = shared_.source.load(std::memory_order_relaxed);
-        return __builtin_expect(source == Source::counter, 1) ||
+        return SLUICE_LIKELY(source == Source::counter) ||
                (source == Source::undecided && decide());
     }
 

@@ -110,25 +110,3 @@ def test_tables_sort_by_the_figures_and_not_by_their_text(visit):
     opened.page.keyboard.press("Enter")
     assert opened.column(table, 1) == sorted(ascending)
 
-
-@pytest.mark.parametrize("phone", [PHONE, SMALL_PHONE])
-def test_a_phone_need_not_scroll_sideways(visit, phone):
-    opened = visit(viewport=phone)
-    assert opened.page.evaluate("document.documentElement.scrollWidth") == phone["width"]
-    wide = "[...document.querySelectorAll('.chart svg')].map(e => e.getBoundingClientRect().right)"
-    assert max(opened.page.evaluate(wide)) <= phone["width"]
-    size = "getComputedStyle(document.querySelector('.role-mark.mark-text text')).fontSize"
-    assert opened.page.evaluate(size) == "12px"
-
-
-def test_it_prints_on_white_with_every_part_unfolded(visit, folder):
-    opened = visit(scheme="dark")
-    opened.page.emulate_media(media="print", color_scheme="dark")
-    assert opened.colour("body", "backgroundColor") == "rgb(255, 255, 255)"
-    assert opened.colour(".role-mark.mark-text text", "fill") == "rgb(0, 0, 0)"
-    folded = opened.page.locator("details:not([open])").count()
-    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert opened.page.locator("details:not([open])").count() == 0
-    opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert opened.page.locator("details:not([open])").count() == folded > 0
-    opened.page.pdf(path=folder / "print.pdf", prefer_css_page_size=True)

@@ -36,14 +36,6 @@ def test_the_gate_passes_fails_and_refuses(run, saved):
     assert run("gate", saved(run_of(2, credible=False), "bad.json"), *gate)[0] == 2
 
 
-def test_undecided_passes_with_a_warning(run, saved):
-    base, new = saved(run_of(1), "base.json"), saved(run_of(2, 1.05), "new.json")
-    status, out, err = run("gate", new, "--baseline", base)
-    assert status == 0
-    assert "| undecided |" in out
-    assert "1 undecided, so not shown to have held" in err
-
-
 def test_compares_in_markdown(run, saved, tmp_path):
     base, new = saved(run_of(1), "base.json"), saved(run_of(2, 2.0), "new.json")
     status, out, _ = run("compare", base, new)
@@ -51,23 +43,6 @@ def test_compares_in_markdown(run, saved, tmp_path):
     assert re.search(r"\n\| spsc, ours/Ring \| (1\.9|2\.0)\d+ \|.*\| \*\*slower\*\* \|\n", out)
     assert run("compare", base, new, "--markdown", tmp_path / "table.md")[1] == ""
     assert (tmp_path / "table.md").read_text(encoding="utf-8") == out
-
-
-def test_a_file_as_markdown_begins_with_its_credibility(run, saved):
-    status, out, _ = run("export", saved(sample.whole()), "--format", "markdown")
-    assert status == 0
-    assert out.startswith("**Credible: no** - 1 result is INVALID; 1 result is UNRELIABLE.")
-    assert "| peer/Slow | INVALID |" in out
-    assert "A demonstration, not a result. Rejected: ours/Ring 87.2%" in out
-    assert "Absent: absent/Queue (not compiled in" in out
-
-
-# The arguments, the commit, whether it was clean, and the hash of the program.
-def test_what_to_type_to_measure_again(run, saved):
-    status, out, _ = run("reproduce", saved(run_of(1)))
-    assert status == 0
-    assert "hash 89abcdef01234567" in out
-    assert out.endswith("git checkout 0123456789abcdef\n./dev bench queues --rounds 10\n")
 
 
 def test_checks_files(run, saved):

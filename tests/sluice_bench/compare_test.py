@@ -82,13 +82,6 @@ def test_refuses_to_compare_kinds(pair):
         compare.changes(*pair(run_of(1), raw))
 
 
-def test_refuses_different_cpus(pair):
-    other = run_of(2)
-    other["environment"]["cpu"] = "Another CPU"
-    with pytest.raises(BadInput, match="measured on different CPUs"):
-        compare.changes(*pair(run_of(1), other))
-
-
 def test_says_why_a_result_is_not_compared(pair):
     base = run_of(1)
     new = run_of(2, names=[*NAMES[1:], "peer/New"])
@@ -119,11 +112,6 @@ def test_compares_tails(pair):
     assert only(compare.changes(*pair(tails(1), tails(2)), "p99")).verdict == "slower"
 
 
-def test_refuses_a_metric_that_no_file_has(pair):
-    with pytest.raises(BadInput, match="no result has the metric 'cycles'"):
-        compare.changes(*pair(run_of(1), run_of(2)), "cycles")
-
-
 @pytest.mark.parametrize(
     ("factor", "outcome"),
     [(1.0, "pass"), (1.3, "regression"), (0.7, "improvement"), (1.05, "undecided")],
@@ -148,16 +136,6 @@ def test_the_gate_does_not_pass_what_was_measured_otherwise(pair):
     outcomes = [each.outcome for each in gate.gate(*pair(run_of(1), new), 0.05)]
     assert outcomes[0] == "undecided"
     assert {*outcomes[1:]} <= {"pass", "undecided"}
-
-
-def test_the_gate_does_not_pass_a_metric_that_is_gone(pair):
-    new = run_of(1)
-    for each in new["results"][0]["rounds"]:
-        each["perf"] = None
-    judged = gate.gate(*pair(run_of(1), new), 0.05, "instructions")
-    assert [each.outcome for each in judged[:2]] == ["undecided", "pass"]
-    judged = gate.gate(*pair(new, run_of(1)), 0.05, "instructions")
-    assert [each.outcome for each in judged[:2]] == ["no instructions", "pass"]
 
 
 def test_the_gate_is_not_passed_by_what_fails_or_is_gone(pair):

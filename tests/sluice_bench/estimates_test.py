@@ -1,6 +1,5 @@
 """Whether the verdicts can be relied on: two equal things, and things that differ by a tenth."""
 
-import numpy as np
 import pytest
 from sample import noise
 from sluice_bench import estimates
@@ -41,11 +40,6 @@ def test_two_equal_subjects_are_rarely_told_apart(ratio, rounds):
     assert wrong <= 0.05 * TRIALS
 
 
-def test_processes_that_differ_are_rarely_told_apart():
-    verdicts = [by_process(seed).verdict() for seed in range(TRIALS)]
-    assert sum(verdict in ("faster", "slower") for verdict in verdicts) <= 0.05 * TRIALS
-
-
 @pytest.mark.parametrize("ratio", [paired, unpaired, by_process])
 def test_a_slowdown_of_a_tenth_is_found(ratio):
     verdicts = [ratio(seed, SLOWER).verdict() for seed in range(TRIALS)]
@@ -75,9 +69,3 @@ def test_equal_rounds_are_the_same():
     assert estimates.paired_ratio([5.0] * 10, [5.0] * 10).verdict() == "same"
     assert unpaired(7, rounds=400).verdict() == "same"
 
-
-def test_few_rounds_have_no_interval():
-    assert estimates.paired_ratio([2.0] * 5, [1.0] * 5) == estimates.Ratio(2.0, 0.0, np.inf)
-    three = estimates.unpaired_ratio([[2.0]] * 3, [[1.0]] * 3)
-    assert three == estimates.Ratio(2.0, 0.0, np.inf)
-    assert estimates.median_interval([3.0, 1.0, 2.0]) == estimates.Interval(2.0, 1.0, 3.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sample
-from sample import failed, result
+from sample import result
 from sluice_bench import evidence
 from sluice_bench.record import BadInput
 
@@ -81,10 +81,6 @@ def test_a_ratio_of_an_unsteady_scenario_is_marked_and_explained(tree):
     text = tree.write(two(), machine=[{"scenario": "spsc", "steady": False}])
     assert f"{RATIO}{evidence.JOINED}\\* |" in text
     assert "\n\\* unsteady\n" in text
-
-
-def test_an_invalid_result_shows_as_such(tree):
-    assert "| INVALID |" in tree.write([two()[0], failed("spsc", "peer/Queue")])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import pytest
 import sample
 from sluice_bench import contents, page
-from sluice_bench import record as record_module
 from sluice_bench.charts import Charts
 
 
@@ -85,20 +84,6 @@ def test_every_subject_is_there_with_what_became_of_it(whole):
     assert "not compiled in; configure with -DABSENT=<folder>" in text
 
 
-def test_it_loads_nothing(whole):
-    assert whole.loads == ["data:,"]
-
-
-def test_other_axes_of_figures_are_logarithmic_and_say_so(whole):
-    for chart in whole.charts:
-        for axis in [*all_values(chart, "x"), *all_values(chart, "y")]:
-            scale = axis.get("scale", {})
-            if axis.get("field") in ("value", "low", "at") and scale.get("type") == "log":
-                assert "logarithmic" in axis["title"]
-            elif axis.get("field") == "value" and scale:
-                assert scale.get("zero") is True or scale.get("domainMin") == 0
-
-
 def rows_of(chart):
     """The rows of all its data; points of single rounds and of percentile curves are no figures."""
     rows = [each for rows in all_values(chart, "values") for each in rows if isinstance(each, dict)]
@@ -110,18 +95,6 @@ def test_every_subject_is_drawn_and_the_failed_one_in_its_place(whole):
     assert {*sample.MEMBERS} <= {each["subject"] for each in rows if each.get("value")}
     failed = {each["subject"] for each in rows if each.get("label") == "INVALID"}
     assert failed == {"peer/Slow"}
-
-
-# Machine, program, parameters and inequalities are on the page.
-def test_the_page_tells_the_whole_environment(whole):
-    words = whole.words[whole.words.index("Environment", whole.words.index("Subjects") + 9) :]
-    for name in record_module.ENVIRONMENT:
-        assert words[words.index(name.replace("_", " ")) + 1] != ""
-    for value in ("3200", "32768", "performance", "89abcdef01234567", "g++ 12.2.0"):
-        assert value in words
-    text = " ".join(whole.words)
-    assert "message bytes 64, capacity 4096, producers 1" in text
-    assert "topology: spsc / mpmc" in text
 
 
 # A result in which we lose stands where any other does, and no word takes sides.
@@ -153,6 +126,3 @@ def test_the_demonstration_is_neither_drawn_nor_ranked(loaded, whole):
     assert whole.words[index + 2] == "All figures"
     assert any("87.2% rejected" in word for word in whole.words)
 
-
-def test_a_file_without_results_has_a_page(loaded):
-    assert "0 results, invalid: 0." in " ".join(shown(loaded, sample.content([])).words)

@@ -29,12 +29,6 @@ class AmalgamateTest(PlantedTree):
                    "#include <ctime>")
         self.assertEqual(amalgamate(self.root, "a").count("#include <ctime>"), 2)
 
-    def test_has_a_header_of_its_own_that_is_included_under_a_condition(self):
-        self.plant("include/sluice/b.hpp", "#ifdef B", "#include <sluice/a/x.hpp>", "#endif")
-        self.plant("include/sluice/a/x.hpp", "#pragma once", "struct X {};")
-        text = amalgamate(self.root, "b")
-        self.assertEqual(text.count("struct X {};"), 1)
-        self.assertLess(text.index("struct X {};"), text.index("#ifdef B"))
 
 
 if __name__ == "__main__":

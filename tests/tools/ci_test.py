@@ -47,11 +47,6 @@ class CiTest(PlantedTree):
         )
         return run.returncode, run.stdout.splitlines()
 
-    def test_adds_up_what_the_verbs_count(self):
-        self.says("count", 0, "5 passed, 0 failed, 3 skipped")
-        status, lines = self.run_ci()
-        self.assertEqual((status, lines[-1]), (0, "23 passed, 0 failed, 3 skipped"))
-
     def test_runs_in_a_build_the_suites_of_its_column(self):
         self.run_ci()
         calls = (self.root / "calls").read_text().splitlines()
@@ -87,16 +82,6 @@ class CiTest(PlantedTree):
         for line in ("[ RUN      ] A.fails", "expected 1, got 2", "[ RUN      ] A.hangs"):
             self.assertIn(line, end)
         self.assertNotIn("A.passes", "".join(end))
-
-    def test_says_the_failing_test_and_its_output_again_at_the_end(self):
-        self.says(
-            "test", 8, "1/2 Test: bus.A.b ...***Failed 0.1 sec", "expected 1, got 2",
-            "The following tests FAILED:", "\t  1 - bus.A.b (Failed)", "1 passed, 1 failed",
-        )
-        _, lines = self.run_ci()
-        end = lines[lines.index("##### ./dev test failed"):]
-        self.assertIn("\t  1 - bus.A.b (Failed)", end)
-        self.assertIn("expected 1, got 2", end)
 
     def test_says_the_last_lines_of_a_verb_that_names_no_test(self):
         self.says("check", 1, "In dev line 3:", "SC2086 (info): Double quote", "dev: refused: scripts")

@@ -7,7 +7,6 @@ import check_file
 
 COMPILER = [os.environ.get("CXX", "c++"), "-std=c++17"]
 CONTROL = ("#if CASE == 0", "int fine = 1;")
-TEMPLATE = 'template <class T> void put() { static_assert(sizeof(T) == 0, "refused here"); }'
 
 
 class CompileFailTest(PlantedTree):
@@ -28,14 +27,6 @@ class CompileFailTest(PlantedTree):
             "#endif",
         )
         self.assertEqual(problems, [])
-
-    def test_refuses_a_file_without_control_or_without_cases(self):
-        (problem,) = self.problems(
-            "#if CASE == 1", "// EXPECT: refused", 'static_assert(1 > 2, "refused");', "#endif"
-        )
-        self.assertIn("positive control is needed", problem)
-        (problem,) = self.problems(*CONTROL, "#endif")
-        self.assertIn("no case that must be refused", problem)
 
     def test_names_the_case_that_compiles(self):
         problems = self.problems(

@@ -86,13 +86,6 @@ class CountTest(PlantedTree):
         self.assertRegex(failed[0], r"bus/full: 306\.3 .* 2\.1% above .* 300: mend it, or raise")
         self.assertEqual(self.out.splitlines()[-1], "1 passed, 1 failed")
 
-    def test_hints_at_a_budget_that_is_far_too_high(self):
-        self.dump = dump(*EMPTY, *counted("ring/push", 30.2), *counted("bus/full", 275))
-        self.assertEqual(self.count(), 0)
-        hints = [line for line in self.out.splitlines() if line.startswith("hint")]
-        self.assertEqual(len(hints), 1)
-        self.assertRegex(hints[0], r"ring/push: 30\.2 .* lower it to 31 ")
-
     def test_a_path_without_a_budget_fails_and_says_which_line_is_missing(self):
         self.budgets.remove("bus/full 300")
         self.assertEqual(self.count(), 1)
@@ -105,15 +98,6 @@ class CountTest(PlantedTree):
                               "exit 1")
         self.assert_refused("did not finish", "a push was refused")
 
-    def test_counts_the_paths_that_contain_the_word(self):
-        self.assertEqual(self.count("Ring"), 0)
-        self.assertEqual(self.out.splitlines()[-1], "1 passed, 0 failed")
-        command = (self.root / "command").read_text(encoding="utf-8")
-        self.assertTrue(command.endswith("./program ring/push\n"), command)
-
-    def test_refuses_another_processor(self):
-        with mock.patch.object(platform, "machine", return_value="aarch64"):
-            self.assert_refused("the budgets are for x86_64; this machine is aarch64")
 
 
 if __name__ == "__main__":

@@ -51,9 +51,6 @@ class DevTest(PlantedTree):
         self.assert_refuses([""], "there is no verb ''; the verbs are")
         self.assert_refuses(["tset"], "there is no verb 'tset'; the verbs are: setup demo test")
 
-    def test_names_an_unknown_part_of_the_nightly_tests_and_the_parts(self):
-        self.assert_refuses(["nightly", "fuz"], "no part 'fuz' of the nightly tests; the parts are:")
-
     def test_refuses_arguments_that_a_verb_does_not_take(self):
         self.assert_refuses(["ram", "now"], "'ram' takes no arguments")
         self.assert_refuses(["test", "a", "b"], "one regular expression at most")
@@ -62,12 +59,6 @@ class DevTest(PlantedTree):
         self.dev("test")
         self.assertIn("--build --preset dev", self.calls.read_text())
         self.assertNotIn("disable=1", self.calls.read_text())
-
-    def test_builds_without_the_cache_where_it_cannot_be_written(self):
-        self.cache = self.plant("occupied", "a file, so no folder") / "ccache"
-        run = self.dev("test")
-        self.assertIn("cannot be written", run.stdout)
-        self.assertRegex(self.calls.read_text(), r"--build --preset dev .*disable=1")
 
     def test_builds_without_the_cache_where_it_does_not_work(self):
         for failing in ('[ "$1" = --get-config ] || exit 1', "exit 1"):

@@ -68,11 +68,6 @@ sluice::Subscription listenForAnotherType(FullBus& bus) {
 #elif CASE == 14
 // EXPECT: the types of a bus stand in a list
 sluice::Bus<Sample, Alarm> listless;
-#elif CASE == 15
-// EXPECT: the message cannot be made from these arguments
-SendResult giveTooMuch(FullBus& bus) {
-    return bus.emplace<Alarm>(1, 2);
-}
 #elif CASE == 17
 // EXPECT: a handler's captures take more than handlerSize of the traits
 sluice::Subscription captureMuch(FullBus& bus) {

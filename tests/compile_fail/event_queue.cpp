@@ -62,11 +62,6 @@ bool leaveTheEventOut(Queue<int, ExcludingPolicies>& queue) {
 bool nameTheEventTwice(Queue<int, IncludingPolicies>& queue) {
     return queue.enqueue(1, 2);
 }
-#elif CASE == 5
-// EXPECT ONLY: deleted( member)? function .*enqueue
-bool giveTooManyArguments(Queue<int>& queue) {
-    return queue.enqueue(1, 2, 3);
-}
 #elif CASE == 8
 // EXPECT ONLY: enqueue\(\): the queue keeps a copy of each argument, and cannot make one of these
 bool leaveWhatCannotBeCopied(Pointers& queue, std::unique_ptr<int>& pointer) {

@@ -57,9 +57,6 @@ void use(const std::unique_ptr<int>& owner) {
 #elif CASE == 5
 // EXPECT: AnyId: the Digester cannot digest this type; specialise it, or pass a std::string
 const AnyHashableId id = "open";
-#elif CASE == 6
-// EXPECT: AnyId: the Digester cannot digest this type
-const AnyHashableId id = Opaque();
 #elif CASE == 7
 // EXPECT: the target must be a callback list, an event dispatcher or an event queue
 void use(Other& other) {
@@ -77,15 +74,5 @@ EVENTPP_MAKE_EVENT(Move, Event, 1, (int, getX, setX, resetX));
 // EXPECT: the Callback has no operator ==, as std::function has none: choose a comparable
 bool use(const List& list) {
     return sluice::hasListener(list, listen);
-}
-#elif CASE == 15
-// EXPECT: argumentAdapter: Prototype must be a function type, R\(Args...\)
-void use() {
-    sluice::argumentAdapter<int>([](int) {})(1);
-}
-#elif CASE == 17
-// EXPECT ONLY: deleted( member)? function .*enqueue
-void use(sluice::void_enqueue::EventQueue<int, void(char)>& queue) {
-    return queue.enqueue(1, 2, 3);
 }
 #endif

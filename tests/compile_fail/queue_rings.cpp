@@ -76,11 +76,6 @@ bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpscLanes<int>>& queue) {
 bool popFragile(sluice::MpmcRing<Fragile, 8>& ring) {
     return ring.tryPop().has_value();
 }
-#elif CASE == 22
-// EXPECT: tryPop\(\) of MpscLanes would lose a message whose move constructor throws
-bool popFragile(sluice::MpscLanes<Fragile>& lanes) {
-    return lanes.tryPop().has_value();
-}
 #elif CASE == 23
 // EXPECT: tryPop\(\) of MpscLanes would lose a message
 struct OwnFragile : Fragile {
@@ -99,11 +94,6 @@ void addWithoutMember(sluice::WaitSet& set,
 // EXPECT: tryPop\(\) of MpmcLanes would lose a message whose move constructor throws
 bool popFragile(sluice::MpmcLanes<Fragile>& lanes) {
     return lanes.tryPop().has_value();
-}
-#elif CASE == 26
-// EXPECT ONLY: each producer of this queue has a handle: push through .producer\(\).
-bool pushWithoutAHandle(sluice::BlockingQueue<sluice::MpmcLanes<int>>& queue) {
-    return queue.push(3) == sluice::SendResult::ok;
 }
 #elif CASE == 27
 // EXPECT: tryPopAll\(\) would lose messages if an assignment throws

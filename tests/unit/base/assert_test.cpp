@@ -29,23 +29,10 @@ TEST(AssertTest, EvaluatesTheConditionOnceOrWithNdebugNever) {
 #endif
 }
 
-TEST(AssertTest, TakesWhateverConvertsToBoolExplicitly) {
-    struct Answer {
-        explicit operator bool() const { return true; }
-    };
-    SLUICE_ASSERT(Answer(), "never printed");
-}
-
 TEST(AssertTest, HandlerIsHandedBackByTheNextInstallation) {
     EXPECT_EQ(setAssertionHandler(&printAllOf), nullptr);
     EXPECT_EQ(setAssertionHandler(nullptr), &printAllOf);
     EXPECT_EQ(setAssertionHandler(nullptr), nullptr);
-}
-
-TEST(AssertDeathTest, FailureSpeaksInOneLineAndAborts) {
-    const AssertionFailure failure{"1 > 2", "swap them", "some.cpp", 17};
-    EXPECT_EXIT(failAssertion(failure), testing::KilledBySignal(SIGABRT),
-                "^sluice: swap them \\[1 > 2\\] at some\\.cpp:17\n(qemu: [^\n]*\n)?$");
 }
 
 TEST(AssertDeathTest, HandlerReplacesTheLineAndThenAbortFollows) {

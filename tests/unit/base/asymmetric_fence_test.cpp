@@ -11,11 +11,6 @@
 #include <thread>
 #include <vector>
 
-#if defined(__linux__)
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
-
 namespace sluice {
 namespace {
 
@@ -204,23 +199,6 @@ TEST(MembarrierTest, RefusedCommandLeavesErrnoAlone) {
     EXPECT_FALSE(detail::MembarrierKernel::call(noSuchCommand));
     EXPECT_EQ(errno, 7);
 }
-
-#if defined(__linux__)
-TEST(AsymmetricFenceTest, WorksInTheChildOfAFork) {
-    AsymmetricFence::heavy();
-    const pid_t child = ::fork();
-    ASSERT_NE(child, -1);
-    if (child == 0) {
-        AsymmetricFence::light();
-        AsymmetricFence::heavy();
-        ::_exit(AsymmetricFence::isAsymmetric() == earlyUser.isAsymmetric ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-}
-#endif
 
 }  // namespace
 }  // namespace sluice

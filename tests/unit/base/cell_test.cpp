@@ -1,19 +1,13 @@
-#include <array>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
-#if defined(__cpp_exceptions)
-#include <stdexcept>
-#endif
 
 namespace sluice {
 namespace {
@@ -27,21 +21,6 @@ struct alignas(128) Wide {
     char byte;
 };
 
-struct Immovable {
-    explicit Immovable(int number) : number_(number) {}
-    Immovable(const Immovable&) = delete;
-    Immovable& operator=(const Immovable&) = delete;
-    int number_;
-};
-
-struct CountsLife {
-    explicit CountsLife(int& living) : living_(living) { ++living_; }
-    CountsLife(const CountsLife&) = delete;
-    CountsLife& operator=(const CountsLife&) = delete;
-    ~CountsLife() { --living_; }
-    int& living_;
-};
-
 static_assert(std::is_trivially_default_constructible_v<Cell<std::string>>);
 static_assert(std::is_trivially_destructible_v<Cell<std::string>>);
 static_assert(!std::is_copy_constructible_v<Cell<int>> && !std::is_copy_assignable_v<Cell<int>>);
@@ -51,46 +30,6 @@ static_assert(sizeof(Cell<Tick>[8]) == 8 * sizeof(Tick), "the cells of a ring ha
 static_assert(noexcept(std::declval<Cell<Tick>&>().construct(1, 2.0)));
 static_assert(noexcept(std::declval<Cell<std::string>&>().construct(std::string())));
 static_assert(!noexcept(std::declval<Cell<std::string>&>().construct("text")));
-
-/// How a class with cells gets a constexpr constructor: its statics need no start-up code.
-class Ring {
-public:
-    constexpr Ring() noexcept : none_(0) {}
-    Cell<std::string>& operator[](std::size_t index) { return cells_[index]; }
-
-private:
-    union {
-        char none_;
-        Cell<std::string> cells_[1000];
-    };
-};
-Ring readyFromTheStart;
-
-TEST(CellTest, BuildsReadsAndDestroys) {
-    int living = 0;
-    Cell<CountsLife> cell;
-    EXPECT_EQ(living, 0);
-    CountsLife& built = cell.construct(living);
-    EXPECT_EQ(living, 1);
-    EXPECT_EQ(&built, &cell.get());
-    EXPECT_EQ(&std::as_const(cell).get(), &built);
-    cell.destroy();
-    EXPECT_EQ(living, 0);
-}
-
-TEST(CellTest, ForwardsArgumentsWithoutCopies) {
-    Cell<std::unique_ptr<int>> cell;
-    auto owned = std::make_unique<int>(7);
-    const int* const address = owned.get();
-    cell.construct(std::move(owned));
-    EXPECT_EQ(cell.get().get(), address);
-    cell.destroy();
-
-    int target = 1;
-    Cell<std::reference_wrapper<int>> reference;
-    reference.construct(target).get() = 2;
-    EXPECT_EQ(target, 2);
-}
 
 TEST(CellTest, ReusedBytesShowTheNewConstMember) {
     struct Frozen {
@@ -102,12 +41,6 @@ TEST(CellTest, ReusedBytesShowTheNewConstMember) {
         EXPECT_EQ(cell.get().number, number);
         cell.destroy();
     }
-}
-
-TEST(CellTest, StaticRingNeedsNoStartUp) {
-    readyFromTheStart[999].construct(3U, 'x');
-    EXPECT_EQ(readyFromTheStart[999].get(), "xxx");
-    readyFromTheStart[999].destroy();
 }
 
 template <std::size_t Size, std::size_t Alignment>
@@ -176,16 +109,6 @@ TEST(CellTest, DestroysBeforeItOwnsTheLines) {
     cell.destroyAndOwnLines();
     EXPECT_EQ(seen, 7);
 }
-
-#if defined(__cpp_exceptions)
-TEST(CellTest, PassesOnWhatAConstructorThrows) {
-    struct Throwing {
-        explicit Throwing(int) { throw std::runtime_error("no"); }
-    };
-    Cell<Throwing> cell;
-    EXPECT_THROW(cell.construct(1), std::runtime_error);
-}
-#endif
 
 }  // namespace
 }  // namespace sluice

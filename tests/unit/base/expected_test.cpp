@@ -44,15 +44,6 @@ constexpr Number checked(int number) {
 static_assert(checked(3).value() == 3 && checked(-3).error() == Fault::malformed);
 static_assert(*checked(4) == 4 && !checked(-1));
 
-TEST(ExpectedTest, HoldsAnError) {
-    Number number = Unexpected(Fault::missing);
-    EXPECT_FALSE(number.hasValue());
-    EXPECT_FALSE(static_cast<bool>(number));
-    EXPECT_EQ(number.error(), Fault::missing);
-    number.error() = Fault::malformed;
-    EXPECT_EQ(std::as_const(number).error(), Fault::malformed);
-}
-
 TEST(ExpectedTest, TellsValueFromErrorOfTheSameType) {
     const Text value = "text";
     const Text error = Unexpected("text");

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 #include <type_traits>
 
 namespace sluice {
@@ -27,50 +25,7 @@ static_assert(cacheLineSize == 64);
 static_assert(cacheLineSize == 128);
 #endif
 
-// An algorithm as the library writes them: everything of the machine comes from its platform.
-template <class Platform>
-int countDown(int from) {
-    typename Platform::template Atomic<int> left{from};
-    int steps = 0;
-    while (left.fetch_sub(1, std::memory_order_relaxed) > 0) {
-        Platform::pause();
-        Platform::yield();
-        Platform::Fence::light();
-        ++steps;
-    }
-    return steps;
-}
-
-struct CountingPlatform : StdPlatform {
-    struct Fence {
-        static void light() noexcept { ++fences; }
-    };
-    static void pause() noexcept { ++pauses; }
-    static void yield() noexcept { ++yields; }
-
-    inline static int pauses = 0;
-    inline static int yields = 0;
-    inline static int fences = 0;
-};
-
-TEST(PlatformTest, DerivedPlatformReplacesWhatItRedeclares) {
-    EXPECT_EQ(countDown<CountingPlatform>(3), 3);
-    EXPECT_EQ(CountingPlatform::pauses, 3);
-    EXPECT_EQ(CountingPlatform::yields, 3);
-    EXPECT_EQ(CountingPlatform::fences, 3);
-}
-
 static_assert(noexcept(cpuPause()));
-
-SLUICE_THREAD_LOCAL int perThread = 1;
-
-TEST(ThreadSupportTest, EachThreadHasVariablesOfItsOwn) {
-    static_assert(SLUICE_HAS_THREADS == 1);
-    int seen = 0;
-    perThread = 2;
-    std::thread([&seen] { seen = perThread; }).join();
-    EXPECT_EQ(seen, 1);
-}
 
 using SingleCore = SingleCorePlatform<ThisProgramRunsOnOneCore>;
 using Number = SingleCore::Atomic<std::uint32_t>;

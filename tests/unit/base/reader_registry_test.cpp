@@ -39,16 +39,6 @@ protected:
 using Platforms = testing::Types<StdPlatform, PortablePlatform>;
 TYPED_TEST_SUITE(ReaderRegistryTest, Platforms);
 
-TYPED_TEST(ReaderRegistryTest, KnowsWhatThisThreadReads) {
-    EXPECT_FALSE(this->registry.isInside(&this->objects[0]));
-    {
-        const auto guard = this->registry.enter(&this->objects[0]);
-        EXPECT_TRUE(this->registry.isInside(&this->objects[0]));
-        EXPECT_FALSE(this->registry.isInside(&this->objects[1]));
-    }
-    EXPECT_FALSE(this->registry.isInside(&this->objects[0]));
-}
-
 TYPED_TEST(ReaderRegistryTest, APeriodDoesNotWaitForTheNextGuardOfANinthObject) {
     auto& readers = this->registry;
     const auto inEight = [&](const auto& again, std::size_t depth) -> void {
@@ -163,14 +153,6 @@ TYPED_TEST(ReaderRegistryTest, GracePeriodEndsWithTheGuardsThatHadBegun) {
             << "the first one is over";
     }
     this->registry.release(slot);
-}
-
-TYPED_TEST(ReaderRegistryTest, WaitsForNoGuardOfItsOwn) {
-    const test::Watchdog watchdog([](std::FILE*) {});
-    std::thread([&] { const auto guard = this->registry.enter(&this->objects[0]); }).join();
-    const auto guard = this->registry.enter(&this->objects[0]);
-    this->registry.waitForOthers(&this->objects[0]);
-    EXPECT_TRUE(this->registry.isInside(&this->objects[0]));
 }
 
 TYPED_TEST(ReaderRegistryTest, WaitsForNoLaterGuard) {

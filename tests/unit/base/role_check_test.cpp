@@ -9,12 +9,6 @@
 namespace sluice {
 namespace {
 
-TEST(RoleCheckTest, RoleMayBePassedOn) {
-    RoleCheck<StdPlatform> role;
-    { const RoleCheck<StdPlatform>::Scope first(role, oneConsumer); }
-    { const RoleCheck<StdPlatform>::Scope second(role, oneConsumer); }
-}
-
 #ifndef NDEBUG
 TEST(RoleCheckDeathTest, SecondOneAtTheSameTimeIsNoticed) {
     RoleCheck<StdPlatform> role;

@@ -39,17 +39,6 @@ TEST(SetupErrorDeathTest, CutsAnEndlessNameAndNothingWorse) {
     EXPECT_DEATH(setupError(name.c_str(), 1, 2), "sluice: x{255} \\[");
 }
 
-TEST(SetupErrorDeathTest, GoesThroughTheAssertionHandler) {
-    EXPECT_DEATH(
-        {
-            setAssertionHandler([](const AssertionFailure& failure) {
-                std::fprintf(stderr, "handled %s", failure.message);
-            });
-            setupError("lanes", 3, 2);
-        },
-        "^handled lanes: 3, limit 2$");
-}
-
 #endif
 
 }  // namespace

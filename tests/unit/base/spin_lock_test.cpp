@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -102,35 +101,6 @@ TEST(SpinLockTest, WorksWithTheStandardGuards) {
     std::unique_lock<SpinLock> guard(first, std::try_to_lock);
     EXPECT_TRUE(guard.owns_lock());
     EXPECT_FALSE(first.try_lock());
-}
-
-TEST(SpinLockTest, SectionsOfSeveralThreadsNeverOverlap) {
-    constexpr int threads = 4;
-    constexpr int rounds = 50000;
-    SpinLock lock;
-    int counter = 0;
-    {
-        test::Crew crew;
-        for (int i = 0; i < threads; ++i) {
-            crew.add([&, useTryLock = i % 2 == 1] {
-                for (int round = 0; round < rounds; ++round) {
-                    if (useTryLock) {
-                        test::awaitThat([&] { return lock.try_lock(); });
-                    } else {
-                        lock.lock();
-                    }
-                    const int seen = counter;
-                    cpuPause();
-                    counter = seen + 1;
-                    lock.unlock();
-                    for (int outside = round % 16; outside > 0; --outside) {
-                        cpuPause();
-                    }
-                }
-            });
-        }
-    }
-    EXPECT_EQ(counter, threads * rounds);
 }
 
 // Another thread takes the lock just after it was seen free, and unlocks when the loser yields.

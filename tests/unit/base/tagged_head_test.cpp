@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
-#include <type_traits>
 #include <vector>
 
 namespace sluice {

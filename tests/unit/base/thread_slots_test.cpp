@@ -139,18 +139,6 @@ TEST(ThreadSlotsTest, ARegistryTakesThePlaceOfAnAbandonedOne) {
     EXPECT_EQ(other.dismissed, 1);
 }
 
-TEST(ThreadSlotsTest, ThreadsHaveDifferentMarks) {
-    Registry registry;
-    {
-        std::thread first([&] { (void)Threads::add(registry); });
-        first.join();
-    }
-    const void* const own = Threads::mark();
-    std::thread([own] { EXPECT_NE(Threads::mark(), own); }).join();
-    EXPECT_EQ(Threads::mark(), own);
-    EXPECT_EQ(registry.threads.size(), 1U);
-}
-
 // A thread-local object that is destroyed after the table. It asks for a slot and gets none.
 struct AsksAtTheEnd {
     ~AsksAtTheEnd() {

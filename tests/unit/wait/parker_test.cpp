@@ -57,11 +57,6 @@ struct ParkerNames {
 };
 TYPED_TEST_SUITE(ParkerTest, Parkers, ParkerNames);
 
-TYPED_TEST(ParkerTest, DoesNotSleepWithoutAReason) {
-    this->parker.park(
-        this->word, [](std::uint64_t) { return false; }, 1h);
-}
-
 TYPED_TEST(ParkerTest, ChangeOfTheEpochEndsTheSleep) {
     for (std::uint64_t now = 0; now < 200; ++now) {
         std::thread waker([this] { this->nextEpoch(); });

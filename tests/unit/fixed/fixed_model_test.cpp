@@ -1,3 +1,5 @@
+#include "support/dice.hpp"
+
 #include <sluice/fixed/fixed_function.hpp>
 #include <sluice/fixed/fixed_string.hpp>
 #include <sluice/fixed/fixed_vector.hpp>
@@ -7,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,15 +19,11 @@ namespace {
 
 /// Long random sequences of operations, each compared with a simple model after every step. The
 /// seeds are fixed, so a failure repeats; the trace names the seed and the step.
-class Dice {
+class Dice : test::Dice {
 public:
-    explicit Dice(unsigned seed) : engine_(seed) {}
-
+    using test::Dice::Dice;
     /// 0 ... limit - 1
-    std::size_t below(std::size_t limit) { return static_cast<std::size_t>(engine_()) % limit; }
-
-private:
-    std::mt19937 engine_;
+    std::size_t below(std::size_t limit) { return (*this)() % limit; }
 };
 
 constexpr unsigned seeds = 40;

@@ -5,10 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <iterator>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -137,19 +134,6 @@ TEST_F(FixedVectorTest, PushOfItsOwnElement) {
     EXPECT_EQ(items[3], items[2]);
 }
 
-TEST_F(FixedVectorTest, AlignsWhatIsOverAligned) {
-    struct Odd {
-        char shift;
-        Four<Wide> items;
-    };
-    Odd odd{};
-    for (int number = 0; number < 4; ++number) {
-        EXPECT_TRUE(odd.items.emplaceBack(number));
-        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&odd.items.back()) % 64, 0U);
-    }
-    EXPECT_EQ(odd.items[3].number, 3);
-}
-
 TEST_F(FixedVectorTest, EraseUnorderedNeedsNoAddressOperator) {
     Four<Disguised> items{Disguised(1), Disguised(2)};
     items.eraseUnordered(0);
@@ -250,12 +234,6 @@ TEST_F(FixedVectorTest, AssignReplacesAllOrChangesNothing) {
     EXPECT_TRUE(numbers.assign(more, more + 3));
     EXPECT_FALSE(numbers.assign(more, more + 5));
     EXPECT_EQ(numbers, (Four<int>{3, 4, 5}));
-}
-
-TEST_F(FixedVectorTest, ComparesElementByElement) {
-    EXPECT_TRUE((Four<int>{1, 2}) == (FixedVector<int, 9>{1, 2}));
-    EXPECT_TRUE((Four<int>{1, 2}) != (Four<int>{1}) && (Four<int>{1, 2}) != (Four<int>{1, 3}));
-    EXPECT_FALSE((Four<int>{1, 2}) == (Four<int>{1, 2, 0}));
 }
 
 #if defined(__cpp_exceptions)

@@ -93,22 +93,6 @@ TEST_F(MonitorTest, DeliversEverythingAtTheUsualRates) {
     EXPECT_EQ(monitor_->outcome().statistics.total().rejected(), 0U);
 }
 
-TEST_F(MonitorTest, ShedsSamplesOfAFloodAndLosesNoAlarm) {
-    test::writeGoodFiles(tree_);
-    runUntil(true, [](const View& view) {
-        return view.statistics.ofPriority(Priority::low).rejected() > 100 &&
-               view.statistics.ofPriority(Priority::high).delivered > 10 && allRead(view, 2);
-    });
-    const Outcome outcome = monitor_->outcome();
-    EXPECT_TRUE(accountsAddUp(outcome)) << report(outcome);
-    EXPECT_GT(counts(Priority::low).rejected(), 100U);
-    EXPECT_EQ(counts(Priority::medium).rejected(), 0U);
-    EXPECT_EQ(counts(Priority::high).rejected(), 0U);
-    for (const Priority priority : allPriorities) {
-        EXPECT_EQ(outcome.deliveries.delays(priority).count(), counts(priority).delivered);
-    }
-}
-
 TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
     test::writeGoodFiles(tree_);
     tree_.write("meminfo", test::meminfoOf(95));
@@ -127,22 +111,6 @@ TEST_F(MonitorTest, RaisesAnAlarmOnceAndTakesItBack) {
     });
     EXPECT_EQ(counts<Alarm>().delivered, 2U);
     EXPECT_TRUE(accountsAddUp(monitor_->outcome())) << report(monitor_->outcome());
-}
-
-TEST_F(MonitorTest, GoesOnWithoutFilesThatAreMissingOrBroken) {
-    tree_.write("stat", "cpu one two three\n");
-    tree_.write("meminfo", test::goodMeminfo);
-    tree_.write("net/dev", test::goodNetDev.substr(0, test::goodNetDev.size() - 5));
-    runUntil(false, [](const View& view) { return allRead(view, 2); });
-    EXPECT_TRUE(accountsAddUp(monitor_->outcome()));
-    for (const Source source : {Source::cpu, Source::disk, Source::network}) {
-        EXPECT_EQ(readings(source).faulty, readings(source).total);
-        EXPECT_EQ(readings(source).firstProblem.find(tree_.path(fileOf(source)) + ": "), 0U)
-            << readings(source).firstProblem;
-    }
-    EXPECT_GT(counts<MemorySample>().delivered, 0U);
-    EXPECT_GT(counts<NetworkSample>().delivered, 0U) << "the line that is whole still counts";
-    EXPECT_EQ(readings(Source::memory).faulty, 0U);
 }
 
 TEST_F(MonitorTest, EndsAtOnceWhenItWasInterruptedBefore) {
@@ -175,16 +143,6 @@ TEST(Options, AreTakenInAnyOrder) {
     EXPECT_EQ(options->logFile, "events");
     EXPECT_TRUE(parse({"--help"})->help);
     EXPECT_EQ(parse({"--seconds", "1"})->seconds, 1);
-}
-
-TEST(Options, NameTheSecondsThatAreOutOfRangeAndTheRange) {
-    for (const char* bad :
-         {"0", "-1", "86401", "99999999999999999999", "5s", "1.5", "", " 5", "+5", "five"}) {
-        const auto options = parse({"--seconds", bad});
-        ASSERT_FALSE(options) << bad;
-        EXPECT_EQ(options.error(),
-                  std::string("--seconds ") + bad + ": must be a whole number from 1 to 86400");
-    }
 }
 
 }  // namespace

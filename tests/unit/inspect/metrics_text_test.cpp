@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -173,32 +172,6 @@ TEST(BusMetricsTextTest, LargestNumbersFit) {
     EXPECT_EQ(linesThatBegin(text, "sluice_bus_longest_queue_time_seconds{").front(),
               R"(sluice_bus_longest_queue_time_seconds{bus="b",priority="low"} )"
               "9223372036.854775807");
-}
-
-TEST(BusMetricsTextTest, ShowsTheAccountsOfABus) {
-    TestBus<24> bus;
-    for (int i = 0; i < 7; ++i) {
-        (void)bus.publish(Sample{}, Priority::low);
-    }
-    (void)bus.publish(Alarm{}, Priority::high);
-    EXPECT_EQ(bus.process(3), 3U);
-    const auto statistics = bus.statistics();
-    const std::string text = textOf({{"b", statistics, testTypes}});
-    const std::string sample = R"({bus="b",type="Sample",priority="low")";
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_published_total" + sample),
-              (Lines{"sluice_bus_published_total" + sample + "} 2"}));
-    EXPECT_EQ(linesThatBegin(text, "sluice_bus_rejected_total" + sample + ",reason=\"full"),
-              (Lines{"sluice_bus_rejected_total" + sample + ",reason=\"full\"} 1"}));
-    EXPECT_EQ(linesThatBegin(text, R"(sluice_bus_queued{bus="b",priority="low")"),
-              (Lines{R"(sluice_bus_queued{bus="b",priority="low"} 4)"}));
-    EXPECT_EQ(
-        linesThatBegin(text, R"(sluice_bus_unhandled_total{bus="b",type="Alarm",priority="h)"),
-        (Lines{R"(sluice_bus_unhandled_total{bus="b",type="Alarm",priority="high"} 1)"}));
-}
-
-TEST(BusMetricsTextTest, NoBusesAreATextToo) {
-    const std::string text = textOf({});
-    EXPECT_TRUE(linesThatBegin(text, "sluice_").empty());
 }
 
 }  // namespace

@@ -233,35 +233,8 @@ TEST_F(WatchdogThreadTest, ARareLookIsRare) {
     object.open();
 }
 
-#if defined(__cpp_exceptions)
-TEST_F(WatchdogThreadTest, NeedsAnInterval) {
-    Watchdog watchdog(1ms, [](const char*, std::chrono::nanoseconds) {});
-    EXPECT_THROW(watchdog.start(0ns), std::invalid_argument);
-}
-#endif
-
 #if !defined(NDEBUG)
-TEST(WatchdogDeathTest, IsStartedOnce) {
-    const auto startTwice = [] {
-        Watchdog watchdog(1ms, [](const char*, std::chrono::nanoseconds) {});
-        watchdog.start(1h);
-        watchdog.start(1h);
-    };
-    EXPECT_DEATH(startTwice(), "a watchdog is started once");
-}
 #endif
-
-TEST_F(WatchdogThreadTest, LooksByItself) {
-    std::atomic<int> reports{0};
-    Watchdog watchdog(1ms, [&reports](const char* /*name*/, auto /*atLeast*/) { ++reports; });
-    Running<Keeper<>> object;
-    const auto watch = watchdog.watch(object, "keeper");
-    watchdog.start(1ms);
-    (void)object.post(Hold{});
-    test::awaitThat([&] { return reports != 0; });
-    object.open();
-    EXPECT_EQ(reports, 1);
-}
 
 }  // namespace watchdogs
 

@@ -88,10 +88,6 @@ TEST(WireEnvelope, IsLittleEndianOnEveryMachine) {
                      4,   3,   2,   1,   0xA4, 0xA3, 0xA2, 0xA1, 7, 0, 0, 0}));
 }
 
-TEST(WireEnvelope, TakesAnEmptyPayload) {
-    EXPECT_EQ(decoded(encoded(sample(), "")), EnvelopeError::none);
-}
-
 TEST(WireEnvelope, RefusesEveryTruncation) {
     const Bytes bytes = encoded();
     for (std::size_t size = 0; size < bytes.size(); ++size) {

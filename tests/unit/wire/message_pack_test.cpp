@@ -6,8 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>

@@ -46,20 +46,6 @@ TEST(PluginTest, RemovalByThePluginSparesTheRunningCallback) {
     EXPECT_EQ(captured.use_count(), 1);
 }
 
-TEST(PluginTest, RemovalByTheProgramSparesTheCallbackThatThePluginRuns) {
-    PluginList list;
-    PluginList::Handle handle;
-    const auto captured = std::make_shared<int>(1);
-    long ownersWhileRunning = 0;
-    handle = list.append([&, kept = captured] {
-        EXPECT_TRUE(list.remove(handle));
-        ownersWhileRunning = captured.use_count();
-    });
-    plugin().call(list);
-    EXPECT_EQ(ownersWhileRunning, 2);
-    EXPECT_EQ(captured.use_count(), 1);
-}
-
 TEST(PluginTest, CallsOfBothNestInEachOther) {
     PluginList list;
     PluginList::Handle handle;

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <initializer_list>
 #include <set>
 #include <vector>
 

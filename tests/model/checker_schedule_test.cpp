@@ -6,12 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <set>
 #include <string>
-#include <thread>
-#include <vector>
 
 // The checker itself: which schedules it walks, and how it notices that threads cannot go on.
 

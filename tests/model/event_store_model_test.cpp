@@ -7,10 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 // The store of an EventQueue as shipped, with its lock and its waits, under the model checker: a
 // lost wake-up shows as a schedule in which nobody can go on.
 

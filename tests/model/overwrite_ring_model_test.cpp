@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 // OverwriteRing as shipped, under the model checker. The contents of messages rely on edge E1,

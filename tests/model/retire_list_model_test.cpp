@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 // The retired callbacks of a list, under the model checker. A callback that is freed too early

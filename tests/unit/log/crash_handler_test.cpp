@@ -1,5 +1,4 @@
 #include "support/log_sinks.hpp"
-#include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/crash_handler.hpp>
@@ -16,7 +15,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace sluice::log {
 namespace {

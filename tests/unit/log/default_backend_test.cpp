@@ -1,6 +1,4 @@
 #include "support/log_sinks.hpp"
-#include "support/scale.hpp"
-#include "support/temporary_folder.hpp"
 
 #include <sluice/log/functions.hpp>
 

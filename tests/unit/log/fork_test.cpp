@@ -1,6 +1,5 @@
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
-#include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 

@@ -1,5 +1,4 @@
 #include "support/log_sinks.hpp"
-#include "support/scale.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>

@@ -8,10 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
-#include <string>
 #include <thread>
-#include <vector>
 
 #if defined(__linux__)
 #include <sys/wait.h>

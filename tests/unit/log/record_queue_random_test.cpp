@@ -17,7 +17,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 // A record queue beside a model of it that is made of deques: random steps, one at a time, by

@@ -3,6 +3,7 @@
 #include "support/watchdog.hpp"
 
 #include <sluice/actor/active_object.hpp>
+#include <sluice/actor/pooled_object.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,8 +11,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // Messages and objects of the tests of active objects.
@@ -82,6 +85,21 @@ public:
     std::vector<std::string> log;  ///< written by the object's thread, read after join()
     std::atomic<bool> isHeld{false};
     std::atomic<bool> isOpen{false};
+};
+
+struct Act {};
+struct OneTimer : PooledTraits {
+    static constexpr std::size_t maxTimers = 1;
+};
+
+/// Calls a function of the test for each message.
+class Acting : public PooledObject<Acting, Messages<Act>, OneTimer> {
+public:
+    explicit Acting(std::function<void()> action) : action_(std::move(action)) {}
+    void handle(const Act& /*act*/) { action_(); }
+
+private:
+    std::function<void()> action_;
 };
 
 }  // namespace sluice::test

@@ -225,48 +225,30 @@ TEST_F(RunningTest, RefusedThreadLeavesNothing) {
 
 #if defined(GTEST_HAS_DEATH_TEST) && !SLUICE_TEST_TSAN
 /// Destroys itself in its handler.
-class Suicidal : public ActiveObject<Suicidal, Messages<int>> {
+template <template <class, class, class> class Base, class Traits>
+class Suicidal : public Base<Suicidal<Base, Traits>, Messages<int>, Traits> {
 public:
-    void handle(const int&);
+    void handle(const int& /*number*/) { self.reset(); }
     std::unique_ptr<Running<Suicidal>> self;
 };
-void Suicidal::handle(const int&) {
-    self.reset();
+
+template <class Object, class... Args>
+void destroyInAHandler(Args&&... args) {
+    auto object = std::make_unique<Running<Object>>(std::forward<Args>(args)...);
+    Object& living = *object;
+    living.self = std::move(object);
+    (void)living.post(1);
+    (void)living.join();
 }
 
 TEST(RunningDeathTest, DestructionInAnOwnHandlerEndsTheProgramWithAdvice) {
-    EXPECT_DEATH(
-        {
-            auto object = std::make_unique<Running<Suicidal>>();
-            Suicidal& living = *object;
-            living.self = std::move(object);
-            (void)living.post(1);
-            (void)living.join();
-        },
-        "let another thread destroy it");
-}
-
-/// The same on a pool.
-class SuicidalOnAPool : public PooledObject<SuicidalOnAPool, Messages<int>> {
-public:
-    void handle(const int&);
-    std::unique_ptr<Running<SuicidalOnAPool>> self;
-};
-void SuicidalOnAPool::handle(const int&) {
-    self.reset();
-}
-
-TEST(RunningDeathTest, SoDoesThatOfAnObjectOnAPool) {
-    EXPECT_DEATH(
-        {
-            ThreadPool pool(1);
-            auto object = std::make_unique<Running<SuicidalOnAPool>>(pool);
-            SuicidalOnAPool& living = *object;
-            living.self = std::move(object);
-            (void)living.post(1);
-            (void)living.join();
-        },
-        "let another thread destroy it");
+    const char* const advice = "let another thread destroy it";
+    EXPECT_DEATH((destroyInAHandler<Suicidal<ActiveObject, ActorTraits>>()), advice);
+    const auto onAPool = [] {
+        ThreadPool pool(1);
+        destroyInAHandler<Suicidal<PooledObject, PooledTraits>>(pool);
+    };
+    EXPECT_DEATH(onAPool(), advice);
 }
 #endif
 

@@ -7,7 +7,6 @@
 #include <sluice/actor/pooled_object.hpp>
 #include <sluice/actor/request.hpp>
 #include <sluice/actor/running.hpp>
-#include <sluice/base/expected.hpp>
 #include <sluice/base/platform.hpp>
 
 #include <gtest/gtest.h>
@@ -24,6 +23,7 @@ namespace sluice {
 namespace {
 namespace executors {
 
+using namespace test;
 using namespace std::chrono_literals;
 using Visits = std::vector<std::size_t>;
 
@@ -86,32 +86,19 @@ class Source : public PooledObject<Source, Messages<Answer>> {
 public:
     void handle(const Answer& request) { request.reply(7); }
 };
-class Asker : public PooledObject<Asker, Messages<Token>> {
-public:
-    explicit Asker(Source& source) : source_(source) {}
-    void handle(const Token&) {
-        answer = source_.request<int>(Ask{}, std::chrono::hours(1)).get().value();
-    }
-    int answer = 0;
-
-private:
-    Source& source_;
-};
 
 TEST(ManualExecutorTest, AHandlerMayWaitForAnotherObject) {
     ManualExecutor executor;
     Running<Source> source(executor);
-    Running<Asker> asker(executor, source);
-    (void)asker.post(Token{0});
+    int answer = 0;
+    Running<Acting> asker(executor, [&] { answer = source.request<int>(Ask{}, 1h).get().value(); });
+    (void)asker.post(Act{});
     executor.runAll();
-    EXPECT_EQ(asker.answer, 7);
+    EXPECT_EQ(answer, 7);
 }
 
 /// Replies after 300 ms, or never.
-struct Delays : PooledTraits {
-    static constexpr std::size_t maxTimers = 1;
-};
-class Delaying : public PooledObject<Delaying, Messages<Answer, Token>, Delays> {
+class Delaying : public PooledObject<Delaying, Messages<Answer, Token>, OneTimer> {
 public:
     void handle(const Answer& request) {
         kept.emplace_back(request.take());
@@ -121,15 +108,6 @@ public:
     std::vector<Answer> kept;
     bool repliesNever = false;
 };
-class AskingThere : public PooledObject<AskingThere, Messages<Token>> {
-public:
-    explicit AskingThere(Delaying& source) : source_(source) {}
-    void handle(const Token&) { answer = source_.request<int>(Ask{}, 500ms).get(); }
-    Expected<int, RequestError> answer = Unexpected(RequestError::full);
-
-private:
-    Delaying& source_;
-};
 
 TEST(ManualExecutorTest, TheVirtualClockDecidesOnRepliesAndDeadlines) {
     ManualExecutor executor;
@@ -137,10 +115,12 @@ TEST(ManualExecutorTest, TheVirtualClockDecidesOnRepliesAndDeadlines) {
     const auto start = executor.now();
     EXPECT_EQ(source.request<int>(Ask{}, 500ms).get().value(), 7);
     EXPECT_EQ(executor.now() - start, 300ms);
-    Running<AskingThere> asker(executor, source);
-    (void)asker.post(Token{0});
+    int answer = 0;
+    Running<Acting> asker(executor,
+                          [&] { answer = source.request<int>(Ask{}, 500ms).get().value(); });
+    (void)asker.post(Act{});
     executor.runFor(1ms);
-    EXPECT_EQ(asker.answer.value(), 7) << "in a handler";
+    EXPECT_EQ(answer, 7) << "in a handler";
     EXPECT_EQ(executor.now() - start, 600ms);
     source.repliesNever = true;
     EXPECT_EQ(source.request<int>(Ask{}, 500ms).get().error(), RequestError::timedOut);
@@ -209,6 +189,8 @@ TEST(ManualExecutorDeathTest, IsNotDestroyedBeforeItsObjectsHaveEnded) {
 
 namespace custom {
 
+using namespace test;
+
 class Noted : public TimedExecutorTask {
 public:
     Noted() : TimedExecutorTask(&Noted::note, &Noted::wakeUp) {}
@@ -262,17 +244,13 @@ public:
     }
     int waits = 0;
 };
-class Session : public PooledObject<Session, Messages<int>> {
-public:
-    void handle(const int& /*number*/) {}
-};
 
 // So the executor may be destroyed before the object.
 TEST(ExecutorTest, AnObjectThatHasEndedDoesNotUseIt) {
     AtOnce executor;
     {
-        Running<Session> object(executor);
-        EXPECT_EQ(object.post(1), SendResult::ok);
+        Running<Acting> object(executor, [] {});
+        EXPECT_EQ(object.post(Act{}), SendResult::ok);
         object.stop();
         EXPECT_TRUE(object.hasEnded());
         EXPECT_TRUE(object.join());

@@ -66,35 +66,6 @@ TEST_F(ActiveObjectTest, FullMailboxRefusesAndLeavesTheMessageToThePoster) {
     EXPECT_EQ(keeper.statistics().total().full, 3U);
 }
 
-struct Blocks : Holds<2> {
-    static constexpr bool priorities = false;
-    static constexpr std::array<Overflow, priorityCount> overflow{Overflow::block, Overflow::block,
-                                                                  Overflow::block};
-};
-
-/// Posts to itself until there is no room.
-class Flooder : public ActiveObject<Flooder, Messages<int>, Blocks> {
-public:
-    void handle(const int& depth) {
-        if (depth == 0) {
-            while ((last = post(1)) == SendResult::ok) {
-            }
-        }
-    }
-    SendResult last = SendResult::ok;
-};
-
-TEST_F(ActiveObjectTest, PostThatWouldBlockInAnOwnHandlerIsRefused) {
-    Flooder flooder;
-    ASSERT_TRUE(flooder.start());
-    ASSERT_EQ(flooder.post(0), SendResult::ok);
-    // An open object: otherwise the handler's posts would be refused as closed.
-    test::awaitThat([&] { return flooder.statistics().total().delivered >= 2; });
-    flooder.stop();
-    EXPECT_TRUE(flooder.join());
-    EXPECT_EQ(flooder.last, SendResult::full);
-}
-
 struct Bare : BasicActorTraits<BareBusTraits> {
     static constexpr std::size_t depth = 4;
 };
@@ -188,12 +159,14 @@ struct TwoAdds : Base {
                                                  : std::is_same_v<Message, Fragile> ? 1
                                                                                     : 0;
     static constexpr std::size_t maxTimers = 4;
+    static constexpr bool statistics = true;
 };
 
 struct OwnTraits : ManualTraits<TwoAdds<ActorTraits>, OwnTraits> {};
 struct SharedTraits : TwoAdds<PooledTraits> {};
 
-class Own : public ActiveObject<Own, Messages<Note, Add, Fragile>, OwnTraits> {
+template <template <class, class, class> class Base, class Traits>
+class Limited : public Base<Limited<Base, Traits>, Messages<Note, Add, Fragile>, Traits> {
 public:
     void handle(const Note& /*note*/) {}
     void handle(const Add& add) {
@@ -205,110 +178,87 @@ public:
 #endif
     }
     void handle(const Fragile& /*fragile*/) {}
-    using ActiveObject::handleQueued;
     int sum = 0;
 };
 
-class Shared : public PooledObject<Shared, Messages<Note, Add, Fragile>, SharedTraits> {
-public:
-    void handle(const Note& /*note*/) {}
-    void handle(const Add& add) { sum += add.value; }
-    void handle(const Fragile& /*fragile*/) {}
-    int sum = 0;
+struct OwnSubject {
+    struct Object : Limited<ActiveObject, OwnTraits> {
+        using ActiveObject::handleQueued;
+    };
+    OwnSubject() { OwnTraits::Platform::Clock::reset(); }
+    ~OwnSubject() { object.stop(); }
+    void handleAll() { (void)object.handleQueued(); }
+    void pass(std::chrono::milliseconds time) {
+        OwnTraits::Platform::Clock::advance(time);
+        handleAll();
+    }
+    auto statistics() const { return object.statistics().total(); }
+    Object object;
+};
+struct SharedSubject {
+    void handleAll() { (void)executor.runAll(); }
+    void pass(std::chrono::milliseconds time) { executor.runFor(time); }
+    auto statistics() const { return object.statistics(); }
+    ManualExecutor executor;
+    Running<Limited<PooledObject, SharedTraits>> object{executor};
 };
 
-struct CountedTraits : SharedTraits {
-    static constexpr bool statistics = true;
+template <class Subject>
+class InFlightTest : public testing::Test {
+protected:
+    Subject subject;
 };
-class Counted : public PooledObject<Counted, Messages<Add>, CountedTraits> {
-public:
-    void handle(const Add& /*add*/) {}
-};
+using InFlightSubjects = testing::Types<OwnSubject, SharedSubject>;
+TYPED_TEST_SUITE(InFlightTest, InFlightSubjects);
 
-TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
-    Own object;
+TYPED_TEST(InFlightTest, OneMoreIsRefusedUntilOneHasBeenHandled) {
+    auto& object = this->subject.object;
     for (int round = 0; round < 3; ++round) {
         EXPECT_EQ(object.post(Add{1}), SendResult::ok);
-        EXPECT_EQ(object.emplace<Add>(Add{1}), SendResult::ok);
+        EXPECT_EQ(object.template emplace<Add>(Add{1}), SendResult::ok);
         EXPECT_EQ(object.post(Add{1}), SendResult::full);
         EXPECT_EQ(object.post(Add{1}, Priority::high), SendResult::full);
         EXPECT_EQ(object.tryPost(Add{1}), SendResult::full);
-        EXPECT_EQ(object.postFor(1h, Add{1}), SendResult::full) << "at once";
         EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
-        EXPECT_EQ(object.handleQueued(), 3U);
+        this->subject.handleAll();
     }
     EXPECT_EQ(object.sum, 6);
+    EXPECT_EQ(this->subject.statistics().full, 9U);
     object.stop();
     EXPECT_EQ(object.post(Add{1}), SendResult::closed);
+    EXPECT_EQ(this->subject.statistics().closed, 1U);
 }
 
-TEST(InFlightTest, RefusalsAreInTheAccounts) {
-    Own object;
-    for (int i = 0; i < 5; ++i) {
-        (void)object.post(Add{1});
-    }
-    EXPECT_EQ(object.statistics().total().attempted(), 5U);
-    EXPECT_EQ(object.statistics().total().full, 3U);
-    object.stop();
-    EXPECT_EQ(object.post(Add{1}), SendResult::closed) << "discarded ones are in no flight";
-    EXPECT_EQ(object.statistics().total().closed, 1U);
-    ManualExecutor executor;
-    Running<Counted> shared(executor);
-    for (int i = 0; i < 5; ++i) {
-        (void)shared.post(Add{1});
-    }
-    EXPECT_EQ(shared.statistics().full, 3U);
-    shared.stop();
-    EXPECT_EQ(shared.post(Add{1}), SendResult::closed);
-    EXPECT_EQ(shared.statistics().closed, 1U);
+TEST(InFlightWaitTest, APostThatMayWaitIsRefusedImmediately) {
+    OwnSubject subject;
+    EXPECT_EQ(subject.object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(subject.object.post(Add{1}), SendResult::ok);
+    EXPECT_EQ(subject.object.postFor(1h, Add{1}), SendResult::full);
+    EXPECT_EQ(subject.statistics().attempted(), 3U);
 }
 
-TEST(InFlightTest, MessagesOfTimersDoNotCount) {
-    OwnTraits::Platform::Clock::reset();
-    Own object;
+TYPED_TEST(InFlightTest, MessagesOfTimersDoNotCount) {
+    auto& object = this->subject.object;
     for (int i = 0; i < 4; ++i) {
         EXPECT_TRUE(object.postAfter(1ms, Add{1}));
     }
-    OwnTraits::Platform::Clock::advance(1ms);
-    EXPECT_EQ(object.handleQueued(), 4U);
+    this->subject.pass(1ms);
+    EXPECT_EQ(object.sum, 4);
     EXPECT_EQ(object.post(Add{1}), SendResult::ok);
     EXPECT_EQ(object.post(Add{1}), SendResult::ok);
     EXPECT_EQ(object.post(Add{1}), SendResult::full);
-    object.stop();
-}
-
-TEST(InFlightTest, HoldsForObjectsOnAnExecutor) {
-    ManualExecutor executor;
-    Running<Shared> object(executor);
-    for (int round = 0; round < 3; ++round) {
-        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
-        EXPECT_EQ(object.post(Add{1}), SendResult::ok);
-        EXPECT_EQ(object.post(Add{1}), SendResult::full);
-        EXPECT_EQ(object.post(Note{"others have none"}), SendResult::ok);
-        EXPECT_TRUE(object.postAfter(1ms, Add{10}));
-        executor.runFor(1ms);
-    }
-    EXPECT_EQ(object.sum, 36);
 }
 
 #if defined(__cpp_exceptions)
-TEST(InFlightTest, WhatThrowsIsNotInFlight) {
-    Own object;
+TYPED_TEST(InFlightTest, WhatThrowsIsNotInFlight) {
+    auto& object = this->subject.object;
     for (int round = 0; round < 3; ++round) {
         EXPECT_EQ(object.post(Add{100}), SendResult::ok);
-        object.handleQueued();
-        EXPECT_THROW((void)object.emplace<Fragile>(true), int);
+        this->subject.handleAll();
+        EXPECT_THROW((void)object.template emplace<Fragile>(true), int);
     }
-    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::ok);
-    EXPECT_EQ(object.emplace<Fragile>(false), SendResult::full);
-    object.stop();
-    ManualExecutor executor;
-    Running<Shared> shared(executor);
-    for (int round = 0; round < 3; ++round) {
-        EXPECT_THROW((void)shared.emplace<Fragile>(true), int);
-    }
-    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::ok);
-    EXPECT_EQ(shared.emplace<Fragile>(false), SendResult::full);
+    EXPECT_EQ(object.template emplace<Fragile>(false), SendResult::ok);
+    EXPECT_EQ(object.template emplace<Fragile>(false), SendResult::full);
 }
 #endif
 
@@ -324,7 +274,7 @@ struct Blocks : ActorTraits {
                                                                   Overflow::block};
 };
 
-/// Fills the mailbox of another object until it has no room.
+/// Fills a mailbox in its handler until there is no room.
 class Flooding : public ActiveObject<Flooding, Messages<int>, Blocks> {
 public:
     void handle(const int& /*number*/) {
@@ -332,11 +282,22 @@ public:
         }
         isRefused = true;
     }
+    void awaitRefusal() const {
+        awaitThat([this]() -> bool { return isRefused; });
+    }
     Flooding* other = nullptr;
     std::atomic<bool> isRefused{false};
 };
 
 using WaitingPostsTest = test::GuardedTest;
+TEST_F(WaitingPostsTest, OneThatWouldBlockInAnOwnHandlerIsRefused) {
+    Running<Flooding> object;
+    object.other = &object;
+    ASSERT_EQ(object.post(0), SendResult::ok);
+    object.awaitRefusal();
+    EXPECT_FALSE(object.isClosed());
+}
+
 // Each one's mailbox is full, and each one posts to the other: with waits neither would go on.
 TEST_F(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
     Flooding first;
@@ -347,28 +308,13 @@ TEST_F(WaitingPostsTest, TwoObjectsWithFullMailboxesGoOn) {
     ASSERT_EQ(second.post(0), SendResult::ok);
     ASSERT_TRUE(first.start());
     ASSERT_TRUE(second.start());
-    while (!first.isRefused || !second.isRefused) {
-        std::this_thread::yield();
-    }
+    first.awaitRefusal();
+    second.awaitRefusal();
     first.stop();
     second.stop();
     EXPECT_TRUE(first.join());
     EXPECT_TRUE(second.join());
 }
-
-/// Its handler posts to an object whose mailbox is full and whose thread is held.
-class PooledFlooding : public PooledObject<PooledFlooding, Messages<int>> {
-public:
-    explicit PooledFlooding(Keeper<Blocks>& full) : full_(full) {}
-    void handle(const int& /*number*/) {
-        while (full_.post(Add{0}) == SendResult::ok) {
-        }
-        EXPECT_NE(full_.postFor(std::chrono::hours(1), Add{0}), SendResult::ok);
-    }
-
-private:
-    Keeper<Blocks>& full_;
-};
 
 TEST_F(WaitingPostsTest, NoThreadOfAPoolWaits) {
     ThreadPool pool(1);
@@ -376,8 +322,12 @@ TEST_F(WaitingPostsTest, NoThreadOfAPoolWaits) {
     ASSERT_EQ(full.post(Hold{}), SendResult::ok);
     full.awaitHeld();
     {
-        Running<PooledFlooding> object(pool, full);
-        ASSERT_EQ(object.post(0), SendResult::ok);
+        Running<Acting> object(pool, [&] {
+            while (full.post(Add{0}) == SendResult::ok) {
+            }
+            EXPECT_NE(full.postFor(std::chrono::hours(1), Add{0}), SendResult::ok);
+        });
+        ASSERT_EQ(object.post(Act{}), SendResult::ok);
         EXPECT_TRUE(object.stopAfterDrain(late()));
     }
     EXPECT_GT(full.sizeApprox(), 0U);

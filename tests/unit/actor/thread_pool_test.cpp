@@ -443,7 +443,7 @@ TEST_F(ThreadPoolHandlerTest, APostDoesNotWaitBehindManyAlarms) {
     ThreadPool pool(1);
     Running<Acting> unrelated(pool, [&] { firedBefore = fired.load(); });
     std::vector<std::unique_ptr<Running<Acting>>> objects;
-    const auto deadline = std::chrono::steady_clock::now() + 50ms;
+    const auto deadline = std::chrono::steady_clock::now() + 200ms;
     for (int i = 0; i < count; ++i) {
         objects.push_back(std::make_unique<Running<Acting>>(pool, [&] {
             if (++fired == 1) {

@@ -27,7 +27,7 @@ public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        // A mask instead of a cast, because -Wuseless-cast warns about a cast between equal types.
+        // Masks instead of casting, because -Wuseless-cast warns about a cast to the same type.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1
     }
@@ -40,7 +40,7 @@ private:
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
-/// A 64-bit number that one thread writes and any thread reads. Reads synchronize no other data.
+/// A 64-bit number that one thread writes and any thread reads. A read orders no other data.
 ///
 ///     sluice::SingleWriterNumber<> latest;
 ///     latest.set(17);                             // the writer
@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    // Origin: Linux's seqcount_latch, but each write fills only one of the two copies.
+    // Origin: seqcount_latch of Linux, but a write fills only one of the two copies.
     //
     // Edges:
     //   E1 value: set() writes the halves and releases version_, which get() acquires.
@@ -107,8 +107,8 @@ private:
     Atomic<std::uint32_t> version_{0};
 };
 
-/// Raises `maximum` to `value` if `value` is larger. Several threads may update the same statistic.
-/// storeMax() is lock-free, orders no other data, and only loads if `maximum` is large enough.
+/// Raises `maximum` to `value` if `value` is larger. Several threads may call storeMax() for the
+/// same variable. storeMax() is lock-free and orders no other data.
 template <class Atomic, class T>
 void storeMax(Atomic& maximum, T value) noexcept {
     T seen = maximum.load(std::memory_order_relaxed);

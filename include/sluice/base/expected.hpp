@@ -76,7 +76,7 @@ public:
     [[nodiscard]] constexpr bool hasValue() const noexcept { return state_.index() == 0; }
     constexpr explicit operator bool() const noexcept { return hasValue(); }
 
-    /// The error. Asserts that there is an error.
+    /// The error. error() asserts that the Expected holds an error.
     [[nodiscard]] constexpr const E& error() const& noexcept {
         SLUICE_ASSERT(state_.index() == 1, "Expected holds no error; ask hasValue() first");
         return std::get<1>(state_).error();
@@ -86,7 +86,7 @@ public:
     }
     [[nodiscard]] constexpr E&& error() && noexcept { return std::move(error()); }
 
-    /// The value. value(), `*` and `->` assert that there is one.
+    /// The value. value(), `*` and `->` assert that the Expected holds a value.
     [[nodiscard]] constexpr const T& value() const& noexcept {
         SLUICE_ASSERT(state_.index() == 0, "Expected holds an error; ask hasValue() first");
         return std::get<0>(state_);

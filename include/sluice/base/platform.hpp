@@ -1,8 +1,6 @@
 #pragma once
 
-/// \file
-/// What concurrent algorithms use of the machine: cache lines, atomics, shared storage, clock,
-/// fence and scheduler.
+/// \file The machine for concurrent algorithms: cache lines, atomics, clock, fence and scheduler.
 ///
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
 /// threads SLUICE_THREAD_LOCAL is empty, unless the whole program defines it as `thread_local`.
@@ -67,7 +65,7 @@
 #endif
 
 // clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and uses
-// the address on other threads. Functions that return such an address are therefore not optimized.
+// the address on other threads. Functions that return such addresses are not optimized.
 #if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
 #define SLUICE_THREAD_ADDRESS [[clang::optnone]]
 #else
@@ -97,8 +95,7 @@ inline constexpr std::size_t cacheLineSize = 4;
 inline constexpr std::size_t cacheLineSize = 64;
 #endif
 
-/// Prefetches the cache line of `address` for writing. The prefetch never faults, so any address is
-/// allowed.
+/// Prefetches the cache line of `address` for writing. The prefetch never faults.
 inline void prefetchForWrite(const void* address) noexcept {
 #if defined(__x86_64__)
     // __builtin_prefetch() would fetch a shared copy unless the compiler's target has `prefetchw`.
@@ -144,8 +141,7 @@ constexpr bool nothrowBuildable() noexcept {
     }
 }
 
-/// Constructs a T in raw storage with T(args...), or with T{args...} if T is an aggregate without
-/// such a constructor.
+/// Constructs a T in raw storage with T(args...), or for aggregates T{args...}.
 template <class T, class... Args>
 T& buildAt(void* storage, Args&&... args) noexcept(nothrowBuildable<T, Args...>()) {
     if constexpr (std::is_constructible_v<T, Args&&...>) {
@@ -182,8 +178,8 @@ struct MembarrierKernel {
     static constexpr int commandPrivateExpedited = 1 << 3;
     static constexpr int commandRegisterPrivateExpedited = 1 << 4;
 
-    /// Returns true if the kernel carried out the membarrier command. Keeps errno. Not inlined, so
-    /// that the compiler can inline the callers.
+    /// Returns true if the kernel carried out the membarrier command. Keeps errno. call() is not
+    /// inlined, so that its callers can be.
     [[gnu::noinline]] static bool call([[maybe_unused]] int command) noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
         const int savedErrno = errno;
@@ -203,8 +199,7 @@ struct MembarrierKernel {
 /// Use Cell for slots of a ring or a pool, and std::optional where a state byte is harmless.
 ///
 /// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// class with an array of Cells can have a constexpr constructor if a union holds the array and an
-/// initialised `char`.
+/// union of a Cell array and an initialised `char` lets a class have a constexpr constructor.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -221,7 +216,7 @@ public:
         return detail::buildAt<T>(storage_, std::forward<Args>(args)...);
     }
 
-    /// The T in this Cell. Undefined if the Cell is empty.
+    /// The T in this Cell. The Cell must not be empty.
     T& get() noexcept { return *std::launder(reinterpret_cast<T*>(storage_)); }
     const T& get() const noexcept { return *std::launder(reinterpret_cast<const T*>(storage_)); }
 
@@ -232,10 +227,10 @@ public:
         }
     }
 
-    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Call it
-    /// before another thread constructs the next T in the Cell: the other processor can then
-    /// prefetch the whole line. Measured: docs/decisions/rings.md. If T is larger than four lines,
-    /// only the first line is written.
+    /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Use
+    /// destroyAndOwnLines() if another thread constructs the next T in the Cell: its processor can
+    /// then prefetch the whole line. Measured: docs/decisions/rings.md. If T is larger than four
+    /// lines, only the first line is written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
@@ -275,8 +270,8 @@ public:
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,
-/// light() and heavy() are full fences. The program chooses once, at its start or in the first call
-/// of any member.
+/// light() and heavy() are full fences. The program chooses between membarrier and full fences
+/// once, at its start or in the first call.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
 /// handler and in a forked child.
@@ -325,7 +320,7 @@ public:
 
 private:
     // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. A
-    // compare-exchange makes the choice; until then light() is a full fence.
+    // compare-exchange decides about membarrier; until then light() is a full fence.
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
@@ -345,7 +340,7 @@ private:
         Choice choice = shared_.choice.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
-            // Relaxed: see light(). `choice` receives the choice of a faster thread.
+            // Relaxed: see light(). If another thread was first, uses its choice.
             if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -359,7 +354,7 @@ private:
                Kernel::call(Kernel::commandPrivateExpedited);
     }
 
-    /// Registers the process for membarrier again and retries.
+    /// Registers the process for membarrier again and retries the barrier.
     [[gnu::cold, gnu::noinline]] static void heavyAfterRefusal() noexcept {
         if (!hasMembarrier()) {
             failAssertion(
@@ -370,8 +365,8 @@ private:
         }
     }
 
-    // Each light() reads the choice, so no other variable shares its cache lines. The choice takes
-    // two lines, because processors prefetch lines in pairs.
+    // Each light() reads the choice, so no other variable shares its cache lines. The choice is
+    // aligned to two lines, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };

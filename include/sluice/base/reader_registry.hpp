@@ -177,8 +177,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // E1: a hasPassed() that reads this guard's word also acquires the end of the previous
-            // guard.
+            // E1: a hasPassed() that reads this word also acquires the end of the previous guard.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2
         }
@@ -212,7 +211,7 @@ public:
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         const Slot* slot = walk.step();
-        // Relaxed: the thread address is only compared. E3 orders the guards of ended threads.
+        // Relaxed: the thread address is only compared. Edge E3 orders the guards of ended threads.
         while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
             slot = walk.step();
         }
@@ -247,8 +246,7 @@ public:
         return hasPassed(period, where);
     }
 
-    /// Waits until all guards end that other threads had at the call. Spins, then yields, then
-    /// sleeps.
+    /// Waits for the end of all guards that other threads have now. Spins, yields, then sleeps.
     void waitForOthers(const void* where) const noexcept {
         GracePeriod period = beginGrace();
         BasicBackoff<Platform> backoff;
@@ -272,7 +270,7 @@ public:
         return slot;
     }
 
-    /// Takes back a slot without guards.
+    /// Takes back a slot that no guard uses.
     [[gnu::cold, gnu::noinline]] static void release(Slot& slot) noexcept {
         slot.thread.store(nullptr, std::memory_order_relaxed);       // relaxed: E3
         slot.taken->fetch_sub(slot.bit, std::memory_order_release);  // E3
@@ -296,8 +294,7 @@ public:
     static constexpr bool isAbandoned() noexcept { return false; }
 
 private:
-    // Origin: hazard pointers (M. Michael, 2004), with the reader's fence moved to the remover by
-    // membarrier.
+    // Origin: hazard pointers (Michael 2004); membarrier moves the reader's fence to the remover.
     //
     // Invariants: an entry is below `firstAddress` exactly while no guard uses the entry. Only a
     // slot's thread writes its entries. Entries in use precede the idle ones and name different
@@ -338,14 +335,14 @@ private:
                 return ReadGuard(slot.inner, 0, where);
             }
         }
-        // A temporary slot for this guard. The thread has a slot already, so E5 needs no heavy().
+        // A temporary slot for this guard. The thread already has a slot, so E5 needs no heavy().
         Entry& entry = markTemporary(take()).entries[0];
         return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // Keeps the phase, so that consecutive guards store different words. E1: hasPassed() may
-        // acquire this word instead of the guard's end.
+        // Keeps the phase, so that consecutive guards store different words. Release (E1), because
+        // hasPassed() may read this word instead of the end of the last guard.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
                     std::memory_order_release);
@@ -373,9 +370,9 @@ private:
         return false;
     }
 
-    /// Moves the grace period to its next unfinished guard. Returns true if all guards have ended.
-    /// Ignores slots of the thread `ignored`. One guard per slot is enough, because a slot's other
-    /// guards of the object are nested in this guard.
+    /// Moves the grace period to its next unfinished guard. Returns true if all its guards have
+    /// ended. Slots of the thread `ignored` are skipped. One guard per slot is enough, because a
+    /// slot's other guards of the object are nested in this guard.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -385,7 +382,7 @@ private:
                 period.entry_ = nullptr;
                 return true;
             }
-            // Relaxed: the address is only compared with the caller's own.
+            // Relaxed: the thread address is only compared with the caller's.
             const bool isIgnored = ignored != nullptr &&
                                    period.slot_->thread.load(std::memory_order_relaxed) == ignored;
             period.entry_ = isIgnored ? nullptr : period.slot_->find(where, period.word_);
@@ -397,7 +394,7 @@ private:
     /// Compiled also with NDEBUG, because units with and without NDEBUG may be linked together.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
-            // Relaxed: the store of `awaited` releases it.
+            // Relaxed: the release store of `awaited` publishes awaitedWord.
             slot.awaitedWord.store(word, std::memory_order_relaxed);
             slot.awaited.store(entry, std::memory_order_release);
             return false;
@@ -440,7 +437,7 @@ private:
         Slot& slot = group->slots[SLUICE_LOWEST_BIT(bit)];
         slot.taken = &group->taken;
         slot.bit = bit;
-        // Relaxed: only compared with the address of the reading thread.
+        // Relaxed: the thread address is only compared with other addresses.
         slot.thread.store(Platform::thisThread(), std::memory_order_relaxed);
         return slot;
     }

@@ -30,7 +30,7 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 
 /// Arithmetic of ring positions. A position is an even number, and consecutive messages are two
 /// positions apart. The lowest bit of a position word can mark it as closed, in a push, or filled.
-/// All sums wrap around at the range of the Index type.
+/// Sums of positions wrap around at the range of the Index type.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -38,8 +38,8 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest power of two as number of slots for which all positions of a lap, and the first
-    /// position of the next lap, differ.
+    /// The largest power-of-two slot count for which all positions of a lap, and the first position
+    /// of the next lap, differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -63,7 +63,7 @@ struct RingPositions {
 
     /// The number of messages at one moment. Retries if `head` moved between its two loads. By the
     /// acquires, a thread that counts a message as removed sees its handler's writes. The last load
-    /// of `head` is at least as new as the head known to the tail's producer.
+    /// of `head` is at least as new as the `head` that the tail's producer had read.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -79,7 +79,7 @@ struct RingPositions {
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
     /// The slot at a position. A position is twice the slot's index, so one multiplication gives
-    /// the byte offset and saves a shift in each push and pop. Slots of odd size need the shift.
+    /// the byte offset and saves a shift. Slots of odd size in bytes still need the shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

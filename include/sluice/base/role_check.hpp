@@ -9,7 +9,7 @@ namespace sluice {
 
 namespace detail {
 
-/// Enters a check in the constructor and leaves the check in the destructor. Units built with and
+/// A scope guard that enters a RoleCheck or CallCheck and leaves it again. Units built with and
 /// without NDEBUG use different scope types: see assertionsAreActive.
 template <class Check, bool IsActive>
 class CheckScope {
@@ -35,8 +35,8 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls in a role that one thread at a time may have. The overlap may come
-/// from two threads, or from a handler and its caller. Threads may take turns in the role. Without
-/// assertions a RoleCheck costs one byte and no instruction.
+/// from two threads, or from a handler and its caller. Different threads may have the role one
+/// after another. Without assertions a RoleCheck costs one byte and no instruction.
 template <class Platform>
 class RoleCheck {
 public:
@@ -83,7 +83,7 @@ class CallCheck {
 public:
     using Scope = detail::CheckScope<CallCheck, detail::assertionsAreActive>;
 
-    /// Returns true if no call is running. For assertions only.
+    /// Returns true if no checked call is running. For assertions only.
     [[nodiscard]] bool areNone() const noexcept {
         return calls_.load(std::memory_order_relaxed) == 0;
     }
@@ -97,7 +97,7 @@ private:
     }
     void leave() noexcept { calls_.fetch_sub(1, std::memory_order_relaxed); }
 
-    // Not a platform's atomic, because a model checker need not model assertions.
+    // Not a Platform::Atomic, because model checkers need not model assertions.
     std::atomic<unsigned> calls_{0};
 };
 

@@ -21,7 +21,7 @@ enum class Overflow : unsigned char {
     dropOldest,  ///< the oldest queued message makes room, and is counted as dropped
 };
 
-/// No limit, as `max` of consume functions and as the limit of a queue.
+/// Means "no limit", as `max` of consume functions or as the limit of a queue.
 inline constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 /// Returns the name of a SendResult for logs and error messages.

@@ -28,8 +28,7 @@ setupError(const char* what, unsigned long long value, unsigned long long limit)
 
 namespace detail {
 
-/// Reports that an allocation failed. Throws std::bad_alloc, or calls setupError() in programs
-/// without exceptions.
+/// Reports a failed allocation: throws std::bad_alloc, or without exceptions calls setupError().
 [[noreturn, gnu::cold, gnu::noinline]] inline void
 allocationError([[maybe_unused]] const char* what, [[maybe_unused]] unsigned long long value,
                 [[maybe_unused]] unsigned long long limit) {

@@ -6,8 +6,8 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has gone. The users are the
-/// owner and each thread with a slot. The last user destroys the registry.
+/// A reference-counted registry that threads may use after its owner has gone. Its users are the
+/// owner and each thread with a slot. The last user of a registry destroys the registry.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:

@@ -72,8 +72,8 @@ private:
 ///     using Platform = sluice::SingleCorePlatform<sluice::ThisProgramRunsOnOneCore>;
 ///
 /// SingleCorePlatform has no hardware barriers, so it has data races on several processors. The
-/// program confirms that it has one by naming ThisProgramRunsOnOneCore. There is only one thread,
-/// so a caller that waits for an interrupt spins.
+/// program names ThisProgramRunsOnOneCore to confirm that it runs on one processor.
+/// SingleCorePlatform assumes one thread, so a caller that waits for an interrupt spins.
 template <class Word>
 struct SingleCorePlatform : StdPlatform {
     static_assert(std::is_same_v<Word, ThisProgramRunsOnOneCore>,

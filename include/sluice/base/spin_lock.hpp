@@ -15,8 +15,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// A back-off between polls of a condition that another thread makes true. Backoff spins, then
-/// yields, then sleeps.
+/// A back-off between polls of a condition: spins, then yields, then sleeps.
 ///
 ///     sluice::Backoff backoff;
 ///     while (!isReady.load(std::memory_order_acquire)) {
@@ -108,8 +107,7 @@ public:
     }
 
     [[nodiscard]] bool try_lock() noexcept {
-        // Relaxed: a cheap load first, because the exchange takes the cache line from the lock
-        // holder.
+        // Relaxed: the load only avoids exchanges, which take the cache line from the lock holder.
         return !locked_.load(std::memory_order_relaxed) &&
                !locked_.exchange(true, std::memory_order_acquire);  // E1
     }
@@ -133,7 +131,7 @@ private:
     [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
         BasicBackoff<Platform> backoff(longestNap);
         do {
-            // Relaxed: a hint, as in try_lock().
+            // Relaxed: the load only avoids useless exchanges.
             while (locked_.load(std::memory_order_relaxed)) {
                 backoff.wait();
             }

@@ -8,8 +8,7 @@
 
 namespace sluice {
 
-/// The head of a lock-free stack of numbered nodes, in one atomic word. Each node stores the number
-/// of its successor.
+/// The head of a lock-free stack of numbered nodes, in one atomic word. Nodes store successors.
 ///
 ///     TaggedHead<StdPlatform, std::uint64_t, 8, 0> head(0);  // nodes 1 to 8; 0: no node
 ///     const auto nextOf = [&](std::uint16_t number) -> auto& { return nodes[number].next; };
@@ -73,8 +72,7 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: E1 makes the successor visible. If the successor is outdated, the tag has
-            // changed.
+            // Relaxed: E1 makes the successor visible. A changed tag reveals an outdated successor.
             const Number next = nextOf(top).load(std::memory_order_relaxed);
             // Relaxed: the exchange continues the release sequences of earlier pushes.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
@@ -85,15 +83,14 @@ public:
     }
 
 private:
-    // Origin: R. K. Treiber's stack (1986) with the tag of IBM's System/370 manual.
+    // Origin: Treiber's stack (1986) with the tag of IBM's System/370 manual.
     //
     // Invariant: the tag counts the changes of the head. Between the load and the exchange in
     // pop(), other threads may pop the top node and push it again with another successor (ABA). The
     // exchange compares the tag, so ABA goes unnoticed only after exactly a multiple of 2^tagBits
     // changes. A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16
     // bits. On a single processor, ABA needs 2^tagBits changes by interrupts during one pop(): with
-    // 4,095 nodes, 125 ms at 168 MHz. No such time bound exists between preemptive tasks of a
-    // real-time system.
+    // 4,095 nodes, 125 ms at 168 MHz. Preemptive real-time tasks have no such bound.
     //
     // Edge E1: push() releases the head, which pop() acquires. Every change of the head is a
     // read-modify-write, so pop() synchronizes with the pushes of all nodes in the stack.

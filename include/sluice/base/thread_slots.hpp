@@ -18,7 +18,7 @@ namespace [[gnu::visibility("default")]] sluice {
 }
 
 /// A thread-local hash table that maps each registry of one type to the calling thread's slot.
-/// Searches take no lock and perform no atomic access.
+/// ThreadSlots takes no lock and performs no atomic access in a search.
 ///
 ///     using Threads = sluice::ThreadSlots<Registry>;
 ///     const std::size_t hash = Threads::hash(&registry);  // once for each registry
@@ -38,13 +38,13 @@ class ThreadSlots {
 public:
     using Slot = typename Registry::Slot;
 
-    /// The hash of a registry, before the table's mask.
+    /// The hash of a registry, from which the table's mask selects the first entry to search.
     static std::size_t hash(const Registry* registry) noexcept {
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
     /// This thread's slot if the search finds it in its first entry, as it nearly always does; null
-    /// otherwise. For paths where each instruction counts.
+    /// otherwise. findFirst() is for paths where each instruction counts.
     SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
                                                 std::size_t hash) noexcept {
         const View& mine = view();
@@ -153,7 +153,7 @@ private:
             most_ = 2 * (count_ + 1);
         }
 
-        /// Inserts an entry, in place of an abandoned registry's entry if one is on the way.
+        /// Inserts an entry, possibly in place of an entry of an abandoned registry.
         void insert(const Entry& entry) noexcept {
             std::size_t i = hash(entry.registry) & view_.mask;
             while (isLive(entries_[i])) {

@@ -7,7 +7,7 @@
 
 namespace sluice {
 
-/// Whether all bytes are ASCII. Checks eight bytes at a time.
+/// Whether all bytes are ASCII. isAscii() checks eight bytes at a time.
 [[nodiscard]] inline bool isAscii(std::string_view text) noexcept {
     constexpr std::uint64_t upperBits = 0x8080808080808080U;
     std::uint64_t all = 0;

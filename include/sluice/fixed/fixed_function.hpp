@@ -16,12 +16,12 @@ class FixedFunction;
 
 namespace detail {
 
-/// The type of an argument passed to the callable: scalars by value, other arguments by reference.
-/// The caller of operator() constructs a by-value argument once.
+/// How an argument reaches the callable: scalars by value, other arguments by reference. The caller
+/// of operator() constructs each by-value argument once.
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The parts common to all forms of a signature. Target is `F&` or, if IsConst, `const F&`.
+/// The common part of all signatures. Target is `F&` or, if IsConst, `const F&`.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -29,7 +29,7 @@ struct SignatureForm {
     template <class F>
     using Target = std::conditional_t<IsConst, const F, F>&;
 
-    /// Returns true if F can be called with this signature and never returns a dangling reference.
+    /// Returns true if F is callable with this signature and its result refers to no temporary.
     template <class F>
     static constexpr bool accepts() noexcept {
         if constexpr (!std::is_invocable_r_v<R, Target<F>, Args...>) {
@@ -37,7 +37,7 @@ struct SignatureForm {
         } else if constexpr (IsNoexcept && !std::is_nothrow_invocable_r_v<R, Target<F>, Args...>) {
             return false;
         } else if constexpr (std::is_reference_v<R>) {
-            // A conversion creates a temporary unless the target is the same type, a base or const.
+            // Converting a reference to anything but its type, a base or const creates a temporary.
             using Result = std::invoke_result_t<Target<F>, Args...>;
             return std::is_reference_v<Result> &&
                    std::is_convertible_v<std::remove_reference_t<Result>*,
@@ -60,7 +60,7 @@ struct SignatureForm {
         }
     };
 
-    /// Called through an empty FixedFunction, so that operator() needs no check.
+    /// The call target of an empty FixedFunction, so that operator() needs no check.
     [[noreturn]] static R invokeNothing(void*, Passed<Args>...) noexcept(IsNoexcept) {
         failAssertion({"call of a FixedFunction",
                        "the FixedFunction is empty; assign a callable, or ask its bool first",
@@ -166,14 +166,15 @@ constexpr bool storable() noexcept {
 /// stored, and std::function for copyable callables or callables of unlimited size.
 ///
 /// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
-/// (accepts only noexcept callables). A callable must fit std::invoke, at most Bytes bytes and the
-/// alignment of std::max_align_t, and move without exceptions; the compiler checks these limits.
+/// (accepts only noexcept callables). A callable has at most Bytes bytes, at most the alignment of
+/// std::max_align_t, and a noexcept move; the compiler checks all three. Everything that
+/// std::invoke accepts is callable.
 ///
 /// Errors: a FixedFunction is empty if it was moved from, default-constructed, or constructed from
 /// nullptr, a null pointer or an empty wrapper such as std::function. Calling an empty
 /// FixedFunction ends the program through the assertion handler, also in release builds.
 ///
-/// Performance: a call is one indirect call; by-value arguments are moved once more. Trivially
+/// Performance: a call is one indirect call, and moves each by-value argument once more. Trivially
 /// copyable callables move as bytes. A FixedFunction with the default of 48 bytes takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
@@ -260,8 +261,8 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null if the FixedFunction is empty. invoke_ cannot show this, because the address of a
-    // function template's instance may differ between shared libraries.
+    // Null if the FixedFunction is empty. The address in invoke_ cannot show emptiness, because a
+    // function template's address may differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length at which a text of `size` bytes is truncated before the byte `next`. If the cut would
-/// split a UTF-8 character, the cut moves up to 3 bytes back. Invalid bytes are kept.
+/// The length to which a text of `size` bytes, followed by the byte `next`, is truncated. The
+/// length is up to 3 bytes less than `size` if `size` would split a UTF-8 character.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -85,9 +85,8 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// Use FixedString for names and short texts in messages. Use std::string for unlimited lengths.
 ///
 /// A literal or array that is too long does not compile. Other sources need the tag truncateToFit,
-/// or assign() or append(), which return false if they truncate. truncated() remains true in
-/// copies. Truncation never splits a UTF-8 character. assign() and append() may read from the
-/// object itself.
+/// or assign() or append(), which return false if they truncate. Copies keep truncated().
+/// Truncation never splits a UTF-8 character. Assigning a part of itself is allowed.
 ///
 /// FixedString is trivially copyable: N + 1 chars, the length in the smallest unsigned type that
 /// counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
@@ -126,9 +125,9 @@ public:
         assign(source);
     }
 
-    /// Replaces the text. Returns false if the source was truncated. The source may be a C string,
-    /// a type that converts to std::string_view, or a char array, read up to its first NUL and
-    /// never beyond its end. A null pointer is an empty text.
+    /// Replaces the text. Returns false if assign() truncated the text. The source may be a C
+    /// string, a type that converts to std::string_view, or a char array, read up to its first NUL
+    /// and never beyond its end. A null pointer is an empty text.
     template <class Source, std::enable_if_t<detail::isText<Source>, int> = 0>
     constexpr bool assign(const Source& source) noexcept {
         const std::string_view text = detail::textOf(source);
@@ -226,7 +225,7 @@ auto operator<<(Stream& stream, const FixedString<N>& text) -> decltype(stream <
     return stream << text.view();
 }
 
-/// The formatter for fmt 10 and later, and for spdlog.
+/// Makes FixedString formattable with fmt 10 or later, and with spdlog.
 template <std::size_t N>
 // NOLINTNEXTLINE(readability-identifier-naming): the name that fmt looks for
 constexpr std::string_view format_as(const FixedString<N>& text) noexcept {

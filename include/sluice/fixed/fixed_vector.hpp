@@ -66,7 +66,7 @@ class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // Delegating constructors, so that the destructor runs if copying an element throws.
+    // These constructors delegate, so that the destructor runs if an element's copy throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {
@@ -142,12 +142,12 @@ struct EnableCopy<false, false> {
 /// Insertion into a full vector returns false and leaves the argument unchanged. T may be
 /// move-only, immovable (emplaceBack only), over-aligned or an aggregate. Inserting or erasing an
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
-/// allowed. An element of an assignment's target must not own the source.
+/// allowed. An element of the assigned vector must not own the source of the assignment.
 ///
-/// A FixedVector is trivially copyable exactly if T is. A non-trivial move leaves the source empty.
+/// A FixedVector is trivially copyable exactly if T is. Otherwise a move leaves the source empty.
 ///
 /// Errors: a copy assignment that throws leaves the target unchanged if moving a T cannot throw.
-/// Other operations that throw leave the vector valid. Wrong indices and positions assert.
+/// Other operations that throw leave the FixedVector valid. Wrong indices and positions assert.
 template <class T, std::size_t N>
 class FixedVector
     : detail::VectorStorage<T, N>,
@@ -167,7 +167,7 @@ public:
 
     constexpr FixedVector() noexcept = default;
 
-    /// More than N items are a set-up error.
+    /// Calls setupError() if there are more than N items.
     FixedVector(std::initializer_list<T> items) {
         detail::requireAtMost("FixedVector: number of items", items.size(), N);
         for (const T& item : items) {
@@ -195,7 +195,7 @@ public:
     [[nodiscard]] bool insert(const_iterator position, U&& item) {
         SLUICE_ASSERT(begin() <= position && position <= end(), "pass a position of this vector");
         const difference_type index = position - begin();
-        // Constructed before other elements move, because `item` may refer to an element.
+        // The item is stored before elements move, because `item` may refer to an element.
         if (!emplaceBack(std::forward<U>(item))) {
             return false;
         }
@@ -256,7 +256,7 @@ public:
         }
         return to;
     }
-    /// Erases by index. A template, so that the literal 0 is an index and not a null pointer.
+    /// Erases by index. Erases by index. A template, so that the literal 0 is no null pointer.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));
@@ -328,7 +328,7 @@ private:
     }
 };
 
-/// Compares vectors of equal or different capacity.
+/// Compares the elements of two vectors, whose capacities may differ.
 template <class T, std::size_t N, std::size_t M>
 [[nodiscard]] bool operator==(const FixedVector<T, N>& left, const FixedVector<T, M>& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());

@@ -49,8 +49,7 @@ class PoolCore;
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
 /// and the pool cannot grow. At that time each other thread may still have 2 * magazineRounds + 1
 /// free blocks in its cache. Freeing the block that the thread freed last ends the program in all
-/// builds. Builds with assertions check the thread's whole cache, and AddressSanitizer finds all
-/// double frees.
+/// builds. Assertions check the thread's whole cache, and AddressSanitizer finds all double frees.
 ///
 /// Performance: slabs come from the memory resource, which several threads may call, and which must
 /// not use the pool. A thread's first call allocates its cache with operator new.
@@ -97,8 +96,7 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Programs without exceptions end through the
-    /// assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions, the program ends.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (SLUICE_UNLIKELY(block == nullptr)) {
@@ -143,7 +141,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Rare cases are out of line, so that the inlined code saves no registers.
+    // Rare cases are out of line, so that common calls save no registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -183,8 +181,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The block pool of an exact pool; null for growing pools. Threads of an exact pool have no
-    // caches, so its calls all reach the slow path, and growing pools need no extra check.
+    // The block pool of an exact pool; null for growing pools. An exact pool has no caches, so all
+    // its calls take the slow path, and growing pools need no extra check.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -242,7 +240,7 @@ struct Magazine {
 /// A cache has two magazines, and calls use the loaded one. If an allocation finds the loaded
 /// magazine empty, or a deallocation finds it full, the cache swaps its magazines. If the other
 /// magazine is empty or full as well, the cache exchanges it in the depot, at most once per
-/// `magazineRounds` calls of a kind. (J. Bonwick and J. Adams, "Magazines and Vmem", 2001.)
+/// `magazineRounds` calls of a kind. (Bonwick and Adams, "Magazines and Vmem", 2001.)
 ///
 /// The pool and each thread with a cache are users of the core. The last user deletes the core.
 template <class Traits>
@@ -344,7 +342,7 @@ public:
         this->dropUser();
     }
 
-    /// Called by the pool's destructor. No thread uses blocks any more, but threads may end.
+    /// Called by the pool's destructor. No thread uses blocks, but threads with caches may end.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -486,9 +484,9 @@ private:
     // empty magazine exists whenever a full magazine enters the depot. All magazines in `fulls_`
     // are full, so threads without a cache use the blocks of `partial_`.
     //
-    // Edge E1: lock_ orders a block's use before its magazine enters the depot before the use by
-    // the next thread. Magazines need no further order: a magazine enters a cache under lock_, so a
-    // thread that reads it under lock_ for statistics sees complete values.
+    // Edge E1: by lock_, uses of a block before its magazine enters the depot happen before later
+    // uses. Magazines need no further order: a magazine enters a cache under lock_, so a thread
+    // that reads it under lock_ for statistics sees complete values.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);

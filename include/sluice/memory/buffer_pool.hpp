@@ -73,8 +73,8 @@ class BasicBufferPool {
     class Core;
 
 public:
-    /// The only handle to a buffer being filled, or empty. The destructor returns an unpublished
-    /// buffer to the pool.
+    /// The only handle to a buffer being filled, or empty. The destructor returns the buffer to the
+    /// pool if it was not published.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -90,8 +90,8 @@ public:
         }
 
         /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
-        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds
-        /// return an empty token, or a token for the whole buffer.
+        /// WritableBuffer is not empty and that `length` is at most capacity(). If violated,
+        /// release builds return an empty token, or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -162,8 +162,7 @@ public:
     [[nodiscard]] std::size_t alignment() const noexcept { return core_.layout.alignment; }
 
 private:
-    // Invariant: a buffer is free and in the free list, has one writer, or has as many holders as
-    // tokens.
+    // Invariant: a buffer is in the free list, has one writer, or has as many holders as tokens.
     //
     // Edges:
     //   E1 hand-over: the last holder releases the free list, which the next writer acquires.

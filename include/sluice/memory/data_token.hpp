@@ -27,7 +27,7 @@ public:
     /// A function that DataToken calls with its arguments on the thread that destroys the token.
     using Releaser = void (*)(void* context, const std::byte* data, std::size_t size) noexcept;
 
-    /// A function called before share() creates another token, which is also released later.
+    /// A function called before share() creates another token. Each token is released separately.
     using Sharer = Releaser;
 
     DataToken() noexcept = default;
@@ -82,7 +82,7 @@ public:
     }
 
     void reset() noexcept {
-        // Emptied first, because the releaser may access this token and must not release it again.
+        // The token is emptied first, so that a releaser that uses the token releases nothing.
         const State old = std::exchange(state_, {});
         if (old.releaser != nullptr) {
             old.releaser(old.context, old.data, old.size);

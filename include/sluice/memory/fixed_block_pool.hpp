@@ -27,15 +27,15 @@ namespace sluice {
 ///     }
 ///
 /// Use FixedBlockPool for exact limits, for allocation in interrupts, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool if many threads allocate often, and ObjectPool
-/// for objects.
+/// SingleCorePlatform in the traits). Use BlockPool for frequent allocation by many threads, and
+/// ObjectPool for objects.
 ///
 /// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
 /// constructor allocates all memory.
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call.
 /// Freeing a free block ends the program in all builds. Without 64-bit atomics a pool has at most
-/// 4,095 blocks, and preemption is limited as described at TaggedHead.
+/// 4,095 blocks; TaggedHead limits preemption.
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
     using Platform = typename Traits::Platform;
@@ -77,8 +77,7 @@ public:
         return block;
     }
 
-    /// Throws std::bad_alloc if all blocks are in use. Programs without exceptions end through the
-    /// assertion handler.
+    /// Throws std::bad_alloc if all blocks are in use. Without exceptions, the program ends.
     [[nodiscard]] void* allocate() {
         void* const block = tryAllocate();
         if (SLUICE_UNLIKELY(block == nullptr)) {
@@ -126,8 +125,7 @@ private:
     // take() may read `used`, but its exchange fails, because the head has changed.
     //
     // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses of this
-    // class are relaxed: statistics, or `used`, which reaches the freeing thread together with the
-    // block.
+    // class are relaxed: statistics, or `used`, which travels with the block.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

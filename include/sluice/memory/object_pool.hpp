@@ -50,11 +50,9 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 ///
 /// A pool of at most `Options::exactUpTo` objects, or on a platform without threads, is a
 /// FixedBlockPool of objects: free objects serve any thread, and the constructor allocates all
-/// memory. A larger pool is a BlockPool of objects, which grows and caches free objects in each
-/// thread.
+/// memory. A larger pool is a BlockPool of objects: it grows, and each thread has a cache.
 ///
-/// Thread safety and errors are those of the block pool. The word before each object points to its
-/// pool.
+/// Thread safety and errors are those of the block pool. A word before each object names its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
@@ -77,8 +75,7 @@ public:
         return construct(blocks_.tryAllocate(), std::forward<Args>(args)...);
     }
 
-    /// Throws std::bad_alloc if the pool is exhausted. Programs without exceptions end through the
-    /// assertion handler.
+    /// Throws std::bad_alloc if the pool is exhausted. Without exceptions, the program ends.
     template <class... Args>
     [[nodiscard]] Pointer make(Args&&... args) {
         return construct(blocks_.allocate(), std::forward<Args>(args)...);

@@ -10,8 +10,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// Class-specific `new` and `delete` on a pool. Existing code keeps `new Message`, `delete message`
-/// and std::make_unique.
+/// A base class with `new` and `delete` on a pool, for existing code with `new Message`.
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
@@ -24,7 +23,7 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
 /// Shared objects have separate resources if a shared object hides its symbols, or if the program
-/// does not export its own symbols (-rdynamic). Create and delete such objects in one shared
+/// does not export its own symbols (-rdynamic). If so, create and delete objects in one shared
 /// object, and define a virtual destructor there. A block deleted in the wrong shared object ends
 /// the program, in release builds at the latest in trim().
 ///
@@ -32,7 +31,7 @@ namespace [[gnu::visibility("default")]] sluice {
 template <class Derived>
 class Pooled {
 public:
-    // The matching delete is the form with a size.
+    // The matching operator delete is the form with a size.
     // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);

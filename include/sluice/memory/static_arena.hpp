@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // Copied, because the object may own the ArenaPtr with this deleter.
+        // The deleter is copied, because the object may own the ArenaPtr that contains it.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);

@@ -55,7 +55,7 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The time limit of a call that waits without a limit.
+/// The limit of waits without a time limit.
 struct Forever {};
 
 /// The push functions of a BlockingQueue and of its producer handles. A refused push leaves its
@@ -120,12 +120,11 @@ private:
 ///
 /// Thread safety: as for the wrapped queue. Any thread except the consumer may call drain(). A
 /// handler may call tryPush() on its own queue, but a push() in a handler may wait for itself. The
-/// queue must outlive all calls on it. A producer handle may outlive the queue, but must not push
-/// afterwards.
+/// queue must outlive all calls on it. A producer handle may outlive the queue, but not push then.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after the other side was notified. If
-/// moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. With lanes
-/// and MpmcRing, they do not compile for messages whose move may throw.
+/// moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. Lanes and
+/// MpmcRing require messages with a noexcept move for these functions.
 ///
 /// Performance: a push or poll that does not wait notifies the other side. A notification costs a
 /// load and a light fence if no thread sleeps. Each message wakes one consumer. Each freed slot
@@ -308,8 +307,7 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer. If the consumer waits in consumeBatch(), wakes it only for a complete
-    /// batch.
+    /// Wakes a consumer. A consumer in consumeBatch() is only woken for a complete batch.
     ///
     /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
     /// producer commits, runs a light fence, and reads the announcement, the size and awaited_.
@@ -339,8 +337,7 @@ private:
 
     /// Notifies a consumer of an accepted message. Notifies all threads if the queue was closed,
     /// the constructor threw, or the push dropped the last message of a closed queue. A push into a
-    /// full queue notifies no thread, because producers and consumers could otherwise wake each
-    /// other forever.
+    /// full queue notifies no thread, or producers and consumers could wake each other forever.
     struct PushEnd {
         BlockingQueue& queue;
         SendResult result = SendResult::closed;  // stays so if a constructor throws
@@ -350,7 +347,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // After the notification's fence, so that a later close() sees the drop.
+                // Checked after the notification's fence, so that a later close() sees the drop.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -378,7 +375,7 @@ private:
             unsigned pauses = 0;
             // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
             const auto retry = [&] {
-                // Stops pausing after `maxPauses`, because the consumer is slow.
+                // Pauses are useless if the consumer is slow.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -396,8 +393,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain(), even if the call throws. Notifies all consumers of a
-    /// drained queue, or one consumer of a message in the lane that this consumer has released.
+    /// Notifies a producer and drain(), even if the call throws. Notifies all consumers if the
+    /// queue is drained, or one if the released lane has more messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -471,7 +468,7 @@ private:
         return value;
     }
 
-    // A check on StdPlatform, because it checks waiting threads and not the wrapped queue.
+    // RoleCheck uses StdPlatform, because it checks waiting threads and not the wrapped queue.
     using RoleCheck = std::conditional_t<detail::hasManyConsumers<Queue>, detail::AnyNumber,
                                          sluice::RoleCheck<StdPlatform>>;
     using Platform = typename detail::PlatformOfQueue<Queue>::Type;

@@ -24,17 +24,15 @@ namespace sluice {
 ///         draw(*newest);                                 // valid until the next update()
 ///     }
 ///
-/// Order: the newest value is that of the set() that published last. The reader never receives a
-/// value older than its previous value.
+/// Order: the newest value is that of the set() that published last. The reader never receives an
+/// older value after a newer value.
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
-/// A signal handler may call set() if it may call the functions of T. A set() inside a function of
-/// T counts as one more writer. A preempted writer or reader keeps its slot, but blocks no other
-/// thread.
+/// A signal handler may call set() if it may call the functions of T. A set() called from a
+/// function of T counts as another writer. A preempted thread blocks no other thread.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
-/// are running, or if the Latest is being destroyed. If a constructor of T throws, the Latest is
-/// unchanged.
+/// are running, or if the Latest is being destroyed. A throwing constructor of T changes nothing.
 ///
 /// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
 /// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.
@@ -103,8 +101,7 @@ public:
         const typename RoleCheck::Scope reader(readerRole_, oneReader);
         if (hasNew()) {
             destroyHeld();
-            // A writer may have overwritten the value that hasNew() saw, but only with a newer
-            // value.
+            // A writer may have replaced the value that hasNew() saw, but only by a newer value.
             held_ = slotOf(newest_.exchange(empty(held_),
                                             std::memory_order_acq_rel));  // E1 publish, E2 reuse
             hasValue_ = true;
@@ -124,8 +121,8 @@ private:
     // Origin: the triple buffer of graphics, with a stack of free slots for several writers.
     //
     // Invariant: each slot is in the free stack, with a writer, named by newest_, or held by the
-    // reader. newest_ names exactly one slot, and the reader holds exactly one slot. `Writers`
-    // slots therefore remain for the stack and the writers.
+    // reader. newest_ names exactly one slot, and the reader holds exactly one slot. The remaining
+    // `Writers` slots are in the stack or with writers.
     //
     // Happens-before edges; tests/model/latest_model_test.cpp weakens each order in turn:
     //   E1 publish: set() writes a value and releases newest_; the reader or another writer
@@ -163,7 +160,7 @@ private:
         }
     }
 
-    // Written by writers and the reader.
+    // Modified by writers and the reader.
     alignas(line) alignas(Atomic<Word>) Atomic<Word> newest_{0};
 
     // Written by writers.

@@ -21,18 +21,17 @@ namespace sluice {
 ///
 /// Use MpmcLanes for a few long-lived producers whose messages several threads handle. Use MpmcRing
 /// for one order of all messages, for parallel handling of a producer's messages, or for room that
-/// producers share. Use MpscLanes for one consumer, and wrap a BlockingQueue around a queue to
-/// wait.
+/// producers share. Use MpscLanes for one consumer, and BlockingQueue to wait.
 ///
 /// Order: none across producers. consume() calls the handlers of one producer's messages one after
 /// the other, on any thread. tryPop() releases the lane before its caller receives the message.
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may consume from
 /// the other lanes. A consumer preempted in a handler blocks its lane: the producer's messages
-/// wait, and its pushes may return `full`. A consumer preempted while choosing a lane blocks other
-/// consumers.
+/// wait, and its pushes may return `full`. A consumer preempted while choosing a lane blocks
+/// others.
 ///
-/// Errors: as for MpscLanes. A handler that throws leaves the rest of its batch in the lane.
+/// Errors: as for MpscLanes. A throwing handler leaves the rest of its batch in the lane.
 ///
 /// Performance: a push costs the same as in MpscLanes. Each consume call takes one atomic
 /// read-modify-write, which locks the list of lanes during the search.
@@ -89,7 +88,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: a consumer that releases a lane calls hasArrival() itself.
+            // Relaxed: a consumer that releases a lane also calls hasArrival().
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -110,8 +109,7 @@ public:
 private:
     // Invariants: those of MpscLanes, but consumers read and write link_ and the links only under
     // the lock. A consumer uses a lane's ring only while holding the lane. Consumers take lanes
-    // under the lock, and remove only lanes that no consumer holds, so they never reach a freed
-    // lane.
+    // under the lock, and remove only lanes that no consumer holds.
     //
     // Happens-before edges: those of MpscLanes, and
     //   E7 hold: a consumer handles a batch and releases isHeld; the lane's next consumer acquires

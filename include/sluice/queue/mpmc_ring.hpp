@@ -31,14 +31,13 @@ namespace sluice {
 /// A consumer preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
-/// returns `full` only if the message capacity() pushes earlier still had its slot at some moment
-/// during the call.
+/// returns `full` only if its slot still holds the message of an earlier lap.
 ///
 /// Performance: without interference, a push takes one compare-exchange, and consuming a message
 /// takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for all its
 /// messages. Capacity and memory are as in MpscRing.
-///
-/// At least two slots, because with a single slot skipped(p) would equal freed(p).
+//
+// At least two slots, because with a single slot skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
     : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
@@ -134,8 +133,7 @@ public:
         return consumeIf([](Index) { return true; }, handler, max);
     }
 
-    /// Returns true if consume() would find a message or a skipped slot, unless another consumer
-    /// takes it first.
+    /// Returns true if consume() would find a message or a skipped slot before other consumers do.
     [[nodiscard]] bool hasArrival() const noexcept {
         // Relaxed: consume() acquires. A consumer that passes a skipped slot between the two loads,
         // and takes no message, wakes the waiting threads.
@@ -182,7 +180,7 @@ protected:
     }
 
 private:
-    // Origin: D. Vyukov's bounded queue, extended by any capacity, handling of messages in their
+    // Origin: Vyukov's bounded queue, extended by any capacity, handling of messages in their
     // slots, and closing. docs/algorithms/mpmc-ring.md has the proof.
     //
     // Invariants, on unbounded positions:
@@ -203,8 +201,7 @@ private:
     //   E5 passed: a consumer releases passed_ after its handlers; a thread that counts their
     //     messages as removed acquires passed_.
     //   E6 order: each consumer's claim releases head_, and the next consumer acquires head_. The
-    //     next consumer sees all messages that the previous one saw, and cannot find a non-empty
-    //     ring empty.
+    //     next consumer sees all messages that the previous consumer saw.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -267,7 +264,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirst) {
-                    // Prefetches the slot's last line, so that the message costs one cache miss.
+                    // Prefetches the slot's last line, to save a cache miss for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;

@@ -124,8 +124,7 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. The messages queued at the call are handled in key order if each lane is
     /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Every run of messages from one lane costs a visit
-    /// to each lane.
+    /// Equal keys of a producer keep their order. Each switch between lanes visits all lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -312,8 +311,8 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of a producer. The destructor, like close(), gives up the lane; pushed messages are
-/// still delivered.
+/// The handle of a producer. close() and the destructor give up the lane; pushed messages are still
+/// delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:

@@ -28,8 +28,7 @@ namespace sluice {
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members; handing over the consumer's role needs synchronization. A
-/// producer preempted mid-push blocks delivery of later messages, so MpscRing is not lock-free in
-/// the strict sense.
+/// producer preempted mid-push blocks later messages, so MpscRing is not strictly lock-free.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
 /// A push returns `full` only if, at some moment during the call, capacity() slots were in use by
@@ -133,7 +132,7 @@ public:
                 const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // Prefetches the slot's last line, so that the message costs one cache miss.
+                    // Prefetches the slot's last line, to save a cache miss for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -161,7 +160,7 @@ public:
     }
 
 private:
-    // Origin: D. Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing
+    // Origin: Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing
     // frees slots by advancing head_ and writes no sequence, so it takes no line from producers.
     //
     // Invariants, on unbounded positions:

@@ -18,10 +18,10 @@
 namespace sluice {
 
 struct SegmentQueueTraits : QueueTraits {
-    /// The size in bytes of a segment's slots; larger if minSegmentSlots slots need more.
+    /// The size of a segment's slots in bytes, or more if minSegmentSlots slots are larger.
     static constexpr std::size_t segmentBytes = 16384;
     static constexpr std::size_t minSegmentSlots = 1;
-    /// The bytes of unused segments that are kept for later messages, at least one segment.
+    /// The bytes of unused segments kept for later messages; at least one segment is kept.
     static constexpr std::size_t keptBytes = 1048576;
 };
 
@@ -32,13 +32,12 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a fixed bound without later allocations. With a limit, SegmentQueue refuses
-/// messages like a ring.
+/// or MpscLanes for a fixed bound without later allocations. With a limit, pushes may be refused.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
-/// time may call the consumer's members. A producer preempted under the lock, which lasts a few
-/// instructions, blocks the other producers. A producer preempted in a constructor only blocks
-/// delivery of later messages.
+/// time may call the consumer's members. A producer preempted under the lock (a few instructions)
+/// blocks the other producers. A producer preempted in a constructor blocks delivery of later
+/// messages.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
 /// If the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
@@ -274,8 +273,8 @@ private:
                     return SendResult::ok;
                 }
             }
-            // The memory resource is user code, so it is called without the lock. Surplus segments
-            // serve later claims.
+            // The memory resource is user code, and called without the lock. Later claims use
+            // surplus segments.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);
             addFree(guard, spare);
@@ -305,7 +304,7 @@ private:
         return true;
     }
 
-    /// The slot at the consumer's position. A producer has claimed it, so its segment is linked.
+    /// The slot at the consumer's position. A producer has claimed it: its segment is linked.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link

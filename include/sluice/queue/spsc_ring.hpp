@@ -45,8 +45,7 @@ struct Span {
 /// may push into its own queue if its thread is also the producer.
 ///
 /// Errors: a throwing constructor of T leaves the queue unchanged. Constructors of T should be
-/// noexcept, because the push then needs fewer instructions. A constructor of T must not push into
-/// its own queue.
+/// noexcept, which makes pushes faster. A constructor of T must not push into its own queue.
 ///
 /// Performance: every operation is wait-free. Between close() and the first true result,
 /// isDrained() takes a heavy fence (some microseconds). The capacity, 1 to a quarter of the Index
@@ -69,7 +68,7 @@ private:
 public:
     using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
-    /// One or two spans. The second span begins at the wrap-around, and is usually empty.
+    /// One or two spans. The second span holds the messages behind the wrap-around, if any.
     using Spans = std::array<Span<T>, 2>;
 
     SpscRing() = default;
@@ -119,8 +118,7 @@ public:
     }
 
     /// Reserves the next slot, so that a message can be built in several steps. Until commit(), the
-    /// producer must not push other messages, and isDrained() stays false. Dropping the reservation
-    /// changes nothing.
+    /// producer must not push other messages, and isDrained() stays false.
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return reserve();
@@ -316,8 +314,8 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return slots_.capacity(); }
 
 private:
-    // Origin: L. Lamport's ring buffer. Each side keeps a copy of the other side's index, as in P.
-    // Lee et al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
+    // Origin: Lamport's ring buffer. Each side keeps a copy of the other side's index, as in Lee et
+    // al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
     //
     // Invariants, on unbounded positions:
     //   head <= cachedTail <= tail <= limit <= head + capacity. Slots of [head, tail) hold
@@ -340,7 +338,7 @@ private:
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
     static_assert(!Positions::isMarked(firstPosition), "firstPosition of the traits must be even");
 
-    /// A push prefetches this many slots ahead, if messages have about a cache line (measured).
+    /// A push prefetches this many slots ahead, for messages of about a cache line (measured).
     static constexpr std::size_t prefetchDistance = sizeof(Slot) > line / 2 && sizeof(Slot) <= line
                                                         ? 32
                                                         : 0;
@@ -479,8 +477,7 @@ private:
     // Written by the producer, read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
-    // The producer reads its position from announced_, because the consumer keeps taking the cache
-    // line of tail_.
+    // The producer reads its position here, because the consumer often takes tail_'s cache line.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{firstPosition};
     Index limit_{firstPosition};  // the first position not known to be free
     RoleCheck producerRole_;

@@ -48,8 +48,7 @@ private:
 }  // namespace detail
 
 /// A wait strategy for a consumer in an event loop (Linux). Its file descriptor becomes readable
-/// when a message arrives, so a bus or a queue can wake a thread that sleeps in epoll, poll, select
-/// or asio.
+/// when a message arrives, so a bus or a queue can wake a thread in epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
@@ -61,14 +60,14 @@ private:
 ///         if (bus.isDrained()) { ... leave the loop ... }
 ///     }
 ///
-/// A timed wait that returns false arms the descriptor. After arming, the next notification makes
-/// the descriptor readable, until the next wait that times out. The descriptor may become readable
+/// A timed wait that returns false arms the descriptor. The next notification then makes the
+/// descriptor readable, until the next wait that times out. The descriptor may become readable
 /// without a message. EventFdWait works like Park until descriptor() is called.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before its EventFdWait is destroyed. Publishers make no system call
-/// while the consumer is busy. the consumer finds messages.
+/// descriptor from the loop before destroying the EventFdWait. Publishers make no system call while
+/// the consumer finds messages.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
@@ -89,8 +88,7 @@ public:
         park_.wait(ready);
     }
 
-    /// Returns false and arms the descriptor if `deadline` passed first. Calls `ready` at least
-    /// once.
+    /// Returns false and arms the descriptor at `deadline`. Calls `ready` at least once.
     template <class Ready>
     [[nodiscard]] bool waitUntil(Ready&& ready, typename Clock::time_point deadline) {
         if (!descriptor_.isOpen()) {
@@ -104,7 +102,7 @@ public:
         signalIfArmed();
     }
 
-    /// Wakes one of several threads that wait for the same condition, and the loop if it is armed.
+    /// Wakes one of the threads that wait for the same condition, and the event loop if armed.
     template <class... IsDue>
     void notifyOne(IsDue... isDue) noexcept {
         park_.notifyOne(isDue...);  // as in notifyAll()
@@ -113,8 +111,8 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Each arming has its own number, so a late notifier cannot
-    // end a newer arming.
+    // the waiter has ended the arming. Armings are numbered, so a late notifier ends no newer
+    // arming.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
@@ -128,7 +126,7 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming.
+        // Relaxed: only this thread arms. A notifier may end the previous arming concurrently.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
@@ -152,9 +150,9 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes first, so that the next notifier also writes if this thread is preempted.
+            // The write is first, so that other notifiers also write if this thread is preempted.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2; the exchange only spares other notifiers the write.
+            // Relaxed: the kernel provides E2. The exchange only avoids further writes.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

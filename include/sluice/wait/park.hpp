@@ -21,8 +21,7 @@
 
 namespace sluice {
 
-/// `now` plus the duration, or the clock's last time point if the sum is out of range. A negative
-/// duration gives `now`.
+/// `now` plus the duration; the clock's last time point on overflow, and `now` if negative.
 template <class Clock, class Ticks, class Rep, class Period>
 std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Clock, Ticks> now,
                                                     std::chrono::duration<Rep, Period> atMost) {
@@ -33,7 +32,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // Before the epoch, `last - now` would overflow. The factor keeps rounded sums in range.
+    // If `now` is before the epoch, `last - now` would overflow. The factor keeps the rounded sum
+    // within the clock's range.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -64,7 +64,7 @@ public:
         timespec timeout{};
         timeout.tv_sec = static_cast<decltype(timeout.tv_sec)>(atMost.count() / second);
         timeout.tv_nsec = static_cast<decltype(timeout.tv_nsec)>(atMost.count() % second);
-        // The kernel compares the high half again, so the sleep misses no change after this check.
+        // The kernel compares the high half again, so the sleep misses no later change.
         const std::uint64_t seen = word.load(std::memory_order_acquire);
         const auto high = static_cast<std::uint32_t>(seen >> 32U);
         if (stillWaiting(seen)) {
@@ -145,11 +145,11 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// condition variable if the data has a mutex.
 ///
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
-/// notifyAll() wakes all sleeping threads. notifyOne() wakes one more sleeping thread. Use
+/// notifyAll() wakes all sleeping threads. notifyOne() wakes one of them that is not yet woken. Use
 /// notifyOne() if all threads wait for the same condition and each change serves one thread. A
-/// woken thread that leaves work for another thread must call notifyOne(). If a notifier is
-/// preempted inside its call, the threads it was about to wake sleep until the next notification. A
-/// waiter that sees a notifier's change also sees all earlier writes of the notifier.
+/// woken thread that leaves work for another thread must call notifyOne(). A notifier preempted
+/// mid-call delays the threads to wake until the next notification. A waiter that sees a notifier's
+/// change also sees all earlier writes of the notifier.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
@@ -203,8 +203,8 @@ public:
     }
 
 protected:
-    // The steps of a wait, for tests. A waiter calls announce(), checks its condition again, and
-    // then passes the epoch to either sleepUntil() or cancelWait().
+    // The steps of a wait are protected for tests. A waiter calls announce(), checks its condition
+    // again, and then passes the epoch to either sleepUntil() or cancelWait().
 
     using Epoch = std::uint32_t;
 
@@ -242,9 +242,8 @@ protected:
     }
 
 private:
-    // Origin: D. Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
-    // folly::EventCount. Park adds the notifier's asymmetric fence, and permits that wake one
-    // waiter each.
+    // Origin: Vyukov's eventcount; the layout (count of waiters and epoch in one word) follows
+    // folly::EventCount. Park adds the asymmetric fence, and permits that wake one waiter.
     //
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
     // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
@@ -254,7 +253,7 @@ private:
     // followed the last moment without waiters. The epoch wraps, so exactly 2^20 calls of
     // notifyAll() between announce() and a waiter's first load of the epoch would go unnoticed.
     //
-    // Any waiter may take a permit, not only the one that the kernel woke. No permit is lost,
+    // Any waiter may take a permit, not only the waiter that the kernel woke. No permit is lost,
     // because a waiter leaves without a permit only if each permit has another waiter.
     //
     // Edges:
@@ -302,9 +301,9 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Subtracts a waiter from the count. Returns true if the waiter was notified. With
-    /// `withPermit`, a waiter that was not notified stays. With `withoutPermit`, the waiter leaves,
-    /// and takes a permit only if each waiter has one.
+    /// Ends a wait. Returns true if the waiter was notified. A `withPermit` waiter that was not
+    /// notified continues to wait. A `withoutPermit` waiter leaves, and takes a permit only if each
+    /// waiter has a permit.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -427,7 +426,7 @@ private:
         return false;
     }
 
-    // Polls after `patience` misses happen only in each `interval`-th wait.
+    // After `patience` waits with unsuccessful polls, only each `interval`-th wait polls.
     static constexpr std::uint32_t patience = 8;
     static constexpr std::uint32_t interval = 16;
 
@@ -468,20 +467,20 @@ using Park = BasicPark<>;
 /// A pacing policy that pauses after small batches, so that the next batch is larger.
 ///
 /// A consumer that polls again immediately reads the cache line that the producer is filling. Each
-/// message then waits for the transfer of this line: see docs/decisions/batch-pacing.md. Use
+/// message then waits for the cache line's transfer: see docs/decisions/batch-pacing.md. Use
 /// NoPacing if some 100 ns of latency under load matter more than throughput. The latency of an
 /// idle queue does not depend on pacing. A pause spins. Several threads may share a BatchPacing.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:
-    /// Called after each poll with the number of messages delivered.
+    /// polled() is called after each poll with the number of messages delivered.
     void polled(std::size_t count) const noexcept {
         if (count != 0 && count < enough) {
             pauseFor(count < dense ? pause : 2 * pause);
         }
     }
 
-    /// Called by a producer that found the queue full, before the next attempt.
+    /// A producer that found the queue full calls full() before the next attempt.
     void full() const noexcept { pauseFor(pause); }
 
 private:

@@ -17,8 +17,8 @@
 
 namespace sluice {
 
-/// Lets one thread wait for several queues, buses and timers. The thread polls them in turn, so a
-/// busy queue cannot starve the others.
+/// Lets one thread wait for several queues, buses and timers. The thread polls its sources in turn,
+/// so a busy queue cannot starve others.
 ///
 ///     sluice::WaitSet set;  // destroyed after its sources
 ///     sluice::BlockingQueue<sluice::SpscRing<Order, 64>, sluice::WaitSet::Member> orders;
@@ -52,8 +52,7 @@ public:
     /// What a wait found.
     struct Ready {
         Source source = none;
-        /// True if the source has left the set: a closed and drained queue, or a timer that does
-        /// not repeat.
+        /// True if the source has left the set: a drained queue, or a timer that does not repeat.
         bool isOver = false;
 
         explicit operator bool() const noexcept { return source != none; }
@@ -80,8 +79,7 @@ public:
             });
     }
 
-    /// Adds a source without a wait strategy, such as a Latest. Threads that change the source call
-    /// notify().
+    /// Adds a source without a wait strategy, such as a Latest. Call notify() after changing it.
     template <class Poll>
     Source add(Poll poll) {
         return addEntry(nullptr, [poll = std::move(poll)](const Entry&) mutable {
@@ -90,7 +88,7 @@ public:
     }
 
     /// Calls action() at `due`, and then again after each period. A timer without a period leaves
-    /// the set after its call. If the thread is late, missed calls are skipped.
+    /// the set after its call. Calls missed by a late thread are skipped.
     template <class Action>
     Source addTimer(typename Clock::time_point due, Action action,
                     typename Clock::duration period = Clock::duration::zero()) {
@@ -113,7 +111,7 @@ public:
     /// The number of sources and timers.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits until a poll succeeds. Finds none if the set is empty or the deadline has passed.
+    /// Waits until a poll succeeds. Returns Ready() if the set is empty or the deadline has passed.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
     template <class Rep, class Period>
     Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
@@ -190,7 +188,7 @@ private:
         }
     }
 
-    /// Polls each entry until a poll succeeds. The next scan begins with the following entry.
+    /// Polls the entries until a poll succeeds. The next scan begins behind this entry.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();

@@ -12,8 +12,7 @@
 
 namespace sluice::detail {
 
-/// A slot of MpscRing and MpmcRing: a message, and the sequence of its position. Only filled(p) is
-/// an odd sequence.
+/// A slot of MpscRing and MpmcRing: a message and a sequence. Only filled(p) is odd.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -141,12 +140,12 @@ public:
                Positions::unmarked(tail) == ring().passed().load(std::memory_order_acquire);
     }
 
-    /// The approximate number of slots in use, also by pushes or handlers; at most capacity().
+    /// The approximate number of slots in use, at most capacity(); counts pushes and handlers.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
         // `passed` is read first, so concurrent pushes only enlarge the difference.
         const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Acquire is not needed: `passed` has already synchronized with earlier claims.
+        // Relaxed is sufficient: `passed` has synchronized with the earlier claims.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
@@ -181,7 +180,7 @@ private:
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
         // A compare-exchange waits for all earlier stores. Each push therefore prefetches the slot
-        // that a push this many positions later will write.
+        // of a push `prefetchDistance` positions later.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -191,7 +190,8 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // `tail` may be outdated: the ring is full only if the tail has not moved since.
+                // `tail` may be outdated: the ring is full only if tail_ is unchanged since the
+                // load.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

@@ -9,7 +9,7 @@
 #include <memory>
 #include <mutex>
 
-// Each unit compiles the functions that are no templates, or sluice::log_compiled does so once.
+// Non-template functions are compiled in each unit, or only once in sluice::log_compiled.
 #if !defined(SLUICE_LOG_COMPILED_LIB)
 #define SLUICE_LOG_INLINE inline
 #elif defined(SLUICE_LOG_SOURCE)
@@ -23,23 +23,22 @@ class BackendCore;
 class DefaultBackend;
 }  // namespace detail
 
-/// The thread that writes the records of loggers, in place of spdlog's thread pool.
+/// The thread that writes the records of loggers, instead of spdlog's thread pool.
 ///
 ///     auto own = std::make_shared<sluice::log::backend>();
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
 ///
-/// Most programs need only the default back end, which `async_factory` and `init()` make. Make
+/// Most programs need only the default back end, which `async_factory` and `init()` create. Create
 /// another one for loggers that must not wait for the sinks of others: back ends share nothing.
 ///
-/// Order: if one log call returned before another began, on any thread, its line precedes the
-/// other, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
-/// record delays all lines of this back end.
+/// Order: if a log call returned before another began, on any thread, its line precedes the other
+/// line, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
+/// record delays all lines of its back end.
 ///
-/// Thread safety: any thread may call any member, also while another thread destroys the back end.
-/// A logger may live longer than its back end; its records are then rejected.
+/// Thread safety: any thread may call any member, even while another thread destroys the back end.
+/// A logger may outlive its back end, which then rejects its records.
 ///
-/// Errors: the constructor throws spdlog_ex if an option is out of range, or if the system refuses
-/// a thread.
+/// Errors: the constructor throws spdlog_ex if an option is out of range or no thread can start.
 class backend {
 public:
     /// Starts the thread, except with the option `manual`.
@@ -50,32 +49,31 @@ public:
     /// Calls shutdown(options.drain_timeout).
     ~backend();
 
-    /// For a back end with the option `manual`: writes all records logged before the call and
-    /// returns their number. Does nothing when a sink, formatter or error handler calls it. The
-    /// thread that called poll() last, or else made the back end, is the polling thread: it also
-    /// writes records in flush_wait(), and instead of waiting when its lane is full.
+    /// For a back end with the option `manual`: writes all records logged before the call, and
+    /// returns their number. Does nothing when a sink, formatter or error handler calls poll(). The
+    /// polling thread is the thread that last called poll(), or else created the back end; it also
+    /// writes records in flush_wait(), and when its lane is full.
     std::size_t poll() noexcept;
 
     /// Waits until all earlier records are written and all sinks flushed. Returns false on timeout,
     /// if a sink could not be flushed or has lost records since the last flush_wait(), or if the
-    /// back end has ended. Returns false immediately in a sink or an error handler.
+    /// back end has ended. In a sink or an error handler, flush_wait() returns false immediately.
     bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-    /// Rejects later records, and waits until all earlier ones are written and the sinks flushed.
-    /// Returns false if a sink has failed. On timeout, it also returns false; statistics() counts
-    /// the remaining records, which are not written. In a sink or an error handler, it returns
-    /// false immediately, and the records are written later.
+    /// Rejects later records, and waits until all earlier records are written and the sinks
+    /// flushed. Returns false if a sink has failed, or on timeout. After a timeout, statistics()
+    /// counts the remaining records, which are not written. In a sink or an error handler,
+    /// shutdown() returns false immediately, and the records are written later.
     bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
-    /// spdlog's counts since the last reset: records dropped by Overflow::dropOldest, and rejected
-    /// for lack of room. Exact, also while threads log.
+    /// The counts of spdlog since the last reset: records dropped by Overflow::dropOldest, and
+    /// records rejected by a full lane. The counts are exact, even while threads log.
     std::size_t overrun_counter() const;
     std::size_t discard_counter() const;
     void reset_overrun_counter();
     void reset_discard_counter();
 
-    /// The number of accepted records that are not yet written, also after a shutdown() that timed
-    /// out.
+    /// The number of accepted records that are not yet written, even after a timed-out shutdown().
     std::size_t queue_size() const;
 
     /// All counts of the back end, and of each logging thread that has not ended.
@@ -167,7 +165,7 @@ SLUICE_LOG_INLINE bool backend::shutdown(std::chrono::nanoseconds timeout) {
     const std::unique_lock<std::mutex> lock = lockToEnd(timeout);
     if (lock && !isEnded_) {
         isComplete_ = core_->close(end - std::chrono::steady_clock::now());
-        // A sink of a manual back end cannot write the rest; the next call does.
+        // A sink of a manual back end cannot write the rest, so the next shutdown() does.
         isEnded_ = !core_->options().manual || !detail::BackendCore::isInBatch();
     }
     return lock && isComplete_;
@@ -190,7 +188,7 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return unwritten(core_->records().statistics(), seen);
 }
 
-/// The lanes do not count records that were copied before they are written. `seen` was read before
+/// Lanes do not count records that were copied before they are written. `seen` must be read before
 /// the counts, so that it is not larger.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
@@ -199,7 +197,7 @@ SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& count
 }
 
 SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
-    // Reserved first, because the visit runs under a lock and must not allocate.
+    // Reserves first, because the visit runs under a lock and must not allocate.
     std::vector<thread_statistics> threads;
     threads.reserve(2 * core_->records().laneCount() + 16);
     const std::uint64_t written = core_->writer().written();
@@ -218,7 +216,7 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// At the end of the program: writes all records. Later each logging thread writes its own.
+/// Writes all records at program exit. Later, each logging thread writes its own records.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->writeAll();
@@ -228,7 +226,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Locks shutdown. A sink only tries, because the lock's holder may wait for this sink.
+/// Takes the shutdown lock. A sink only tries, because the lock's holder may wait for this sink.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

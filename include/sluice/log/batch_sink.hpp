@@ -17,24 +17,25 @@ namespace sluice::log {
 ///         // and log(), flush(), set_pattern(), set_formatter(), as in any spdlog sink
 ///     };
 ///
-/// A back end passes it a batch in few calls, so the sink locks once and writes once. Without a
-/// back end, log() and flush() work like those of any sink. Use it if records cost less together.
+/// A back end passes the sink a batch in few calls, so the sink locks and writes only once per
+/// batch. Without a back end, log() and flush() work like those of any sink. Use a batch_sink if
+/// several records together cost less.
 ///
-/// Errors: log_batch() and end_batch() may throw, like log(). If log_batch() throws, the back end
-/// counts one lost record and continues with the next. A sink that keeps records because it cannot
-/// write them throws in end_batch() and flush().
+/// Errors: log_batch() and end_batch() may throw. If log_batch() throws, the back end counts one
+/// lost record and continues with the next record. A sink that keeps records because it cannot
+/// write them must throw in end_batch() and flush().
 class batch_sink : public spdlog::sinks::sink {
 public:
     /// Like log() for `count` records, in this order. Skips records below the sink's level. Before
-    /// it throws, it sets `taken` to the number of records before the lost one.
+    /// log_batch() throws, it sets `taken` to the number of records before the lost one.
     virtual void log_batch(const spdlog::details::log_msg* first, std::size_t count,
                            std::size_t& taken) = 0;
 
-    /// Passes the formatted text to the system. Called after a batch, at most once in
-    /// `write_interval`.
+    /// Passes the formatted text to the system. The back end calls end_batch() after a batch, but
+    /// at most once per `write_interval`.
     virtual void end_batch() = 0;
 
-    /// Returns true if end_batch() should not wait for `write_interval`, because of much text.
+    /// Returns true if end_batch() should not wait for `write_interval`, for much text.
     virtual bool has_much() const { return false; }
 };
 

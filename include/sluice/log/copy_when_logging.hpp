@@ -17,16 +17,16 @@
 
 namespace sluice::log {
 
-/// Makes SLUICE_LOG copy an argument of type T by its bytes:
+/// Makes SLUICE_LOG copy arguments of type T by their bytes:
 ///
 ///     template <>
 ///     struct sluice::log::copy_when_logging<Point> : std::true_type {};
 ///
-/// T must be trivially copyable. The back end formats the copy later, so its formatter must not
-/// follow pointers to data that may change or end.
+/// T must be trivially copyable. The back end formats the copy later, so the formatter of T must
+/// not follow pointers to data that may change or end.
 ///
 /// SLUICE_LOG copies numbers, bool, char, enumerations, `void*`, strings, durations and time points
-/// without it. If one argument of a call has another type, the calling thread formats the message.
+/// without this trait. With an argument of another type, the calling thread formats the message.
 template <class T>
 struct copy_when_logging : std::false_type {};
 
@@ -36,7 +36,7 @@ struct copy_when_logging<std::chrono::duration<Rep, Period>> : std::is_trivially
 template <class Clock, class Duration>
 struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_logging<Duration> {};
 
-/// Makes SLUICE_LOG copy an argument that has data outside of its own bytes:
+/// Makes SLUICE_LOG copy an argument with data outside of its own bytes:
 ///
 ///     template <>
 ///     struct sluice::log::argument_codec<Path> {
@@ -48,16 +48,16 @@ struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_l
 ///         static std::string_view read(const std::byte* from, std::size_t size);
 ///     };
 ///
-/// `to` may have any alignment. Each log call calls size() once, then write() with the same size.
+/// The pointer `to` may have any alignment. A log call uses size() once, then write() with it.
 template <class T>
 struct argument_codec;
 
 namespace detail {
 
-// ---- The encoding of a deferred call's arguments, without gaps or alignment. A codec has `Held`,
-// which measures a string only once, and size(), write() and read() for it.
+// ---- The encoding of a deferred call's arguments, without gaps or alignment. A codec has size(),
+// write() and read(), and a type `Held`, so that a string is measured only once.
 
-/// Returns the object with these bytes, and moves `from` behind them.
+/// Returns the object with these bytes, and advances `from` behind the bytes.
 template <class T>
 T readValue(const std::byte*& from) noexcept {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -120,7 +120,7 @@ struct TextCodec {
     }
 };
 
-/// Encodes a type by the user's argument_codec, as its size and its bytes.
+/// Encodes a type with the user's argument_codec, as its size and its bytes.
 template <class T>
 struct UserCodec {
     using Codec = argument_codec<T>;
@@ -150,7 +150,7 @@ struct UserCodec {
     }
 };
 
-/// Marks an argument that is not copied.
+/// Marks an argument type that is not copied.
 struct NoCodec {};
 
 template <class T>
@@ -193,7 +193,7 @@ using CodecOf = CodecOfType<std::remove_const_t<std::remove_reference_t<Argument
 template <class Argument>
 inline constexpr bool isCopied = !std::is_same_v<CodecOf<Argument>, NoCodec>;
 
-/// The measured arguments of a call, which must outlive this object.
+/// The measured arguments of a call, which must outlive the ArgumentWriter.
 template <class... Codecs>
 class ArgumentWriter {
 public:
@@ -220,7 +220,7 @@ private:
 template <class... Codecs>
 std::tuple<typename Codecs::Decoded...> decodeArguments(const std::byte* from, std::size_t size) {
     const std::byte* const begin = from;
-    // Evaluated from left to right.
+    // Braces evaluate from left to right.
     std::tuple<typename Codecs::Decoded...> values{Codecs::read(from)...};
     SLUICE_ASSERT(from == begin + size, "an argument_codec whose size() and write() disagree");
     static_cast<void>(begin);

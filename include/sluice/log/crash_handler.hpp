@@ -5,13 +5,13 @@
 ///
 ///     sluice::log::install_crash_handler(std::chrono::seconds(2));
 ///
-/// The crashing thread waits, for at most the given time, until all back ends have written the
-/// earlier records and flushed the sinks. Then the signal has its usual effect: an earlier handler
-/// runs, or the process ends. A faulty instruction runs again, so the earlier handler and the core
-/// file show its cause and address. Any other signal is raised again.
+/// The crashing thread waits until all back ends have written earlier records and flushed the
+/// sinks, but no longer than the given time. Afterwards the signal has its usual effect: an earlier
+/// handler runs, or the process ends. A faulting instruction runs again, so the earlier handler and
+/// the core file show its cause and address. Other signals are raised again.
 ///
-/// It may fail if the back end's own thread crashes, if a sink waits for a lock that the crashed
-/// thread holds, or if the thread crashed inside a log call.
+/// The handler may fail if the back end's own thread crashes, if a sink waits for a lock of the
+/// crashed thread, or if the thread crashed inside a log call.
 ///
 /// Thread safety: any thread may call install_crash_handler(). Later settings replace earlier ones.
 
@@ -33,7 +33,7 @@ namespace sluice::log {
 
 namespace detail {
 
-/// The handler's settings, and the handlers that it has replaced.
+/// The handler's settings, and the earlier handlers that it has replaced.
 class CrashHandler {
 public:
     static CrashHandler& instance() noexcept;
@@ -72,7 +72,7 @@ private:
         CrashHandler& self = instance();
         BackendRegistry::instance().forEach([](RegistryMember& member) { member.beginRescue(); });
         self.waitForRescue();
-        // For the earlier handler, when this one has returned.
+        // Restores the earlier handler, which runs when this handler has returned.
         sigaction(signal, &self.before_[static_cast<std::size_t>(signal)], nullptr);
         if (!isFault(signal, *info)) {
             raise(signal);
@@ -80,7 +80,7 @@ private:
         errno = savedErrno;
     }
 
-    /// Whether the interrupted instruction has caused the signal, and will cause it again.
+    /// Returns true if the interrupted instruction has caused the signal and will cause it again.
     static bool isFault(int signal, const siginfo_t& info) noexcept {
 #if defined(BUS_MCEERR_AO)
         if (signal == SIGBUS && info.si_code == BUS_MCEERR_AO) {
@@ -111,8 +111,7 @@ private:
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 };
 
-/// Shared by all shared libraries. Constant-initialised, because a child forked while another
-/// thread makes it would wait forever.
+/// One object for all shared libraries, without an initialisation lock that a fork may copy.
 [[gnu::visibility("default")]] inline CrashHandler crashHandler;
 
 inline CrashHandler& CrashHandler::instance() noexcept {
@@ -121,7 +120,7 @@ inline CrashHandler& CrashHandler::instance() noexcept {
 
 }  // namespace detail
 
-/// Installs handlers of the given signals. A crashing thread waits for at most `timeout`. Throws
+/// Installs handlers for the given signals. A crashing thread waits for at most `timeout`. Throws
 /// spdlog_ex if the system refuses a handler.
 inline void install_crash_handler(std::chrono::nanoseconds timeout = std::chrono::seconds(5),
                                   std::initializer_list<int> signals = {SIGSEGV, SIGBUS, SIGFPE,

@@ -1,31 +1,29 @@
 #pragma once
 
-/// \file
-/// SLUICE_LOG_INFO and similar macros: log calls that copy their arguments for the back end to
-/// format.
+/// \file SLUICE_LOG_INFO and similar macros: log calls whose arguments the back end formats.
 ///
 ///     auto log = spdlog::basic_logger_mt<sluice::log::async_factory>("app", "app.log");
 ///     SLUICE_LOG_INFO(log, "order {} of {}", 17, "ACME");
 ///     SLUICE_LOG_ERROR(log, "sensor {:>3} fails: {}", id, reason);
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
-/// Use them on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and for
-/// format strings made at run time. Both print the same text, but here a null `char*` prints as
-/// "(null)".
+/// Use these macros on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and
+/// for format strings that are made at run time. Both print the same text, except that the macros
+/// print a null `char*` as "(null)".
 ///
-/// `logger` is a spdlog::logger or a class derived from it, by reference, pointer or smart pointer.
-/// The calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if
-/// an argument cannot be copied: copy_when_logging.hpp shows how to add your own types. With
-/// std::format (SPDLOG_USE_STD_FORMAT) it always does.
+/// The `logger` is a spdlog::logger or a derived class, by reference, pointer or smart pointer. The
+/// calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if an
+/// argument cannot be copied: copy_when_logging.hpp shows how to add types. With std::format
+/// (SPDLOG_USE_STD_FORMAT), the calling thread always formats.
 ///
-/// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, but never a SLUICE_LOG. If the level
-/// is off, a call evaluates only the logger. The format string is a constant without named
-/// arguments. Fields, kv(), have no place in it. A call without arguments prints its text
-/// unchanged.
+/// The compiler removes calls below SLUICE_LOG_ACTIVE_LEVEL, except calls of SLUICE_LOG. If the
+/// level is off, a call evaluates only its logger. The format string is a constant without named
+/// arguments. Fields, made by kv(), have no placeholder in the format string. A call without
+/// arguments prints its text unchanged.
 ///
-/// Thread safety is that of the logger. `{:L}` uses the global locale of the time of formatting.
+/// Thread safety is that of the logger. `{:L}` uses the global locale at the time of formatting.
 ///
-/// Errors: the logger's error handler receives a formatter's exception; only this record is lost.
+/// Errors: exceptions of formatters go to the logger's error handler; only that record is lost.
 
 #include <sluice/log/detail/format/record_head.hpp>
 #include <sluice/log/fields.hpp>
@@ -51,15 +49,15 @@
 #include <dlfcn.h>
 #endif
 
-/// The lowest level that is compiled in, SPDLOG_LEVEL_TRACE to SPDLOG_LEVEL_OFF. Define it before
-/// the first include.
+/// The lowest level that is compiled in, from SPDLOG_LEVEL_TRACE to SPDLOG_LEVEL_OFF. Define
+/// SLUICE_LOG_ACTIVE_LEVEL before the first include.
 #if !defined(SLUICE_LOG_ACTIVE_LEVEL)
 #define SLUICE_LOG_ACTIVE_LEVEL SPDLOG_ACTIVE_LEVEL
 #endif
 
 #define SLUICE_LOG_FIRST_OF(first, ...) first
 
-/// SLUICE_LOG(logger, severity, "format {}", arguments...): `severity` is a constant,
+/// SLUICE_LOG(logger, severity, "format {}", arguments...): `severity` is a constant from
 /// spdlog::level::trace to critical.
 #define SLUICE_LOG(logger, severity_, ...)                                                         \
     do {                                                                                           \
@@ -135,8 +133,8 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
     return logger.should_log(level) || logger.should_backtrace();
 }
 
-/// Keeps a shared library that has call sites in memory after dlclose(), because records and ending
-/// threads refer to its data and code. Each such library has one of these objects.
+/// Keeps a shared library with call sites in memory after dlclose(), because records and ending
+/// threads refer to its data and code. Each such library has one StaysLoaded object.
 struct StaysLoaded {
     StaysLoaded() noexcept {
 #if defined(SLUICE_LOG_IN_LIBRARY)
@@ -156,8 +154,8 @@ template <class = void>
 
 // ---- The check of the format string
 
-/// Runs the formatting library's check. A compiler error here means that the format string is
-/// wrong, or does not fit the arguments. A text without arguments is no format.
+/// Runs the formatting library's check at compile time. A compiler error here means that the format
+/// string is invalid or does not fit the arguments.
 template <class Site, class... Arguments>
 void checkSpecifications() noexcept {
     if constexpr (sizeof...(Arguments) != 0) {
@@ -178,7 +176,7 @@ void printArguments(const DeferredSite& site, const std::byte* arguments, std::s
         values);
 }
 
-/// Returns true if a checked format has only text and fields `{}`.
+/// Returns true if a checked format has only text and `{}` placeholders.
 constexpr bool isPlainFormat(std::string_view format) noexcept {
     for (std::size_t at = 0; at < format.size(); ++at) {
         if (format[at] == '}' || (format[at] == '{' && format[++at] != '}')) {
@@ -188,7 +186,7 @@ constexpr bool isPlainFormat(std::string_view format) noexcept {
     return true;
 }
 
-/// Appends a value as `{}` prints it.
+/// Appends a value in the format of `{}`.
 template <class T>
 void appendPlain(spdlog::memory_buf_t& to, T& value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
@@ -204,8 +202,8 @@ void appendPlain(spdlog::memory_buf_t& to, T& value) {
     }
 }
 
-/// Prints a plain format, or a text without arguments, without the library's parser: in less than
-/// half the instructions. Ignores values without a field.
+/// Prints a plain format, or a text without arguments, in less than half the instructions of the
+/// library's parser. Values without a placeholder are ignored.
 template <class... Codecs>
 void printPlain(const DeferredSite& site, const std::byte* arguments, std::size_t size,
                 spdlog::memory_buf_t& to) {
@@ -256,8 +254,7 @@ inline constexpr bool canDefer<
                 std::declval<const DeferredSite&>(), 0, std::declval<void (*)(std::byte*)>()))>> =
     true;
 
-/// Returns the logger if it can defer, otherwise null. Compares the exact type, which costs less
-/// than a dynamic_cast.
+/// Returns the logger if it can defer, otherwise null. Cheaper than a dynamic_cast.
 template <class Logger>
 auto* deferring(Logger& logger) noexcept {
     if constexpr (canDefer<Logger>) {
@@ -270,7 +267,7 @@ auto* deferring(Logger& logger) noexcept {
 
 #endif
 
-/// Makes views of character pointers, which may be null, and of arrays, which may lack the NUL.
+/// Turns character pointers, which may be null, and arrays, which may lack the NUL, into views.
 template <class Argument>
 decltype(auto) shownInPlace(Argument&& argument) noexcept {
     using T = std::remove_const_t<std::remove_reference_t<Argument>>;
@@ -290,8 +287,8 @@ void logInPlace(spdlog::logger& logger, FieldList /*none*/, Arguments&&... argum
                std::forward<Arguments>(arguments)...);
 }
 
-/// Logs a text with fields. Loggers other than async_logger, and backtraces, receive them as text;
-/// their formatters find them by CurrentFields.
+/// Logs a text with fields. Backtraces and loggers other than async_logger receive the fields as
+/// text; their formatters find the fields with CurrentFields.
 inline void logTextWithFields(spdlog::logger& logger, spdlog::source_loc source,
                               spdlog::level::level_enum level, FieldList fields,
                               spdlog::memory_buf_t& text) {
@@ -326,14 +323,13 @@ void logInPlace(spdlog::logger& logger, const std::array<key_value, N>& fields,
                                         spdlog::fmt_lib::make_format_args(arguments...));
         }
     } catch (const std::exception&) {
-        // spdlog's call throws again, and calls the error handler.
+        // spdlog's call throws again and calls the error handler.
         return logInPlace<Site>(logger, FieldList{}, std::forward<Arguments>(arguments)...);
     }
     logTextWithFields(logger, Site::source(), Site::severity(), {fields.data(), N}, text);
 }
 
-/// Logs a call whose level is on or that goes into a backtrace. `fields` is an array or an empty
-/// FieldList.
+/// Logs a call that is enabled or is for a backtrace. `fields`: an array or an empty FieldList.
 template <class Site, class Logger, class Fields, class... Arguments>
 void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 #if !defined(SPDLOG_USE_STD_FORMAT)
@@ -358,7 +354,7 @@ void logAt(Logger& logger, const Fields& fields, Arguments&&... arguments) {
 template <class Argument>
 inline constexpr bool isField = std::is_same_v<std::decay_t<Argument>, key_value>;
 
-/// Returns a tuple of the argument if `isField == Wanted`, otherwise an empty one.
+/// Returns a tuple of the argument if `isField == Wanted`, otherwise an empty tuple.
 template <bool Wanted, class Argument>
 auto onlyIf(Argument&& argument) noexcept {
     if constexpr (isField<Argument> == Wanted) {
@@ -368,7 +364,7 @@ auto onlyIf(Argument&& argument) noexcept {
     }
 }
 
-/// Logs a call, and separates its fields from the format's arguments.
+/// Logs a call after separating its fields from the format's arguments.
 template <class Site, class Logger, class Format, class... Arguments>
 void logCall(Logger& logger, const Format& /*format*/, Arguments&&... arguments) {
     static_cast<void>(&staysLoaded<>);

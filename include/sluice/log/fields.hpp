@@ -26,9 +26,9 @@ namespace sluice::log {
 ///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
 ///     // text sinks print: order done order=17 ms=1.5
 ///
-/// Text sinks print fields behind the message, a json_formatter as members of "fields". Values are
-/// numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints as
-/// `null`. A field refers to its characters: use it only as an argument of a log call or of a
+/// Text sinks print fields behind the message, and a json_formatter as members of "fields". Values
+/// are numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints
+/// as `null`. A key_value refers to its characters: use it only as an argument of a log call or
 /// scoped_context.
 class key_value {
 public:
@@ -79,7 +79,7 @@ key_value::value_type fieldValue(const T& value) noexcept {
     }
 }
 
-// An encoded field is the index of its type (1 byte), its key and its value, without gaps.
+// An encoded field is its type's index (1 byte), its key and its value, without gaps.
 
 template <class T>
 using FieldCodec =
@@ -129,7 +129,7 @@ key_value::value_type readFieldValue(std::size_t index, const std::byte*& from) 
     }
 }
 
-/// Calls visit(const key_value&) for each field, whose texts refer to the encoded bytes.
+/// Calls visit(const key_value&) for each field; the fields' texts refer to the encoded bytes.
 template <class Visit>
 void forEachField(FieldBytes fields, Visit&& visit) {
     const std::byte* from = fields.bytes;
@@ -143,22 +143,22 @@ void forEachField(FieldBytes fields, Visit&& visit) {
 
 }  // namespace detail
 
-/// Returns a field. See key_value for the types of `value`.
+/// Returns a field; see key_value for the types of `value`.
 template <class T>
 key_value kv(std::string_view key, const T& value) noexcept {
     return {key, detail::fieldValue(value)};
 }
 
-/// Adds fields to each record of its thread while it lives.
+/// Adds fields to each record of its thread during its lifetime.
 ///
 ///     const sluice::log::scoped_context context(kv("request", id), kv("user", name));
 ///     logger->info("begins");   // begins request=17 user=ann
 ///     handle();                 // records of this thread have the same fields
 ///
-/// It copies keys and values. Text sinks print them before the fields of the call, a json_formatter
-/// in "context", where the thread's mdc of spdlog is, too. Scopes nest: an inner field hides an
-/// outer one with the same key. Create these objects on the stack. Only loggers of a back end print
-/// the context, except in backtraces.
+/// A scoped_context copies keys and values. Text sinks print the context before the fields of the
+/// call; a json_formatter prints it in "context", together with spdlog's mdc of the thread. Scopes
+/// nest: an inner field hides an outer field with the same key. Create scoped_context objects on
+/// the stack. Only loggers of a back end print the context, except in backtraces.
 class scoped_context {
 public:
     template <class... Fields>
@@ -194,10 +194,9 @@ private:
 
 namespace detail {
 
-// ---- The path of a record's fields: from the thread into the lane, then into the text, or to a
-// formatter that prints them in its own form.
+// ---- The path of a record's fields: from the thread into the lane, then into the text or JSON
 
-/// Writes all fields of a record: a Prefix, the context with the mdc, the fields of the call.
+/// Writes all fields of a record: a Prefix, the context with the mdc, and the fields of the call.
 class FieldWriter {
 public:
     /// The sizes of the two parts that follow, in bytes.
@@ -221,7 +220,7 @@ public:
 
     std::size_t size() const noexcept { return sizeof sizes_ + sizes_.context + sizes_.fields; }
 
-    /// Writes size() bytes. Returns their end.
+    /// Writes size() bytes and returns their end.
     [[gnu::cold]] std::byte* write(std::byte* to) const noexcept {
         to = writeValue(to, sizes_);
         if (mdc_ != nullptr) {
@@ -268,8 +267,8 @@ inline void appendEscape(spdlog::memory_buf_t& to, unsigned char byte) {
     }
 }
 
-/// Appends a key or text on one line, in quotes if its end would be ambiguous. Bytes that are not
-/// ASCII stay unchanged.
+/// Appends a key or text on one line, in quotes if its end would be ambiguous without them.
+/// Non-ASCII bytes stay unchanged.
 inline void appendFieldText(spdlog::memory_buf_t& to, std::string_view text) {
     const auto isSpecial = [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -315,7 +314,7 @@ inline void printFields(FieldBytes fields, spdlog::memory_buf_t& to) {
     });
 }
 
-/// A message whose payload is its text, followed by the text of its fields.
+/// A message whose payload is the text followed by the text of the fields.
 struct MessageFields {
     spdlog::string_view_t payload;
     std::size_t textSize;  ///< bytes of the payload without the fields
@@ -323,11 +322,11 @@ struct MessageFields {
     FieldBytes fields;
 };
 
-/// Lets formatters find the fields of a message by the address of its payload, because spdlog's
-/// messages have no place for fields. A copied message has only the text.
+/// Finds the fields of a message by the address of its payload, because spdlog's messages have no
+/// place for fields. In a copied message, fields are only text.
 class CurrentFields {
 public:
-    /// Payloads must have ascending addresses and must not be empty.
+    /// The payloads must have ascending addresses and must not be empty.
     CurrentFields(const MessageFields* first, std::size_t count) noexcept
         : first_(first), count_(count), before_(top_) {
         top_ = this;
@@ -357,7 +356,7 @@ private:
     const std::size_t count_;
     const CurrentFields* const before_;
 
-    /// The innermost object of this thread, shared by all shared libraries.
+    /// The innermost object of this thread, for all shared libraries.
     [[gnu::visibility("default")]] inline static thread_local const CurrentFields* top_ = nullptr;
 };
 

@@ -39,8 +39,8 @@
 
 namespace sluice::log {
 
-/// When a file_sink begins a new file, and how many old ones remain. The old file is renamed to the
-/// local date and time, and a number, as in core.20261123-180000-0000.log. A sink repeats no name.
+/// When a file_sink begins a new file, and how many old files remain. The old file's new name has
+/// the local time and a number, as in core.20261123-180000-0000.log. A sink uses no name twice.
 ///
 ///     sluice::log::file_rotation rotation;
 ///     rotation.max_bytes = 100 * 1024 * 1024;
@@ -48,11 +48,11 @@ namespace sluice::log {
 ///     rotation.max_files = 10;  // beside the one being written
 ///     sink->set_rotation(rotation);
 struct file_rotation {
-    /// The most bytes of one file; 0: no limit. A longer line has a file of its own.
+    /// The maximum size of a file in bytes; 0 means no limit. A longer line has a file of its own.
     std::size_t max_bytes = 0;
 
-    /// True: a new file once a day, at this local time. The times of the records decide, so the
-    /// first record of the new day is the first line of the new file.
+    /// If true, a new file begins once a day at the local time `hour`:`minute`. The records' times
+    /// decide, so the first record of a new day is the first line of the new file.
     bool daily = false;
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
@@ -65,19 +65,19 @@ struct file_rotation {
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
 
-    /// The clock of `daily`. If the records of a back end have a clock of their own, give the same.
-    /// Called under the sink's lock. File names and ages follow the system's clock.
+    /// The clock of `daily`. If the back end has its own clock, set this one to the same clock. The
+    /// sink calls `clock` under its lock. File names and ages follow the system clock.
     std::function<spdlog::log_clock::time_point()> clock = spdlog::log_clock::now;
 
-    /// Called with the new name of the old file, without a lock. The thread that writes calls it,
-    /// so a back end writes nothing until it returns: pass the name of a file to compress to a
-    /// thread of your own. The logger's error handler receives its exceptions.
+    /// The sink calls this hook with the old file's new name, without a lock. A back end writes
+    /// nothing until the hook returns, so leave the compression of files to a thread of your own.
+    /// Exceptions of the hook go to the logger's error handler.
     std::function<void(const spdlog::filename_t& rotated)> after_rotation;
 };
 
 namespace detail {
 
-/// Refuses settings that make no sense.
+/// Rejects settings that make no sense.
 inline void check(const file_rotation& rotation) {
     const auto require = [](bool isGood, const char* setting, auto value, const char* limit) {
         if (!isGood) {
@@ -100,7 +100,7 @@ inline void check(const file_rotation& rotation) {
     }
 }
 
-/// The file of a file_sink (POSIX). It is written without stdio. Errors throw spdlog_ex.
+/// The file of a file_sink (POSIX), written without stdio. Errors throw spdlog_ex.
 class LogFile {
 public:
     using Time = spdlog::log_clock::time_point;
@@ -118,8 +118,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     Time lastWritten() const noexcept { return spdlog::log_clock::from_time_t(status().st_mtime); }
 
-    /// Closes the file, and opens the file that has the name now. Tries once, while spdlog sleeps
-    /// between five attempts.
+    /// Closes the file, and opens the file that now has its name. Makes one attempt, spdlog five.
     void open(bool truncate) {
         close();
         if (handlers_.before_open) {
@@ -140,8 +139,8 @@ public:
         size_ = static_cast<std::size_t>(status().st_size);
     }
 
-    /// Writes the bytes from `done` to `size`. Moves `done` forward, also if it throws. A closed
-    /// file is opened first.
+    /// Writes the bytes from `done` to `size`, and advances `done` even if it throws. Opens a
+    /// closed file.
     void write(const char* data, std::size_t size, std::size_t& done) {
         if (file_ == nullptr) {
             open(false);
@@ -205,7 +204,7 @@ public:
 
 private:
     /// Ascending by time: false for a time in the future, time of the last write, length of the
-    /// name, because numbers of one second have no upper limit, name, bytes.
+    /// name (numbers of one second have no upper limit), name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     /// Finds the rotated files in the folder, also those of earlier runs.
@@ -237,7 +236,7 @@ private:
         return found;
     }
 
-    /// Whether it is the part of a name that nextName() adds, as in ".20261123-180000-0000".
+    /// Returns true for the part of a name that nextName() adds, as in ".20261123-180000-0000".
     static bool isTime(std::string_view text) {
         const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
         return text.size() >= 21 && text[0] == '.' && text[9] == '-' && text[16] == '-' &&
@@ -245,7 +244,7 @@ private:
                    static_cast<std::ptrdiff_t>(text.size());
     }
 
-    /// All members are 0 for a closed file.
+    /// For a closed file, all members are 0.
     struct ::stat status() const noexcept {
         struct ::stat own {};
         if (file_ != nullptr) {
@@ -267,8 +266,8 @@ private:
         }
     }
 
-    /// Returns a name with a new number. A free name is not enough, because after_rotation may have
-    /// moved an earlier file away, and the local time may have been set back.
+    /// Returns a name with a new number. A free name may have been used before, because
+    /// after_rotation may have moved that file, and the local time may have been set back.
     spdlog::filename_t nextName() {
         const std::tm local = spdlog::details::os::localtime();
         char second[32];
@@ -317,23 +316,23 @@ inline LogFile::Time nextDailyTime(LogFile::Time time, int hour, int minute) {
 ///     auto core = std::make_shared<sluice::log::async_logger>("core", sink,
 ///                                                             sluice::log::default_backend());
 ///
-/// A back end calls write(2) after a batch, at most once in `backend_options::write_interval`.
-/// Without one, the sink writes after 4096 bytes, in flush(), and in its destructor.
+/// A back end calls write(2) after a batch, but at most once per `backend_options::write_interval`.
+/// Without a back end, the sink writes after 4096 bytes, in flush(), and in its destructor.
 ///
-/// Thread safety: any thread may call any member of a file_sink_mt; a thread that writes blocks the
-/// others. One thread at a time may call the members of a file_sink_st.
+/// Thread safety: any thread may call any member of a file_sink_mt; a writing thread blocks the
+/// others. A file_sink_st is for one thread at a time.
 ///
 /// Errors: the constructor throws spdlog_ex if the file cannot be opened. If the file cannot be
-/// written or opened again, log(), flush() or end_batch() throws spdlog_ex, and a later call
-/// continues: no line is lost, doubled or torn. If more than 1 MiB is unwritten, the sink refuses
-/// records with this exception, tries again every 100 ms, and then writes a line "N records
-/// dropped" in their place. The destructor prints on stderr how much it could not write.
+/// written or reopened, log(), flush() or end_batch() throws spdlog_ex, and a later call continues:
+/// no line is lost, doubled or torn. If more than 1 MiB is unwritten, the sink refuses records with
+/// this exception, retries every 100 ms, and later writes a line "N records dropped" in their
+/// place. The destructor prints the amount of unwritten data on stderr.
 ///
-/// Performance: a buffer of 68 KiB, larger for a larger record and while writes fail.
+/// Performance: the buffer has 68 KiB, and more for larger records and while writes fail.
 template <class Mutex>
 class file_sink final : public batch_sink {
 public:
-    /// Opens the file, and creates its folder. The arguments are those of spdlog's basic_file_sink.
+    /// Opens the file and creates its folder. The arguments are those of spdlog's basic_file_sink.
     explicit file_sink(const spdlog::filename_t& filename, bool truncate = false,
                        const spdlog::file_event_handlers& handlers = {})
         : file_(filename, truncate, handlers), formatter_(std::make_unique<pattern_formatter>()) {
@@ -393,9 +392,9 @@ public:
         callHooks();
     }
 
-    /// Writes the buffer to the old file, then opens the file of this name again. Use it after
-    /// another program, such as logrotate, has renamed or removed the file. Lines that the old file
-    /// does not accept, as on a full disk, go to the new one.
+    /// Writes the buffer to the old file, and then opens the file of this name again. Use reopen()
+    /// after another program, such as logrotate, has renamed or removed the file. Lines that the
+    /// old file does not accept, as on a full disk, go to the new file.
     void reopen() {
         const Guard guard(mutex_);
         tryWrite(guard);
@@ -404,14 +403,14 @@ public:
         write(guard);
     }
 
-    /// Reopens the file when it was renamed or removed. Costs up to three system calls for each
-    /// write: afterwards the text of a removed file is written again.
+    /// Makes the sink reopen the file when it was renamed or removed. This costs up to three system
+    /// calls per write, because text in a removed file is written again.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
     }
 
-    /// Call it before the first record. Throws spdlog_ex if a setting makes no sense.
+    /// Call set_rotation() before the first record. Throws spdlog_ex if a setting makes no sense.
     void set_rotation(file_rotation rotation) {
         detail::check(rotation);
         {
@@ -427,7 +426,7 @@ public:
         set_formatter(std::make_unique<pattern_formatter>(pattern));
     }
 
-    /// Takes effect after the records that a back end has queued, also if spdlog calls it.
+    /// Takes effect after the records that a back end has queued, even if spdlog calls it.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
         if (!detail::BackendRegistry::instance().setFormatter(*this, formatter)) {
             const Guard guard(mutex_);
@@ -450,7 +449,7 @@ public:
         return buffer_.size() - begun_;
     }
 
-    /// The number of records refused because more than 1 MiB was unwritten.
+    /// The number of records that were refused because more than 1 MiB was unwritten.
     std::uint64_t lost_records() const {
         const Guard guard(mutex_);
         return lost_;
@@ -464,18 +463,17 @@ private:
     static constexpr std::size_t aloneBytes = 4096;  ///< log() writes this many, like stdio
     static constexpr std::size_t batchBytes = std::size_t{1} << 16U;  ///< and log_batch()
     static constexpr std::size_t roomForALine = 4096;
-    /// With more, records are refused.
+    /// Above this number of bytes, records are refused.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
-    /// A full buffer and a rotation are tried again after this time, because an attempt for each
-    /// record would slow the calls of all loggers.
+    /// The time until the next attempt to write or rotate; one per record would slow all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};
 
-    /// Whether so many bytes were added since the last attempt to write.
+    /// Returns true if at least `bytes` were added since the last attempt to write.
     bool hasGrownBy(std::size_t bytes) const noexcept {
         return buffer_.size() + (batchBytes - bytes) >= batchDue_;
     }
 
-    /// Formats a record into the buffer. The record is lost if this throws.
+    /// Formats a record into the buffer. If add() throws, the record is lost.
     void add(const Guard& guard, const spdlog::details::log_msg& message) {
         if (SLUICE_UNLIKELY(buffer_.size() >= mostUnwritten)) {
             makeRoom(guard, message);
@@ -496,7 +494,7 @@ private:
         }
     }
 
-    /// Writes a full buffer. If that fails, or has just failed, counts the record as lost.
+    /// Writes a full buffer. If writing fails or has just failed, counts the record as lost.
     void makeRoom(const Guard& guard, const spdlog::details::log_msg& message) {
         try {
             if (Clock::now() < retryAt_) {
@@ -512,13 +510,13 @@ private:
         }
     }
 
-    /// The size of the file with the first `count` bytes of the buffer.
+    /// The size that the file will have with the first `count` bytes of the buffer.
     std::size_t bytesWith(std::size_t count) const noexcept {
         return file_.size() + count - begun_;
     }
 
-    /// A record from the future, whose time the caller has chosen, begins no day. A day that is too
-    /// far away is from before the clock was set back.
+    /// A record from the future, whose time the caller has chosen, does not begin a new day. A day
+    /// that is too far away dates from before the clock was set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {
@@ -535,8 +533,8 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes to the old file, and the rest to a new one. If a step fails,
-    /// the rest stays in the old file, and the next write() throws the error.
+    /// Writes the first `count` bytes to the old file, and the rest to a new file. If a step fails,
+    /// the rest goes to the old file, and the next write() throws the error.
     void rotate(const Guard& guard, Time time, std::size_t count) {
         if (Clock::now() < retryAt_) {
             return;
@@ -601,7 +599,7 @@ private:
         complaint_ += (complaint_.empty() || errors.empty() ? "" : "; ") + errors;
     }
 
-    /// Writes the buffer. After an error the lines stay in it, and a later write() throws.
+    /// Writes the buffer. After an error, the lines stay in the buffer, and a later write() throws.
     void tryWrite(const Guard& guard) {
         try {
             writeBuffer(guard, buffer_.size());
@@ -621,7 +619,7 @@ private:
         }
     }
 
-    /// Adds the line "N records dropped" if records were lost since the last one.
+    /// Adds the line "N records dropped" if records were lost since the last such line.
     void addNotice() {
         if (lost_ != reported_) {
             const std::string text = detail::droppedText(lost_ - reported_);
@@ -630,8 +628,8 @@ private:
         }
     }
 
-    /// Writes the first `count` bytes and keeps the rest. After an error it also keeps the whole
-    /// line that was written in part: if another file is opened, the line begins there again.
+    /// Writes the first `count` bytes and keeps the rest. After an error, a partly written line is
+    /// kept as a whole, so that it can begin again in another file.
     void writeBuffer(const Guard& guard, std::size_t count) {
         std::size_t done = begun_;
         try {
@@ -694,8 +692,8 @@ private:
 using file_sink_mt = file_sink<std::mutex>;
 using file_sink_st = file_sink<spdlog::details::null_mutex>;
 
-/// Creates a logger with a file_sink, like spdlog::basic_logger_mt(). `Factory`: a spdlog factory,
-/// such as async_factory.
+/// Creates a logger with a file_sink, like spdlog::basic_logger_mt(). `Factory` is a spdlog
+/// factory, such as async_factory.
 template <class Factory = spdlog::synchronous_factory>
 std::shared_ptr<spdlog::logger>
 file_logger_mt(const std::string& name, const spdlog::filename_t& filename, bool truncate = false,

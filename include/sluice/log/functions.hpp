@@ -8,10 +8,10 @@
 ///     log->info("another thread writes this");
 ///     sluice::log::shutdown();
 ///
-/// docs/migrating-from-spdlog-async.md has the names of spdlog beside these.
+/// docs/migrating-from-spdlog-async.md compares these names with those of spdlog.
 ///
-/// Thread safety: any thread may call any function, but make_async() only while no other thread
-/// uses spdlog's registry.
+/// Thread safety: any thread may call any function; make_async() only while no other uses spdlog's
+/// registry.
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/backend.hpp>
@@ -39,18 +39,18 @@
 
 namespace sluice::log {
 
-/// Returns the back end of loggers that name no other. The first call starts it, and after its end
-/// the next one starts another. It ends with shutdown() or spdlog::shutdown(). At the end of the
-/// program it writes all records; a later log call, as in a static object's destructor, writes its
-/// own record. Throws spdlog_ex if it cannot start.
+/// Returns the back end of loggers that name no other one. The first call starts the default back
+/// end; shutdown() and spdlog::shutdown() end it, and the next call starts another. At program exit
+/// the back end writes all records; later log calls, as in a static object's destructor, write
+/// their own records. Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
 
-/// Replaces the default back end. Existing loggers keep the old one, which ends when its last owner
-/// releases it. If `next` is null, the next logger starts a new one.
+/// Replaces the default back end. Existing loggers keep the old back end, which ends when its last
+/// owner releases it. If `next` is null, the next logger starts a new back end.
 void set_default_backend(std::shared_ptr<backend> next);
 
-/// A factory for spdlog's functions that make loggers. Makes and registers a logger of the default
-/// back end. Throws spdlog_ex if the name is taken, or if the back end cannot start.
+/// A factory for spdlog's functions that create loggers. Creates and registers a logger of the
+/// default back end. Throws spdlog_ex if the name is taken or the back end cannot start.
 template <Overflow Policy>
 struct async_factory_impl {
     /// `args` are the arguments of the sink's constructor.
@@ -64,7 +64,7 @@ struct async_factory_impl {
     }
 };
 
-// With a full lane, a log call waits, discards the oldest records, or discards its own record.
+// If the lane is full, a log call waits, discards the oldest records, or discards its own record.
 using async_factory = async_factory_impl<Overflow::block>;
 using async_factory_nonblock = async_factory_impl<Overflow::dropOldest>;
 using async_factory_discard = async_factory_impl<Overflow::reject>;
@@ -79,12 +79,12 @@ std::shared_ptr<spdlog::logger> create_async_nb(std::string name, Args&&... args
     return async_factory_nonblock::create<Sink>(std::move(name), std::forward<Args>(args)...);
 }
 
-/// Replaces a logger by an asynchronous one, in spdlog's registry and as its default logger.
+/// Replaces a logger by an asynchronous one, in spdlog's registry and as spdlog's default logger.
 ///
 ///     sluice::log::make_async(spdlog::default_logger());
 ///
-/// Call it at the start of the program, because pointers to the old logger still log without a back
-/// end, out of order with the new one. Throws spdlog_ex if `logger` is null.
+/// Call make_async() at the start of the program: pointers to the old logger still log without a
+/// back end, out of order with the new logger. Throws spdlog_ex if `logger` is null.
 inline std::shared_ptr<async_logger>
 make_async(const std::shared_ptr<spdlog::logger>& logger,
            const std::shared_ptr<backend>& by = default_backend(),
@@ -103,8 +103,7 @@ make_async(const std::shared_ptr<spdlog::logger>& logger,
 }
 
 /// Calls make_async() for spdlog's default logger and each logger in its registry, except
-/// async_loggers. Use it instead of make_async() in spdlog::apply_all(), which waits for itself:
-/// apply_all() holds the registry's lock.
+/// async_loggers. Do not call make_async() in spdlog::apply_all(), which holds the registry's lock.
 inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(),
                            Overflow policy = Overflow::block) {
     std::vector<std::shared_ptr<spdlog::logger>> found;
@@ -119,26 +118,25 @@ inline void make_all_async(const std::shared_ptr<backend>& by = default_backend(
     }
 }
 
-/// Starts a default back end. The old one ends when its last owner releases it. Throws spdlog_ex if
-/// an option is out of range.
+/// Starts a default back end. The old back end ends when its last owner releases it. Throws
+/// spdlog_ex if an option is out of range.
 void init(const backend_options& options);
 
-/// Like spdlog's init_thread_pool. `queue_size` is in records for each logging thread.
+/// Like spdlog::init_thread_pool(); `queue_size` is the number of records for each logging thread.
 /// `thread_count` is 1 to 1000, but one thread writes, because several could not keep the order.
 void init(std::size_t queue_size, std::size_t thread_count,
           std::function<void()> on_thread_start = {}, std::function<void()> on_thread_stop = {});
 
-/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. Waits first, for one second at
-/// most, until the default back end has written the earlier records.
+/// Like spdlog::set_pattern(), but with Sluice's pattern_formatter. First waits, for at most one
+/// second, until the default back end has written earlier records.
 void set_pattern(const std::string& pattern,
                  spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
-/// Calls backend::flush_wait(). Returns true if there is no default back end.
+/// Calls backend::flush_wait(). Returns true if no default back end exists.
 bool flush_wait(std::chrono::nanoseconds timeout = no_limit);
 
-/// Ends spdlog and the default back end. Waits until all records are written and the sinks flushed;
-/// returns false on timeout. A later logger starts a new back end. spdlog::shutdown() does the same
-/// with `drain_timeout`.
+/// Ends spdlog and the default back end when all records are written and flushed. Returns false on
+/// timeout. Later loggers start a new back end. spdlog::shutdown() uses `drain_timeout`.
 bool shutdown(std::chrono::nanoseconds timeout = no_limit);
 
 }  // namespace sluice::log
@@ -161,11 +159,11 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Holds the default back end. Never destroyed, because destructors of static objects may log. The
-/// BackendRegistry's lock guards it, so a forked child finds it free.
+/// Holds the default back end. The object is never destroyed, because destructors of static objects
+/// may log. The lock of the BackendRegistry guards it, so a forked child finds the lock free.
 class DefaultBackend {
 public:
-    /// All shared libraries share this object, also those that hide their symbols.
+    /// All shared libraries use this object, even those that hide their symbols.
     [[gnu::visibility("default")]] static DefaultBackend& instance() {
         static DefaultBackend* const forEver = new DefaultBackend;
         return *forEver;
@@ -175,8 +173,8 @@ public:
         watchExit();
         std::shared_ptr<backend> found = peek();
         if (!found) {
-            // Without a lock, because a fork() may wait for the new back end's thread. If two
-            // threads make one simultaneously, one is kept.
+            // The back end is created without a lock, because a fork() may wait for its thread. If
+            // two threads create a back end simultaneously, one is kept.
             auto made = std::make_shared<backend>();
             const std::lock_guard<BackendRegistry> lock(BackendRegistry::instance());
             found = backend_ = backend_ ? backend_ : made;
@@ -201,8 +199,8 @@ public:
     }
 
 private:
-    /// Notices spdlog::shutdown(): spdlog's registry holds this object in place of its thread pool,
-    /// which this object keeps alive, and releases it.
+    /// Detects spdlog::shutdown(): spdlog's registry holds this hook in place of its thread pool,
+    /// and then releases the hook, which keeps the pool alive.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)
@@ -214,8 +212,8 @@ private:
     };
 
     void watchShutdown() {
-        // A sink must not wait for spdlog's lock: its holder, spdlog::shutdown(), may wait for the
-        // sink. Relaxed: read again under the lock.
+        // A sink must not wait for spdlog's lock, because spdlog::shutdown() may hold the lock and
+        // wait for the sink. Relaxed: tryHook() reads the flag again under the lock.
         if (isHooked_.load(std::memory_order_relaxed) || BatchScope::isInside() ||
             hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -225,8 +223,8 @@ private:
         }
     }
 
-    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. Only tries,
-    /// because spdlog::shutdown() takes them in the other order.
+    /// Holds both locks, so that no fork leaves spdlog's lock locked in the child. Only tries to
+    /// lock, because spdlog::shutdown() takes the locks in the other order.
     bool tryHook() {
         const std::lock_guard<BackendRegistry> noFork(BackendRegistry::instance());
         spdlog::details::registry& registry = spdlog::details::registry::instance();
@@ -237,7 +235,7 @@ private:
         return lock.owns_lock();
     }
 
-    /// Replaces the registry's thread pool, whose lock the caller holds, by a hook.
+    /// Replaces the thread pool of spdlog's registry by a hook; the caller holds the pool's lock.
     void hook(spdlog::details::registry& registry) {
         const auto pool = registry.get_tp();
         const auto hook = std::make_shared<ShutdownHook>(pool);
@@ -245,7 +243,7 @@ private:
         registry.set_tp(std::shared_ptr<spdlog::details::thread_pool>(hook, pool.get()));
     }
 
-    /// Called by spdlog under its thread pool's lock, when it releases the hook.
+    /// spdlog calls hookIsGone() under its thread pool's lock when it releases the hook.
     void hookIsGone() {
         if (hasLeft_.load(std::memory_order_acquire)) {
             return;
@@ -261,11 +259,11 @@ private:
         }
     }
 
-    /// Registers leave() with atexit(). Two threads may both register it; then the second leave()
-    /// does nothing. Neither waits, so a forked child never waits for a missing thread.
+    /// Registers leave() with atexit(). If two threads both register leave(), the second call does
+    /// nothing. Neither thread waits, so a forked child never waits for a missing thread.
     void watchExit() {
         if (!watchesExit_.load(std::memory_order_acquire)) {
-            // Makes spdlog's registry first, so that it is destroyed after leave().
+            // spdlog's registry is created first, so that it is destroyed after leave().
             static_cast<void>(spdlog::details::registry::instance());
             if (std::atexit([] { instance().leave(); }) == 0) {
                 watchesExit_.store(true, std::memory_order_release);
@@ -287,7 +285,7 @@ private:
     std::atomic<bool> isHooked_{false};  ///< spdlog holds a hook; written under its lock
 };
 
-/// Made before main(): see registryFromTheStart.
+/// Created before main(): see registryFromTheStart.
 inline const DefaultBackend& defaultBackendFromTheStart = DefaultBackend::instance();
 
 }  // namespace detail

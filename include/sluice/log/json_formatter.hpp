@@ -25,7 +25,7 @@ namespace sluice::log {
 
 namespace detail {
 
-/// Appends the text as a JSON string. Each byte that is not UTF-8 becomes U+FFFD.
+/// Appends the text as a JSON string. Each byte that is not valid UTF-8 becomes U+FFFD.
 inline void appendJson(spdlog::memory_buf_t& to, std::string_view text) {
     to.push_back('"');
     while (!text.empty()) {
@@ -71,16 +71,15 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
 /// The members have this order. "time" is UTC. "file" and "line" follow "thread" if the record has
-/// a source location. "context" has the fields of scoped_context and spdlog's mdc, "fields" those
-/// of the call; empty ones are missing. Duplicate keys are printed twice. If a sink copies messages
-/// before it formats them, their fields are text in "message".
+/// a source location. "context" has the fields of scoped_context and spdlog's mdc, and "fields" has
+/// those of the call; empty members are omitted. Duplicate keys are printed twice. If a sink copies
+/// messages before formatting, the fields are part of "message".
 ///
-/// The object is always valid: bytes that are not UTF-8 become U+FFFD, and numbers that are
-/// infinite or not a number become `null`.
+/// The JSON is always valid: bytes that are not UTF-8 become U+FFFD, infinity and NaN `null`.
 ///
-/// Thread safety: one thread at a time, like any formatter.
+/// Thread safety: one thread at a time may use a formatter.
 ///
-/// Performance: allocates when the second changes, and if `to` lacks room for a line.
+/// Performance: format() allocates when the second changes, and if `to` lacks space for a line.
 class json_formatter final : public spdlog::formatter {
 public:
     explicit json_formatter(std::string eol = spdlog::details::os::default_eol)

@@ -7,14 +7,14 @@
 ///     SLUICE_LOG_EVERY(1000, logger, spdlog::level::info, "{} packets", count);
 ///     SLUICE_LOG_AT_MOST(5, logger, spdlog::level::err, "cannot reach {}", host);
 ///
-/// Each call site, and each instance of a template, has its own count, which all threads and
-/// loggers share. Calls below the logger's level are not counted. A call that is held back does not
-/// evaluate its arguments. n is anything that static_cast converts to std::uint64_t; 0 counts as 1.
+/// Each call site, and each instance of a template, has its own count for all threads and loggers.
+/// Calls below the logger's level are not counted. A call that is held back does not evaluate its
+/// arguments. `n` may have any type that static_cast converts to std::uint64_t; 0 counts as 1.
 ///
-/// SLUICE_LOG_AT_MOST logs the first n calls of a second, at most 16,777,215. A second begins with
-/// the first call after the last one. The next message follows a line "N messages held back".
+/// SLUICE_LOG_AT_MOST logs the first n calls of each second, at most 16,777,215. A second begins
+/// with a call. The next message after held-back calls follows a line "N messages held back".
 ///
-/// Thread safety: no call waits. The counts are relaxed and order nothing.
+/// Thread safety: no call waits. The counts use relaxed operations and order nothing.
 
 #include <sluice/log/deferred.hpp>
 
@@ -56,7 +56,7 @@ public:
         std::uint64_t state = state_.load(std::memory_order_relaxed);
         std::uint64_t next = 0;
         do {
-            // An earlier `now`, of another thread, belongs to the present second.
+            // A `now` of another thread may be earlier, and belongs to the present second.
             const bool isOver = state == 0 || now >= (state >> countBits) + 1000;
             if (!isOver && (state & countMask) >= most) {
                 heldBack_.fetch_add(1, std::memory_order_relaxed);
@@ -75,8 +75,8 @@ public:
     }
 
 private:
-    // One word, so that second and count always match. The upper 40 bits are the second's beginning
-    // in milliseconds, enough for 34 years of uptime; the lower 24 bits count its calls.
+    // One word, so that the second and its count always match. The upper 40 bits are the second's
+    // beginning in milliseconds, enough for 34 years of uptime; the lower 24 bits count calls.
     static constexpr unsigned countBits = 24;
     static constexpr std::uint64_t countMask = (std::uint64_t{1} << countBits) - 1;
 
@@ -86,7 +86,7 @@ private:
 
 }  // namespace sluice::log::detail
 
-/// The common part of the macros below; `passes` refers to the site's `Limit` as sluiceLimit.
+/// The common part of the macros below; `passes` uses the site's `Limit` by the name sluiceLimit.
 #define SLUICE_LOG_LIMITED(Limit, passes, logger, severity_, ...)                                  \
     do {                                                                                           \
         static ::sluice::log::detail::Limit sluiceLimit;                                           \
@@ -102,7 +102,7 @@ private:
     SLUICE_LOG_LIMITED(OnceLimit, sluiceLimit.passes(), logger, severity_,                         \
                        SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__))
 
-/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs the first of n calls.
+/// SLUICE_LOG_EVERY(n, logger, severity, "format {}", arguments...): logs one of n calls.
 #define SLUICE_LOG_EVERY(n, logger, severity_, ...)                                                \
     SLUICE_LOG_LIMITED(EveryLimit, sluiceLimit.passes(static_cast<std::uint64_t>(n)), logger,      \
                        severity_, SLUICE_LOG(sluiceLimited, severity_, __VA_ARGS__))

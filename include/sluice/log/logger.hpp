@@ -28,27 +28,27 @@ namespace sluice::log {
 ///     spdlog::register_logger(logger);  // if spdlog::get("core") should find it
 ///     logger->info("{} orders", 17);
 ///
-/// It supports levels, patterns, the registry, clone, backtrace, flush_on, flush_every and error
-/// handlers like any spdlog logger. The calling thread checks the level and formats the text.
-/// flush() returns immediately; flush_wait() of the back end waits.
+/// An async_logger supports levels, patterns, the registry, clone, backtrace, flush_on, flush_every
+/// and error handlers like any spdlog logger. The calling thread checks the level and formats the
+/// text. flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: that of the log calls of all threads. A printed time may be a little earlier than that of
-/// the line before.
+/// Order: lines are in the order of the log calls of all threads. A printed time may be slightly
+/// earlier than that of the previous line.
 ///
-/// Thread safety: like any spdlog logger. Change the error handler and the list of sinks only while
-/// no thread logs. A logger may be destroyed while the back end has records of it. A sink may log,
-/// but not through a logger with a backtrace, because spdlog dumps one under a lock.
+/// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
+/// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
+/// may log, except through a logger with a backtrace, because spdlog dumps backtraces under a lock.
 ///
-/// Errors: the error handler receives the exceptions of sinks, on the back end's thread. If the
-/// lane is full, the policy decides; each lost record is counted. After the end of the back end,
-/// each log call calls the error handler.
+/// Errors: on the back end's thread, exceptions of sinks go to the error handler. If the lane is
+/// full, the overflow policy decides; each lost record is counted. After the end of the back end,
+/// each log call invokes the error handler.
 ///
-/// Performance: a log call copies the text once, into the thread's lane, and takes no lock. It
-/// allocates for a thread's first record, for its first record of level err or above, and for a
-/// record larger than the lane.
+/// Performance: a log call copies the text once, into the thread's lane, without a lock. Memory is
+/// allocated for a thread's first record, for its first error record, and for records larger than
+/// the lane.
 class async_logger : public spdlog::logger {
 public:
-    /// The constructors do not fail if the back end has ended, as in spdlog.
+    /// As in spdlog, the constructors do not fail if the back end has ended.
     template <class It>
     async_logger(std::string name, It begin, It end, const std::weak_ptr<backend>& by,
                  Overflow policy = Overflow::block)
@@ -72,22 +72,22 @@ public:
 
     Overflow policy() const noexcept { return policy_; }
 
-    /// Not possible, because queued records point to their logger.
+    /// Deleted, because queued records point to their logger.
     void swap(spdlog::logger& other) = delete;
     friend void swap(async_logger& a, async_logger& b) = delete;
 
     std::shared_ptr<spdlog::logger> clone(std::string name) override;
 
-    /// Like spdlog's functions, but after the records logged before, and with Sluice's
-    /// pattern_formatter. Through a pointer to spdlog::logger, spdlog's own functions are called.
+    /// Like spdlog's functions, but for later records only, and with Sluice's pattern_formatter.
+    /// Calls through a pointer to spdlog::logger use spdlog's own functions.
     void set_formatter(std::unique_ptr<spdlog::formatter> formatter);
     void set_pattern(const std::string& pattern,
                      spdlog::pattern_time_type type = spdlog::pattern_time_type::local);
 
     using spdlog::logger::log;
 
-    /// For SLUICE_LOG: logs a message that the back end formats. `write(to)` encodes the arguments
-    /// into `size` bytes for `site.print`.
+    /// For SLUICE_LOG: logs a message that the back end formats. The function write(to) encodes the
+    /// arguments into `size` bytes for `site.print`.
     template <class Write>
     void log_deferred(const detail::DeferredSite& site, std::size_t size, Write&& write) {
         if (should_backtrace()) {
@@ -115,7 +115,7 @@ protected:
 private:
     async_logger(const async_logger& other, std::string name);
 
-    /// Connects the logger to its back end, last in each constructor.
+    /// Connects the logger to its back end; called last in each constructor.
     void join(const std::weak_ptr<backend>& by);
 
     template <class Write>
@@ -131,8 +131,8 @@ private:
         }
     }
 
-    /// Posts a record with fields, or one that flushes, whose fields may be empty. So the common
-    /// record takes one test for both.
+    /// Posts a record that has fields or that flushes, whose fields may be empty. A common record
+    /// therefore takes one test for both cases.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
                                                  Write& write) {
@@ -165,7 +165,7 @@ private:
     }
 
     /// Returns the back end's copy of this logger. The first log call after a change of the sinks
-    /// replaces it. Sets the time of `head` by the back end's own clock, if that has one.
+    /// replaces this copy. If the back end has its own clock, also sets the time of `head`.
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
         // Acquire: a thread that reads the key sees its handle.
@@ -175,11 +175,10 @@ private:
         return handle_;
     }
 
-    /// If the back end has a clock of its own, the key never matches, so that only such loggers
-    /// take longer.
+    /// With a clock of the back end, the key never matches, so that only such loggers take longer.
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
-    /// A hash of the list of sinks; odd, because their addresses are even, so never 0.
+    /// A hash of the list of sinks; never 0, because it is odd as the sinks' addresses are even.
     std::uint64_t sinksKey() const noexcept {
         std::uint64_t key = 1;
         for (const spdlog::sink_ptr& sink : sinks_) {
@@ -197,7 +196,7 @@ private:
     Overflow policy_;
     std::shared_ptr<detail::ErrorChannel> errors_;
     detail::LoggerHandle handle_;
-    /// sinksKey() when handle_ was made; less 1 if the back end has a clock of its own.
+    /// The sinksKey() of handle_, minus 1 if the back end has its own clock.
     std::atomic<std::uint64_t> handleKey_{0};
     std::mutex refreshing_;
 };
@@ -268,7 +267,7 @@ SLUICE_LOG_INLINE void async_logger::set_pattern(const std::string& pattern,
 }
 
 SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& message) {
-    // spdlog's first and last line of a backtrace, whose lines one call writes.
+    // The first and last lines of spdlog's backtraces, which are written in a single call.
     constexpr std::string_view begin = "****************** Backtrace Start ******************";
     constexpr std::string_view end = "****************** Backtrace End ********************";
     static_assert(begin.size() == end.size());

@@ -44,19 +44,19 @@ enum class PieceKind : unsigned char {
     other,         ///< spdlog writes it again for each line
 };
 
-/// Returns the kind of a flag, given with its `%` and width.
+/// Returns the kind of a flag, which is given with its `%` and width.
 inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr std::string_view plainFlags = "efFntv^$";
     constexpr PieceKind plainKinds[] = {
         PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
         PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
-    // The time zone is not among them: spdlog reads it every ten seconds, counted from some line.
+    // The time zone is missing, because spdlog reads it every ten seconds, counted from some line.
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
     const char flag = source.back();
     const bool hasWidth = source.size() > 2;
     if (hasWidth && source[source.size() - 2] == '!') {
-        // spdlog may cut more of the line than this flag has written.
+        // With `!`, spdlog may cut more of the line than this flag has written.
         return PieceKind::other;
     }
     const std::size_t plain = plainFlags.find(flag);
@@ -74,10 +74,10 @@ inline PieceKind kindOf(std::string_view source) noexcept {
 
 // ---- Writing a line into a buffer that has room for it
 
-/// A text that changes seldom and is copied often, with its coloured range.
+/// A text that is copied often and changes seldom, with its coloured range.
 class KeptText {
 public:
-    /// Bytes that a copy may write behind its end, so that a short text needs few stores.
+    /// The bytes that a copy may write behind its end, so that a short text needs few stores.
     static constexpr std::size_t slack = 32;
 
     KeptText() = default;
@@ -109,7 +109,7 @@ private:
     std::string long_;
 };
 
-/// Copies `size` bytes, without reading beyond them, and returns the end of the copy.
+/// Copies `size` bytes without reading beyond them, and returns the end of the copy.
 inline char* copyText(char* to, const char* from, std::size_t size) noexcept {
     // Two overlapping loads of n bytes copy any size from n to 2 n.
     const auto twice = [&](auto part) {
@@ -142,7 +142,7 @@ inline constexpr auto digitPairs = [] {
     return pairs;
 }();
 
-/// Writes `value` with exactly `Digits` digits. Returns the end.
+/// Writes `value` with exactly `Digits` digits, and returns the end.
 template <unsigned Digits>
 char* putDigits(char* to, std::uint32_t value) noexcept {
     for (unsigned i = Digits; i >= 2; i -= 2) {
@@ -157,7 +157,7 @@ char* putDigits(char* to, std::uint32_t value) noexcept {
 
 // ---- The steps that write a line
 
-/// A part of a pattern, which spdlog can write alone.
+/// A part of a pattern that spdlog can write separately.
 struct PatternStep {
     PieceKind kind = PieceKind::text;
     std::string pattern;
@@ -168,8 +168,7 @@ struct PatternStep {
 };
 using PatternSteps = std::vector<PatternStep>;
 
-/// Appends a piece, or joins it with the last one if their texts change equally often. Fixed text
-/// can join any piece that is kept.
+/// Appends a piece, or joins it with the last one if both change equally often or one is fixed.
 inline void addPiece(PatternSteps& steps, PieceKind kind, std::string_view pattern) {
     const auto isKept = [](PieceKind one) {
         return one == PieceKind::text || one == PieceKind::second || one == PieceKind::level;
@@ -202,8 +201,8 @@ inline void addFullPattern(PatternSteps& steps) {
     addPiece(steps, PieceKind::payload, "%v");
 }
 
-/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`; the pattern's size
-/// or more if there is none. As in spdlog, `!` needs digits before it.
+/// Returns the position of the flag for the `%` at `at`, behind `[-=]digits!`, or at least the
+/// pattern's size if there is none. As in spdlog, `!` needs digits before it.
 inline std::size_t findFlag(std::string_view pattern, std::size_t at) noexcept {
     const auto isAnyOf = [&](std::string_view set) {
         return at < pattern.size() && set.find(pattern[at]) != std::string_view::npos;
@@ -238,14 +237,14 @@ inline PatternSteps stepsOf(std::string_view pattern) {
 ///     sink->set_formatter(std::make_unique<sluice::log::pattern_formatter>("[%H:%M:%S.%e] %v"));
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
-/// It caches each text that changes at most once a second, and copies digits and names directly.
-/// spdlog writes the cached texts, flags with a width, and rare flags. Use spdlog's own formatter
-/// for custom flags.
+/// The formatter caches texts that change at most once a second, and copies digits and names
+/// directly. spdlog writes the cached texts and rare flags. For custom flags, use spdlog's own
+/// formatter.
 ///
-/// Thread safety: one thread at a time, like any formatter.
+/// Thread safety: one thread at a time may use a formatter.
 ///
-/// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, plus the message's copy.
-/// Allocates in the constructor, when the second changes, and if `to` lacks room.
+/// Performance: about 15 ns for `[%Y-%m-%d %H:%M:%S.%e] [%n] [%l] %v`, plus the message's copy. The
+/// formatter allocates in its constructor, when the second changes, and if `to` lacks space.
 class pattern_formatter final : public spdlog::formatter {
 public:
     /// The arguments of spdlog::pattern_formatter.
@@ -271,7 +270,7 @@ public:
         }
         const std::size_t room =
             room_ + names_ * message.logger_name.size() + payloads_ * message.payload.size();
-        // Nanoseconds of the second; meaningless before the epoch, and then unused.
+        // Nanoseconds of the second; before the epoch, the value is meaningless and unused.
         const auto fraction = static_cast<std::uint32_t>(since(second_, time));
         char* at = extend(to, room);
         for (const Step& step : steps_) {
@@ -297,12 +296,12 @@ private:
     static constexpr std::uint64_t perSecond = 1'000'000'000;
     static constexpr Nanoseconds noSecond = std::numeric_limits<Nanoseconds>::min();
 
-    /// The difference; a large number if `time` is before `begin`.
+    /// Returns the difference, or a large number if `time` is before `begin`.
     static std::uint64_t since(Nanoseconds begin, Nanoseconds time) noexcept {
         return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(begin);
     }
 
-    /// Enlarges `to` by `room` bytes. Returns the address of the new part.
+    /// Enlarges `to` by `room` bytes, and returns the address of the new part.
     static char* extend(spdlog::memory_buf_t& to, std::size_t room) {
         const std::size_t size = to.size();
         to.resize(size + room);
@@ -335,7 +334,7 @@ private:
         return {{text.data(), text.size()}, message.color_range_start, message.color_range_end};
     }
 
-    // Times before the epoch have no second, because division rounds them up.
+    // Times before the epoch have no cached second, because division rounds them up.
     void beginSecond(const spdlog::details::log_msg& message, Nanoseconds time) {
         constexpr auto second = static_cast<Nanoseconds>(perSecond);
         for (Step& step : steps_) {
@@ -400,7 +399,7 @@ private:
         return nullptr;
     }
 
-    /// Returns true if the time is not before the epoch, so that `fraction` is valid.
+    /// Returns true unless the time is before the epoch, so that `fraction` is valid.
     bool isInSecond() const noexcept { return second_ != noSecond; }
 
     static char* copyOfLevel(const Step& step, const spdlog::details::log_msg& message,

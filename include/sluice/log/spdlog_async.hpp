@@ -1,15 +1,14 @@
 #pragma once
 
-/// \file
-/// The names of <spdlog/async.h>, for Sluice: a program changes its `#include` and nothing else.
+/// \file The names of <spdlog/async.h> for Sluice: a program only changes its `#include`.
 ///
 ///     #include <sluice/log/spdlog_async.hpp>  // was: <spdlog/async.h>
 ///
 ///     spdlog::init_thread_pool(8192, 1);
 ///     auto log = spdlog::basic_logger_mt<spdlog::async_factory>("name", "file.log");
 ///
-/// No file of the program may also include <spdlog/async.h>: the declarations conflict.
-/// `spdlog::details::thread_pool` remains spdlog's class; its counterpart is sluice::log::backend.
+/// No file of the program may also include <spdlog/async.h>, because the declarations conflict.
+/// `spdlog::details::thread_pool` remains spdlog's class; Sluice has sluice::log::backend.
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/functions.hpp>
@@ -54,7 +53,7 @@ inline void init_thread_pool(std::size_t queue_size, std::size_t thread_count,
                       std::move(on_thread_stop));
 }
 
-/// Returns the default back end. The first call starts it; spdlog's function would return null.
+/// Returns the default back end, and starts it if needed, whereas spdlog would return null.
 inline std::shared_ptr<sluice::log::backend> thread_pool() {
     return sluice::log::default_backend();
 }

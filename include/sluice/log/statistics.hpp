@@ -7,8 +7,7 @@
 
 namespace sluice::log {
 
-/// The counts of one thread's records, or the sums over all threads. Under concurrency, counts may
-/// lag slightly.
+/// The counts of one thread's records, or of all threads. Concurrent counts may lag slightly.
 struct lane_statistics {
     std::uint64_t logged = 0;    ///< accepted records
     std::uint64_t rejected = 0;  ///< records that were not accepted: no room, or after the end
@@ -20,14 +19,14 @@ struct lane_statistics {
     std::uint64_t stalls = 0;             ///< log calls that were preempted and delayed the output
 };
 
-/// The counts of one logging thread. A thread that logs errors has a second entry for them.
+/// The counts of one logging thread. A thread that logs errors has a second entry for its errors.
 struct thread_statistics : lane_statistics {
     std::uint64_t thread_id = 0;  ///< the system's number of the thread, which %t prints
     std::string thread_name;      ///< name of the thread at its first record
     bool errors = false;          ///< true: records of level err and above; false: the others
 };
 
-/// The counts of a back end. While no thread logs:
+/// The counts of a back end. While no thread logs, the counts satisfy:
 ///
 ///     logged = written + lost_in_sinks + dropped + messages
 struct backend_statistics : lane_statistics {

@@ -57,10 +57,10 @@ struct file_rotation {
     int hour = 0;    ///< 0 to 23
     int minute = 0;  ///< 0 to 59
 
-    /// Limits of the rotated files, also those of earlier runs; 0: no limit. set_rotation() and
-    /// each rotation, after its hook, delete the oldest files beyond a limit. The time of the last
-    /// write decides; a time in the future counts as the oldest. Links, folders and files with
-    /// other names, such as those that the hook has compressed, are neither counted nor deleted.
+    /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
+    /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit.
+    /// The oldest file has the oldest last write, or one in the future. Links, folders and files
+    /// with other names, as after compression in the hook, are neither counted nor deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
@@ -179,7 +179,7 @@ public:
     }
 
     /// Deletes the oldest rotated files beyond the limits. Returns the errors. Any thread may call
-    /// it at any time.
+    /// deleteOld() at any time.
     std::string deleteOld(const file_rotation& limits) const {
         std::string errors;
         const std::time_t now = spdlog::log_clock::to_time_t(spdlog::log_clock::now());
@@ -207,7 +207,7 @@ private:
     /// name (numbers of one second have no upper limit), name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
-    /// Finds the rotated files in the folder, also those of earlier runs.
+    /// Finds the rotated files in the folder, including those of earlier runs.
     std::vector<Rotated> findRotated(std::time_t now, std::string& errors) const {
         const auto [stem, extension] = spdlog::details::file_helper::split_by_extension(name_);
         const std::size_t base = stem.rfind('/') + 1;  // 0 without a folder
@@ -551,8 +551,9 @@ private:
         }
     }
 
-    /// Calls the hook for newly rotated files, without a lock, then deletes old ones. Throws the
-    /// first exception of the hook. If the hook runs already, its caller does the rest.
+    /// Calls the hook for newly rotated files without a lock, and then deletes old files. Throws
+    /// the first exception of the hook. If another thread is in the hook, that thread does the
+    /// rest.
     void callHooks() {
         if (SLUICE_LIKELY(!rotates_)) {
             return;
@@ -588,7 +589,7 @@ private:
         }
     }
 
-    /// Deletes old files. The next write() throws the errors.
+    /// Deletes old files; the next write() throws their errors.
     void deleteOld() {
         if (rotation_.max_files == 0 && rotation_.max_age.count() == 0 &&
             rotation_.max_total_bytes == 0) {

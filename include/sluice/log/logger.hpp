@@ -168,7 +168,7 @@ private:
     /// replaces this copy. If the back end has its own clock, also sets the time of `head`.
     const detail::LoggerHandle& handle(detail::RecordHead* head = nullptr) {
         const std::uint64_t wanted = sinksKey();
-        // Acquire: a thread that reads the key sees its handle.
+        // Acquire: a thread that reads the key also sees its handle.
         if (SLUICE_UNLIKELY(handleKey_.load(std::memory_order_acquire) != wanted)) {
             refresh(wanted, head);
         }

@@ -1,0 +1,154 @@
+"""Compiles the public headers alone for Windows by clang, runs the unit tests and the programs of
+tests/windows under wine, and prints the table of docs/platforms.md.
+
+    windows.py BUILD [MODULE...]
+
+The compiler is `zig c++` of build/venv, which has the headers and libraries of Windows. Without
+modules it runs all of them, and the programs, which are `dll` in this list.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from checks.headers import public_headers
+from compilers import FLAGS, GOOGLETEST, ROOT, run
+
+ZIG = [ROOT / "build/venv/bin/python", "-m", "ziglang", "c++", "-target", "x86_64-windows-gnu"]
+# -O1 defines NDEBUG there.
+COMPILER = [*ZIG, "-std=c++17", "-O1", "-UNDEBUG", "-g0"]
+WINE = "/usr/lib/wine/wine64"
+MODULES = ("base", "fixed", "wait", "queue", "memory", "event", "bus", "wire", "actor", "log")
+# Libraries that are headers only, from Debian. Other headers of /usr/include are those of Linux.
+LIBRARIES = ("asio", "asio.hpp", "fmt", "nlohmann", "spdlog")
+LIBRARY_FLAGS = ["-DSPDLOG_FMT_EXTERNAL", "-DFMT_HEADER_ONLY", "-DASIO_STANDALONE"]
+# An event descriptor, and a handler of signals.
+NOT_FOR_WINDOWS = {"wait/event_fd_wait.hpp", "log/crash_handler.hpp"}
+# Tests of features of Linux, and tests that call Linux.
+NOT_BUILT = {"assert_test", "event_fd_wait_test", "crash_handler_test"}
+TEST_LIMIT = 900  # seconds of one program
+SUMMARY = re.compile(r"^\[  (PASSED|SKIPPED|FAILED)  ?\] (\d+) tests?", re.MULTILINE)
+
+
+class Target:
+    """The folder, the log and the workers of one run."""
+
+    def __init__(self, folder, log, pool):
+        self.folder = folder
+        self.log = log
+        self.pool = pool
+        self.flags = [*FLAGS, *LIBRARY_FLAGS, "-isystem", self.libraries()]
+
+    def libraries(self):
+        """A folder with links to LIBRARIES."""
+        place = self.folder / "include"
+        place.mkdir(exist_ok=True)
+        for name in LIBRARIES:
+            link = place / name
+            if not link.is_symlink():
+                link.symlink_to(Path("/usr/include") / name)
+        return place
+
+    def compiled_headers(self, module):
+        """The number of the module's headers that compile alone, and the number that was tried."""
+        headers = [path.as_posix() for path in public_headers(ROOT) if path.parts[0] == module]
+        headers = [header for header in headers if header not in NOT_FOR_WINDOWS]
+        return sum(self.pool.map(self.compile_header, headers)), len(headers)
+
+    def compile_header(self, header):
+        source = self.folder / f"{header.replace('/', '_')}.cpp"
+        source.write_text(f"#include <sluice/{header}>\n", encoding="utf-8")
+        return run([*COMPILER, *self.flags, "-c", source, "-o", source.with_suffix(".o")], self.log)
+
+    def compile(self, source):
+        """The object of one source, or None."""
+        target = self.folder / f"{source.parent.name}_{source.stem}.o"
+        own = ["-w", f"-I{GOOGLETEST}"] if GOOGLETEST in source.parents else self.flags
+        command = [*COMPILER, "-isystem", GOOGLETEST / "include", *own, "-c", source, "-o", target]
+        return target if run(command, self.log) else None
+
+    def link(self, objects, program, *options):
+        return run([*COMPILER, *options, *objects, "-o", program], self.log)
+
+    def execute(self, program):
+        """The exit status and the output of a program; status None if it did not end in time."""
+        environment = os.environ | {"WINEPREFIX": str(self.folder / "wine"), "WINEDEBUG": "-all"}
+        try:
+            done = subprocess.run([WINE, program], env=environment, stdout=subprocess.PIPE, text=True,
+                                  stderr=subprocess.STDOUT, errors="replace", check=False,
+                                  timeout=TEST_LIMIT, cwd=self.folder)
+        except subprocess.TimeoutExpired as late:
+            output = late.stdout or b""
+            return None, output if isinstance(output, str) else output.decode(errors="replace")
+        return done.returncode, done.stdout
+
+    def run_tests(self, module, support):
+        """(sources built, sources, passed, failed) of the module's unit tests."""
+        sources = sorted((ROOT / "tests/unit" / module).glob("*_test.cpp"))
+        wanted = [source for source in sources if source.stem not in NOT_BUILT]
+        objects = [done for done in self.pool.map(self.compile, wanted) if done]
+        program = self.folder / f"{module}_test.exe"
+        if not self.link([*support, *objects], program):
+            return len(objects), len(sources), 0, 1
+        _, output = self.execute(program)
+        self.log.write(output)
+        counts = {word: int(count) for word, count in SUMMARY.findall(output)}
+        broke = "PASSED" not in counts  # a program that crashes prints no summary
+        failed = counts.get("FAILED", 0) + broke + len(wanted) - len(objects)
+        return len(objects), len(sources), counts.get("PASSED", 0), failed
+
+    def run_dll_program(self, source):
+        """True if a program of tests/windows, linked with its DLL, returns 0."""
+        library = self.compile(source.with_name(source.name.replace("_test", "_dll")))
+        program = self.compile(source)
+        dll = self.folder / f"{library.stem}.dll" if library else None
+        exe = self.folder / f"{source.stem}.exe"
+        if not (program and dll and self.link([library], dll, "-shared") and self.link([program], exe)):
+            return False
+        status, output = self.execute(exe)
+        if status != 0:
+            self.log.write(f"{exe.name}: {'no end' if status is None else status}\n{output}\n")
+        return status == 0
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    folder = Path(arguments[0]).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = arguments[1:] or [*MODULES, "dll"]
+    passed = 0
+    failed = 0
+    with open(folder / "log.txt", "w", 1, encoding="utf-8") as log, ThreadPoolExecutor(2) as pool:
+        target = Target(folder, log, pool)
+        support = [GOOGLETEST / "src/gtest-all.cc"]
+        support += [ROOT / "tests/support" / name for name in ("test_main.cpp", "watchdog.cpp")]
+        support = list(pool.map(target.compile, support))
+        if None in support:
+            sys.exit(f"the tests' support does not compile: {folder / 'log.txt'}")
+        print("| module | headers compiled alone | sources of tests built | tests passed | tests failed |")
+        print("|---|---|---|---|---|", flush=True)
+        for module in (module for module in MODULES if module in wanted):
+            good, total = target.compiled_headers(module)
+            built, sources, right, wrong = target.run_tests(module, support)
+            print(f"| `{module}` | {good} of {total} | {built} of {sources} | {right} | {wrong} |",
+                  flush=True)
+            passed += right
+            failed += wrong + (total - good)
+        if "dll" in wanted:
+            for source in sorted((ROOT / "tests/windows").glob("*_test.cpp")):
+                is_right = target.run_dll_program(source)
+                print(f"{'passed' if is_right else 'FAILED'}: {source.stem}", flush=True)
+                passed += is_right
+                failed += not is_right
+    if failed:
+        print(f"what failed: {folder / 'log.txt'}", file=sys.stderr)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0 or passed == 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -26,9 +26,9 @@ namespace sluice::log {
 ///     SLUICE_LOG_INFO(logger, "order done", kv("order", 17), kv("ms", 1.5));
 ///     // text sinks print: order done order=17 ms=1.5
 ///
-/// Text sinks print fields behind the message, and a json_formatter as members of "fields". Values
-/// are numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints
-/// as `null`. A key_value refers to its characters: use it only as an argument of a log call or
+/// Text sinks print fields behind the message, a json_formatter prints them in "fields". Values are
+/// numbers, bool, char, enumerations (as numbers), strings and `nullptr`; a null `char*` prints as
+/// `null`. A key_value refers to its characters: use it only as an argument of a log call or
 /// scoped_context.
 class key_value {
 public:

@@ -139,8 +139,7 @@ public:
         size_ = static_cast<std::size_t>(status().st_size);
     }
 
-    /// Writes the bytes from `done` to `size`, and advances `done` even if it throws. Opens a
-    /// closed file.
+    /// Writes the bytes from `done` to `size`, and advances `done` even if it throws.
     void write(const char* data, std::size_t size, std::size_t& done) {
         if (file_ == nullptr) {
             open(false);
@@ -178,8 +177,7 @@ public:
         return rotated;
     }
 
-    /// Deletes the oldest rotated files beyond the limits. Returns the errors. Any thread may call
-    /// deleteOld() at any time.
+    /// Deletes the oldest rotated files beyond the limits, on any thread. Returns the errors.
     std::string deleteOld(const file_rotation& limits) const {
         std::string errors;
         const std::time_t now = spdlog::log_clock::to_time_t(spdlog::log_clock::now());
@@ -552,8 +550,7 @@ private:
     }
 
     /// Calls the hook for newly rotated files without a lock, and then deletes old files. Throws
-    /// the first exception of the hook. If another thread is in the hook, that thread does the
-    /// rest.
+    /// the hook's first exception. If another thread is in the hook, that thread does the rest.
     void callHooks() {
         if (SLUICE_LIKELY(!rotates_)) {
             return;

@@ -10,8 +10,7 @@
 ///
 /// docs/migrating-from-spdlog-async.md compares these names with those of spdlog.
 ///
-/// Thread safety: any thread may call any function; make_async() only while no other uses spdlog's
-/// registry.
+/// Thread safety: any thread, but make_async() only while no other thread uses spdlog's registry.
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/backend.hpp>

@@ -238,8 +238,7 @@ inline PatternSteps stepsOf(std::string_view pattern) {
 ///     sluice::log::set_pattern("[%H:%M:%S.%e] %v");  // for all loggers of spdlog's registry
 ///
 /// The formatter caches texts that change at most once a second, and copies digits and names
-/// directly. spdlog writes the cached texts and rare flags. For custom flags, use spdlog's own
-/// formatter.
+/// directly. spdlog writes the cached texts and rare flags. Custom flags need spdlog's formatter.
 ///
 /// Thread safety: one thread at a time may use a formatter.
 ///

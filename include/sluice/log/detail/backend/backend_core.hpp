@@ -28,12 +28,12 @@
 
 namespace sluice::log::detail {
 
-/// Computes the worker's rest between two batches, by `pacing_policy`.
+/// Computes the worker's pause between two batches, according to `pacing_policy`.
 ///
-/// With `park` the worker sleeps until a log call wakes it. While records flow, it naps instead:
-/// waking it for each record would cost more than the record, and each poll takes cache lines from
-/// the logging threads. Records flow while the surplus over one record in each `flowGap` exceeds
-/// `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
+/// With `park`, the worker sleeps until a log call wakes it. While records flow, the worker naps
+/// instead: waking it for each record would cost more than the record, and each poll takes cache
+/// lines from the logging threads. Records flow while the surplus over one record per `flowGap`
+/// exceeds `flowStart`. A record then waits for one nap, to which Linux adds 50 microseconds.
 class IdlePacing {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -44,14 +44,14 @@ public:
 
     static constexpr Rest flowGap = std::chrono::microseconds(50);
     static constexpr std::uint64_t flowStart = 32;
-    /// A batch of this size is followed by no rest.
+    /// After a batch of this size, the worker does not pause.
     static constexpr std::uint64_t large = 512;
     static constexpr Rest shortestNap = std::chrono::microseconds(15);
     static constexpr Rest longestNap = 32 * shortestNap;
 
     explicit IdlePacing(pacing_policy policy) noexcept : policy_(policy) {}
 
-    /// Returns the rest after a batch that began at `now`.
+    /// Returns the pause after a batch that began at `now`.
     Rest after(std::uint64_t delivered, TimePoint now) noexcept {
         if (policy_ == pacing_policy::spin) {
             return none;
@@ -75,18 +75,19 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap`, and the value is never in the past. So its distance from now
-    /// measures the surplus of records.
+    /// Each record adds `flowGap`, and the value is never in the past. The distance from the
+    /// present time therefore measures the surplus of records.
     TimePoint flowUntil_{};
 };
 
-/// A thread with a name, which can be joined with a timeout or given up. For one thread at a time.
+/// A named thread that can be joined with a timeout or given up. For one thread at a time.
 class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. This object and those that `body` refers to must outlive
-    /// it, also if the thread is given up. Throws std::system_error if no thread can be started.
+    /// Runs body(errors) on a new thread. The WorkerThread and the objects that `body` uses must
+    /// outlive the thread, even a given-up one. Throws std::system_error if no thread can be
+    /// started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
@@ -109,7 +110,7 @@ public:
 
     bool isRunning() const noexcept { return thread_ != nullptr; }
 
-    /// Waits until the thread has ended. Returns false on timeout.
+    /// Waits until the thread has ended, or returns false on timeout.
     bool join(std::chrono::nanoseconds atMost) {
         if (thread_ == nullptr) {
             return true;
@@ -131,8 +132,8 @@ public:
         }
     }
 
-    /// Unblocks the signals that only a worker blocks. Call it in a forked child, because a sink
-    /// may start a program in it.
+    /// Unblocks the signals that only a worker blocks. Call unblockSignals() in a forked child,
+    /// because a sink may start a program there.
     static void unblockSignals() noexcept {
 #if defined(__unix__)
         if (current_ != nullptr) {
@@ -146,8 +147,8 @@ public:
 
 private:
 #if defined(__unix__)
-    /// Blocks signals while it lives, and in threads that begin then: a handler that calls exit()
-    /// on the worker would wait for the worker. Faults of the thread itself stay unblocked.
+    /// Blocks signals during its lifetime, also in threads started then: a handler that calls
+    /// exit() on the worker would wait for the worker. Faults of the thread itself stay unblocked.
     class BlockSignals {
     public:
         explicit BlockSignals(sigset_t& before) noexcept : before_(before) {
@@ -166,7 +167,7 @@ private:
 
     sigset_t callersSignals_{};  ///< blocked signals of the thread that called start()
 #endif
-    /// The object whose thread is the calling one, or null.
+    /// The WorkerThread whose thread is the calling one, or null.
     inline static thread_local const WorkerThread* current_ = nullptr;
 
     inline static const spdlog::err_handler noHandler{};
@@ -180,8 +181,8 @@ private:
 ///     Frontend: log calls -> lanes; flushes and ends of loggers -> action list
 ///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
-/// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
-/// back end, and by each logging thread after the worker has left.
+/// A mutex guards each batch. The worker writes batches, or the polling thread of a manual back
+/// end, or each logging thread after the worker has left.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -238,8 +239,8 @@ public:
     const backend_options& options() const noexcept { return options_; }
     const BatchWriter& writer() const noexcept { return writer_; }
 
-    /// Starts the worker. Throws std::system_error if no thread can be started. One thread at a
-    /// time may call start(), leave() and close().
+    /// Starts the worker. Throws std::system_error if no thread can be started. Only one thread at
+    /// a time may call start(), leave() and close().
     void start() {
         worker_.start(options_, [core = shared_from_this()](const ErrorChannel& errors) {
             core->runHook(core->options_.on_thread_start, errors);
@@ -249,7 +250,7 @@ public:
         setMode(Mode::worker);
     }
 
-    /// Implements backend::poll(); makes the caller the polling thread.
+    /// Implements backend::poll() and makes the caller the polling thread.
     std::size_t poll() noexcept {
         if (!options_.manual || isInBatch()) {
             return 0;
@@ -258,9 +259,8 @@ public:
         return writeCounted();
     }
 
-    /// Ends the worker after all records are written; then each logging thread writes its own
-    /// records. Returns false on timeout: then later records are rejected, and the worker ends when
-    /// it can.
+    /// Ends the worker after all records are written; logging threads then write their own records.
+    /// On timeout, returns false; later records are rejected, and the worker ends when it can.
     bool leave(std::chrono::nanoseconds atMost) {
         setMode(Mode::caller);
         if (endWorker(atMost)) {
@@ -273,8 +273,8 @@ public:
         return false;
     }
 
-    /// Implements backend::shutdown(). A manual back end writes the rest here; inside a batch it
-    /// writes nothing, and the caller calls close() again.
+    /// Implements backend::shutdown(). A manual back end writes the rest here, except inside a
+    /// batch, whose caller must call close() again.
     bool close(std::chrono::nanoseconds atMost) {
         queue_.close();
         if (writer_.isAbandoned()) {
@@ -285,7 +285,7 @@ public:
             return !isInBatch() && writeRest(deadlineAfter<Clock>(atMost)) && writer_.isFlushed();
         }
         if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
-            // A forked child that has not logged yet: no log call restarts the worker.
+            // In a forked child that has not logged yet, no log call may restart the worker.
             const Guard guard = pauseWorker(Clock::time_point::max());
             if (mode_.load(std::memory_order_seq_cst) == Mode::none) {
                 setMode(Mode::closed);
@@ -305,9 +305,9 @@ public:
         return isOver && writer_.isFlushed();
     }
 
-    /// Writes all records at the end of the program, for `drain_timeout` at most. Does not wait for
-    /// a post of the calling thread, which a signal handler may have interrupted, nor for the
-    /// polling thread of a manual back end, which may have ended.
+    /// Writes all records at program exit, within `drain_timeout`. Does not wait for a post of the
+    /// calling thread, perhaps interrupted by a signal handler, nor for a polling thread, which may
+    /// have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -323,8 +323,8 @@ public:
         if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In these modes no other thread writes. Retry: a thread inside a log call may have held
-        // records back.
+        // In these modes, no other thread writes. The loop retries, because a thread inside a log
+        // call may hold records back.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);
@@ -360,9 +360,8 @@ private:
 
     // ---- Batches
 
-    /// Locks the batches for another thread than the worker, between two chunks of the worker.
-    /// `clean`: also waits until the worker has flushed the sinks. On timeout, the guard owns
-    /// nothing.
+    /// Locks the batches for a thread other than the worker, between two chunks of the worker. With
+    /// `clean`, also waits until the sinks are flushed. On timeout, the guard owns no lock.
     Guard pauseWorker(Clock::time_point end, bool clean = false) {
         batches_.ask();
         queue_.wake();
@@ -382,7 +381,7 @@ private:
         const BatchScope scope(this);
         const std::uint64_t rescue = rescueWanted_.load(std::memory_order_acquire);
         const Stamp reached = writer_.writeBatch(guard, writing, end);
-        // Relaxed: only batches write it, and the mutex orders them.
+        // Relaxed: only batches write rescueDone_, and the mutex orders them.
         if (reached != 0 && rescueDone_.load(std::memory_order_relaxed) != rescue) {
             static_cast<void>(loggers_.flush());
             rescueDone_.store(rescue, std::memory_order_release);
@@ -411,7 +410,7 @@ private:
 
     // ---- The worker
 
-    /// The worker's loop. It ends when the watermark passes `last`, if that is not 0.
+    /// The worker's loop. Ends when the watermark has passed `last`, if `last` is not 0.
     void work() {
         IdlePacing pacing(options_.pacing);
         Stamp last = 0;
@@ -441,7 +440,7 @@ private:
         }
     }
 
-    /// Runs a hook as a batch, so that its log calls do not wait for their own thread.
+    /// Runs a hook as a batch, so that the hook's log calls do not wait for their own thread.
     void runHook(const std::function<void()>& hook, const ErrorChannel& errors) noexcept {
         if (hook) {
             const BatchScope scope(this);
@@ -465,15 +464,15 @@ private:
         return false;
     }
 
-    /// The worker and the thread that gave it up both call it. The second call closes the list,
-    /// because until then the worker takes actions.
+    /// Called by the worker and by the thread that gave up the worker. Only the second call closes
+    /// the list, because the worker takes actions until then.
     void closeActions() noexcept {
         if (isClosing_.exchange(true, std::memory_order_acq_rel)) {
             actions_.close();
         }
     }
 
-    /// Starts the worker in a forked child, or lets each logging thread write if that fails.
+    /// Starts the worker in a forked child; on failure, each logging thread writes its own records.
     void restart() noexcept {
         try {
             start();
@@ -484,7 +483,7 @@ private:
 
     // ---- Manual back ends
 
-    // Relaxed, both: each thread only compares the value with its own number.
+    // Relaxed: each thread only compares the value with its own number.
     void takePolling() noexcept {
         pollingThread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
@@ -494,7 +493,7 @@ private:
                mode_.load(std::memory_order_seq_cst) == Mode::worker;
     }
 
-    /// Writes a batch and returns its number of records.
+    /// Writes a batch and returns the number of its records.
     std::size_t writeCounted(Clock::time_point end = Clock::time_point::max()) noexcept {
         Guard guard = batches_.lock();
         const std::uint64_t before = writer_.seen();
@@ -502,8 +501,8 @@ private:
         return static_cast<std::size_t>(writer_.seen() - before);
     }
 
-    /// If the caller, whose lane is full, is the polling thread, writes a batch, because the thread
-    /// cannot wait for itself. Otherwise returns false.
+    /// If the caller with the full lane is the polling thread, writes a batch, because the thread
+    /// cannot wait for itself. Returns false on any other thread.
     static bool makeRoom(void* core) noexcept {
         auto& self = *static_cast<BackendCore*>(core);
         if (!self.isPollingThread()) {
@@ -538,7 +537,7 @@ private:
     }
     static void nap() { std::this_thread::sleep_for(std::chrono::microseconds(20)); }
 
-    // ---- Fork: the parent alone writes the earlier records, and the child begins without records.
+    // ---- Fork: only the parent writes the earlier records; the child begins without records.
     // The forking thread calls no sink, because it may hold a lock that a sink takes. If a sink
     // forks, the child's only thread continues in that sink.
 
@@ -573,7 +572,7 @@ private:
         forkGuard_ = {};
     }
 
-    /// If the writing thread is in a sink, the back end has ended in the child.
+    /// If the writing thread was in a sink, the back end has ended in the child.
     void resetInChild(bool isHeld) noexcept {
         const bool hadWorker = worker_.isRunning();
         worker_.forget();

@@ -14,8 +14,7 @@
 
 namespace sluice::log::detail {
 
-/// Marks the thread as writing a batch of a back end. Sinks, formatters, error handlers and hooks
-/// run inside such a scope.
+/// Marks the thread as writing a batch, in which sinks, formatters, error handlers and hooks run.
 class BatchScope {
 public:
     explicit BatchScope(const void* core) noexcept : before_(current_) { current_ = core; }
@@ -23,38 +22,38 @@ public:
     BatchScope(const BatchScope&) = delete;
     BatchScope& operator=(const BatchScope&) = delete;
 
-    /// Whether the calling thread writes a batch of any back end, or of this one.
+    /// Returns true if the calling thread is writing a batch of any back end, or of the given one.
     static bool isInside() noexcept { return current_ != nullptr; }
     static bool isInside(const void* core) noexcept { return current_ == core; }
 
 private:
     const void* before_;
 
-    /// The back end whose batch this thread writes. All shared libraries share it.
+    /// The back end whose batch this thread is writing; one variable for all shared libraries.
     [[gnu::visibility("default")]] inline static thread_local const void* current_ = nullptr;
 };
 
-/// The interface of a back end for fork(), the crash handler and file_sink.
+/// A back end as seen by fork(), the crash handler and file_sink.
 class RegistryMember {
 public:
-    /// Before fork(): waits until `end` at most for the worker to leave the sinks, and to flush
-    /// them, so that no sink keeps text that both processes would write.
+    /// Called before fork(): waits, at most until `end`, for the worker to leave and flush the
+    /// sinks, so that no sink keeps text that both processes would write.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the member's lists. Called when all members are held, because the sinks of one member
-    /// may use another.
+    /// Locks the member's lists. Called when all are held, because a sink of one may use another.
     virtual void lockLists() noexcept = 0;
 
-    /// After fork(), in both processes. Undoes lockLists() and hold().
+    /// Called after fork() in both processes: undoes lockLists() and hold().
     virtual void afterFork(bool isChild) noexcept = 0;
 
     /// For fatal signals: beginRescue() requests that all records are written. isRescued() returns
-    /// true when they are, or if no thread can write them.
+    /// true when they are written or no thread can write them.
     virtual void beginRescue() noexcept = 0;
     virtual bool isRescued() const noexcept = 0;
 
-    /// If the back end has a logger with this sink, takes the formatter, and gives it to the sink
-    /// after all earlier records. Otherwise, or after its end, returns false. Calls no user code.
+    /// If a logger of the back end has this sink, takes the formatter and gives it to the sink
+    /// after all earlier records. Returns false without such a logger, or after the back end's end.
+    /// setFormatter() calls no user code.
     virtual bool setFormatter(const spdlog::sinks::sink& sink,
                               std::unique_ptr<spdlog::formatter>& formatter) = 0;
 
@@ -69,13 +68,13 @@ private:
 /// The back ends of the process, for fork() and crashes.
 ///
 /// Thread safety: any thread may call any member. The lock also guards the default back end. A
-/// fork() holds the lock while it waits for sinks, so it stops waiting after `mostWait`: a sink
-/// itself may fork, or make a back end, or wait for the forking thread.
+/// fork() holds the lock while it waits for sinks, but no longer than `mostWait`: a sink may itself
+/// fork, create a back end, or wait for the forking thread.
 class BackendRegistry {
 public:
     static constexpr std::chrono::seconds mostWait{1};
 
-    /// All shared libraries share this object, also those that hide their symbols.
+    /// All shared libraries use this object, even those that hide their symbols.
     [[gnu::visibility("default")]] static BackendRegistry& instance() {
         static BackendRegistry* const forEver = new BackendRegistry;
         return *forEver;
@@ -83,7 +82,7 @@ public:
 
     void add(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
-        // Relaxed: the release of the head publishes it.
+        // Relaxed: the release store of the head publishes this link.
         member.next_.store(first_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         first_.store(&member, std::memory_order_release);
     }
@@ -91,7 +90,7 @@ public:
     void remove(RegistryMember& member) {
         const std::lock_guard<BackendRegistry> lock(*this);
         std::atomic<RegistryMember*>* link = &first_;
-        // Relaxed: the lock orders changes.
+        // Relaxed: the lock orders all changes.
         while (link->load(std::memory_order_relaxed) != &member) {
             link = &link->load(std::memory_order_relaxed)->next_;
         }
@@ -99,7 +98,7 @@ public:
     }
 
     /// Calls visit(member) for each member, without a lock, because handlers of fatal signals call
-    /// it. Such a handler may crash if a member is being destroyed.
+    /// forEach(). A signal handler may crash here if a member is being destroyed.
     template <class Visit>
     void forEach(Visit&& visit) {
         for (RegistryMember* member = first_.load(std::memory_order_acquire); member != nullptr;
@@ -108,7 +107,7 @@ public:
         }
     }
 
-    /// Calls setFormatter() of the members, until one of them returns true. False in a batch.
+    /// Calls setFormatter() of the members until one returns true. Returns false in a batch.
     bool setFormatter(const spdlog::sinks::sink& sink,
                       std::unique_ptr<spdlog::formatter>& formatter) {
         if (BatchScope::isInside()) {
@@ -142,7 +141,7 @@ public:
 private:
     BackendRegistry() {
 #if defined(__unix__)
-        // Without memory for the handlers, fork() does not call them.
+        // If no memory is left to register them, fork() does not call the handlers.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));
@@ -153,7 +152,7 @@ private:
     std::atomic<RegistryMember*> first_{nullptr};  ///< the newest member; written under the mutex
 };
 
-/// Made before main(), because a child forked while another thread makes it would wait forever.
+/// Created before main(), because a child forked during the creation would wait forever.
 inline const BackendRegistry& registryFromTheStart = BackendRegistry::instance();
 
 }  // namespace sluice::log::detail

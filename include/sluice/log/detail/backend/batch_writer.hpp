@@ -26,18 +26,18 @@
 
 namespace sluice::log::detail {
 
-/// Passes records to sinks in runs; for one thread.
+/// Passes records to sinks in runs; used by one thread.
 ///
-/// A run has up to 256 successive records with the same sinks. A batch_sink receives it in one
+/// A run has up to 256 successive records with the same sinks. A batch_sink receives the run in one
 /// call, other sinks receive each record. A record that flushes ends its run.
 ///
-/// Errors: the logger's error channel receives the exceptions of sinks and formatters. A record
-/// that any sink refuses counts as lost once.
+/// Errors: exceptions of sinks and formatters go to the logger's error channel. A record that
+/// several sinks refuse counts as lost once.
 class SinkWriter {
 public:
     static constexpr std::size_t longestRun = 256;
 
-    /// `isAbandoned`: set by another thread, when no sink shall be called any more.
+    /// Another thread sets `isAbandoned` when no sink may be called any more.
     SinkWriter(LoggerList& loggers, const std::atomic<bool>& isAbandoned)
         : loggers_(loggers), isAbandoned_(isAbandoned) {
         run_.reserve(longestRun);
@@ -45,7 +45,7 @@ public:
         used_.reserve(16);
     }
 
-    /// Adds a record to the run. `payload` must stay valid until the run ends.
+    /// Adds a record to the run. The memory of `payload` must stay valid until the run ends.
     void add(const RecordHead& head, const std::byte* payload, std::size_t size,
              spdlog::log_clock::time_point time) noexcept {
         LoggerState& logger = *head.logger;
@@ -72,7 +72,7 @@ public:
         }
     }
 
-    /// Writes a drop notice through this logger.
+    /// Writes a notice about dropped records through this logger.
     void reportDrops(LoggerState& logger, std::uint64_t dropped,
                      spdlog::log_clock::time_point time) noexcept {
         endRun();
@@ -109,10 +109,10 @@ public:
         }
     }
 
-    /// Whether batch sinks received records since the last endBatch().
+    /// Returns true if batch sinks have received records since the last endBatch().
     bool hasBatch() const noexcept { return !used_.empty(); }
 
-    /// Whether a batch sink should write now.
+    /// Returns true if a batch sink should write now.
     bool hasMuch() const noexcept {
         return std::any_of(used_.begin(), used_.end(),
                            [](const Used& used) { return used.sink->has_much(); });
@@ -127,7 +127,7 @@ public:
         used_.clear();
     }
 
-    /// Flushes the sinks of a logger for which isWanted(entry).
+    /// Flushes the sinks of a logger for which isWanted(entry) is true.
     template <class Wanted>
     void flush(const LoggerState& logger, Wanted&& isWanted) noexcept {
         for (const SinkEntry& entry : logger.sinks) {
@@ -137,18 +137,18 @@ public:
         }
     }
 
-    /// Whether sinks other than batch sinks received records since the last call. They may keep
-    /// text, like a dist_sink with a file_sink.
+    /// Returns true if sinks other than batch sinks received records since the last call. Such
+    /// sinks may buffer text, like a dist_sink with a file_sink.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
-    /// Whether no flush has failed since the last call.
+    /// Returns true if no flush has failed since the last call.
     bool takeIsFlushed() noexcept { return std::exchange(isFlushed_, true); }
     void noteUnflushed() noexcept { isFlushed_ = false; }
 
 private:
     using Message = spdlog::details::log_msg;
 
-    /// A larger text buffer is freed after the run.
+    /// A text buffer above this size is freed after the run.
     static constexpr std::size_t keptText = std::size_t{1} << 20U;
 
     /// A batch sink that received records since the last end_batch().
@@ -177,7 +177,7 @@ private:
         return true;
     }
 
-    /// Reads the parts before the text of a record and returns their size.
+    /// Reads the parts of a record before its text, and returns their size.
     [[gnu::noinline]] static std::size_t
     readSource(const RecordHead& head, const std::byte* payload, Message& message) noexcept {
         std::size_t skipped = sizeOfFields(head, payload);
@@ -206,7 +206,7 @@ private:
         return isPrinted;
     }
 
-    /// The size of the fields at the beginning of the payload, with their prefix.
+    /// The size of the fields at the beginning of the payload, including their prefix.
     static std::size_t sizeOfFields(const RecordHead& head, const std::byte* payload) noexcept {
         if (SLUICE_LIKELY((head.flags & RecordHead::hasFields) == 0)) {
             return 0;
@@ -216,7 +216,7 @@ private:
         return sizeof prefix + prefix.context + prefix.fields;
     }
 
-    /// The last step for a record with fields or a flush.
+    /// The last step for a record that has fields or flushes.
     [[gnu::noinline]] void finish(const RecordHead& head, const std::byte* fields,
                                   bool isInRun) noexcept {
         if ((head.flags & RecordHead::hasFields) != 0 && isInRun) {
@@ -232,7 +232,7 @@ private:
     }
 
     /// Prints the fields behind the newest message's text, and keeps them for formatters. After
-    /// bad_alloc the message lacks its fields.
+    /// bad_alloc, the message lacks its fields.
     [[gnu::cold, gnu::noinline]] void addFields(const RecordHead& head,
                                                 const std::byte* from) noexcept {
         FieldWriter::Prefix prefix;
@@ -308,8 +308,8 @@ private:
         }
     }
 
-    /// Calls a sink for the records from `begin`. If it throws at the record `taken` behind it, the
-    /// logger of that record receives the exception. After abandon() each record is lost.
+    /// Calls a sink for the records from `begin`. If the sink throws at the record `begin + taken`,
+    /// that record's logger receives the exception. After abandon(), each record is lost.
     template <class Call>
     bool callSink(std::size_t begin, const std::size_t& taken, Call&& call) noexcept {
         if (isAbandoned_.load(std::memory_order_relaxed)) {  // relaxed: a hint
@@ -343,14 +343,14 @@ private:
     std::vector<Used> used_;
 };
 
-/// Converts stamps to printed times, for records without a time.
+/// Converts stamps to printed times, for records that have no time.
 class StampTimes {
 public:
     using time_point = spdlog::log_clock::time_point;
     using SteadyTime = std::chrono::steady_clock::time_point;
 
-    /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call it
-    /// in each batch, because spdlog's clock may be set.
+    /// Takes simultaneous readings of the stamp clock, a steady clock and spdlog's clock. Call
+    /// adjust() in each batch, because spdlog's clock may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         now_ = Moment{stamp, steady, wall};
         if (first_.stamp == 0) {
@@ -360,7 +360,7 @@ public:
         }
     }
 
-    /// Returns spdlog's time for a stamp. A stamp later than the last adjust() is from before a
+    /// Returns spdlog's time for a stamp. A stamp later than the last adjust() dates from before a
     /// restart of the stamp clock, and has the time of adjust().
     time_point at(Stamp stamp) const noexcept {
         const double ticks = double(now_.stamp - std::min(stamp, now_.stamp));
@@ -381,7 +381,7 @@ private:
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
-/// The mutex of the batches. Its holder writes nearly always, so other threads have to ask for it.
+/// The mutex of the batches. Its holder nearly always writes, so other threads must ask for it.
 class BatchLock {
 public:
     using Guard = std::unique_lock<std::mutex>;
@@ -394,8 +394,8 @@ public:
     void stopAsking() noexcept { asking_.fetch_sub(1, std::memory_order_relaxed); }
     bool isWanted() const noexcept { return asking_.load(std::memory_order_relaxed) != 0; }
 
-    /// The holder unlocks until no thread asks. Naps, because a real-time thread that only yields
-    /// would keep the processor.
+    /// Unlocks until no other thread asks for the lock. The thread naps, because a real-time thread
+    /// that only yields would keep the processor.
     void letOthersIn(Guard& guard) const noexcept {
         guard.unlock();
         for (Backoff backoff(std::chrono::microseconds(50)); isWanted();) {
@@ -411,18 +411,18 @@ private:
     std::atomic<unsigned> asking_{0};
 };
 
-/// Writes records to the sinks and runs actions, in stamp order: polls the lanes, writes everything
-/// before the watermark, then carries out flushes and reports drops.
+/// Writes records to the sinks and runs actions, in stamp order: a batch polls the lanes, writes
+/// everything before the watermark, carries out flushes and reports drops.
 ///
-/// Thread safety: one thread at a time, except for the members under "Any thread".
-/// Errors: a logger's error handler receives the errors of its sinks.
+/// Thread safety: one thread at a time, except for the members under "Any thread". Errors: errors
+/// of sinks go to their logger's error handler.
 class BatchWriter {
 public:
     using Records = Frontend::Records;
     using TimePoint = std::chrono::steady_clock::time_point;
     using Guard = BatchLock::Guard;
 
-    /// When batch sinks write: after each batch, or if `write_interval` has passed.
+    /// When batch sinks write: after each batch, or only after `write_interval`.
     enum class Writing : unsigned char { always, whenDue };
 
     /// The action that flushes the sinks of all loggers, after all earlier records.
@@ -430,7 +430,7 @@ public:
     public:
         explicit FlushSinks(BatchWriter& writer) noexcept : writer_(writer) {}
 
-        /// The result of flushSinks(); false if the back end ends first. Call it once.
+        /// The result of flushSinks(), or false if the back end ends first. Call it once.
         std::future<bool> result() { return result_.get_future(); }
 
         void run() noexcept override { result_.set_value(writer_.flushSinks()); }
@@ -456,8 +456,8 @@ public:
         readClocks(std::chrono::steady_clock::now());
     }
 
-    /// Writes the records and runs the actions before the watermark, which it returns. Returns 0 at
-    /// `end` and after bad_alloc; each record that left its lane is written even then.
+    /// Writes the records and runs the actions before the watermark, and returns the watermark.
+    /// Returns 0 at `end` and after bad_alloc; each record that left its lane is written even then.
     Stamp writeBatch(Guard& guard, Writing writing, TimePoint end) noexcept try {
         begun_ = std::chrono::steady_clock::now();
         const std::uint64_t before = seen();
@@ -465,7 +465,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // The clock has restarted. Later batches run the actions, which may be newer than the
+            // After a clock restart, later batches run the actions, as they may be newer than the
             // poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
@@ -495,7 +495,7 @@ public:
         return 0;
     }
 
-    /// Flushes the sinks and passes the lock to the threads that wait for it, if any.
+    /// If other threads wait for the lock, flushes the sinks and passes the lock to them.
     void letOthersIn(Guard& guard) noexcept {
         if (SLUICE_UNLIKELY(lock_.isWanted())) {
             flushAll();
@@ -503,13 +503,13 @@ public:
         }
     }
 
-    /// Whether the sinks are flushed since their last record or notice.
+    /// Returns true if the sinks are flushed since their last record or notice.
     bool isClean() const noexcept { return isClean_; }
 
     /// The time at which the last batch began.
     TimePoint begun() const noexcept { return begun_; }
 
-    /// Reports dropped records and flushes the sinks, after the last batch.
+    /// After the last batch, reports dropped records and flushes the sinks.
     void finish() noexcept {
         if (!isAbandoned()) {
             reportDrops();
@@ -519,15 +519,15 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes all sinks. Returns false if that fails, or if since the last call a flush failed or
-    /// a sink lost a record.
+    /// Flushes all sinks. Returns false if a flush failed or a sink lost records since the last
+    /// call.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();
         return sinks_.takeIsFlushed() && reportedLost_ == before;
     }
 
-    /// Ends a logger, after its last record is written. Later flushes do not reach its sinks.
+    /// Ends a logger after its last record is written. Later flushes do not reach its sinks.
     void retire(LoggerState& logger) noexcept {
         reportDrops(logger);
         const bool isWanted = logger.flushWanted.load(std::memory_order_relaxed) != 0;
@@ -537,7 +537,7 @@ public:
         });
     }
 
-    /// Forgets drops and flushes in a forked child, because the parent handles them.
+    /// Discards drops and flush requests in a forked child, because the parent handles them.
     void resetInChild() noexcept {
         noticeAfter_ = 0;
         sinks_.takeNeedsFlush();
@@ -556,39 +556,38 @@ public:
 
     // ---- Any thread
 
-    /// Requests a flush of this logger's sinks after all records with smaller stamps. Allocates
-    /// nothing, because a logger merges its requests.
+    /// Requests a flush of the logger's sinks after all records with smaller stamps. Never
+    /// allocates, because a logger merges its requests.
     void wantFlush(LoggerState& logger, Stamp stamp) noexcept {
         storeMax(logger.flushWanted, stamp);
         flushesWanted_.fetch_add(1, std::memory_order_release);
     }
 
-    /// Ends a running batch early; later ones write no records. Relaxed: a hint.
+    /// Ends a running batch early; later batches write no records. Relaxed: a hint.
     void abandon() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
     bool isAbandoned() const noexcept { return isAbandoned_.load(std::memory_order_relaxed); }
 
-    /// The number of records that all sinks accepted, and of those that a sink refused.
-    /// Relaxed: informational.
+    /// The numbers of records that all sinks accepted, or a sink refused. Relaxed: informational.
     std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
     std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
     std::uint64_t seen() const noexcept { return written() + lost(); }
 
 private:
-    // The most records between two steps that free their room, check for abandon() and let others
-    // in. A chunk is shorter if the sinks are slow.
+    // The maximum number of records between two steps that free memory, check for abandon() and let
+    // other threads in. If the sinks are slow, a chunk is shorter.
     static constexpr std::size_t longestChunk = 1024;
     static constexpr std::size_t shortestChunk = 1;
     static constexpr std::chrono::nanoseconds chunkTime = std::chrono::milliseconds(5);
 
-    /// Keeps sums of a time and an interval from overflowing.
+    /// Prevents overflow in sums of a time and an interval.
     static constexpr std::chrono::nanoseconds longestInterval = std::chrono::hours(24);
 
     void readClocks(TimePoint now) noexcept {
         times_.adjust(queue_.now(), now, spdlog::log_clock::now());
     }
 
-    /// Returns false if the time is over before all records are written.
+    /// Returns false if `end` is reached before all records are written.
     bool write(Guard& guard, Stamp limit, TimePoint end) {
         TimePoint before = begun_;
         for (std::size_t count = 1; count != 0 && !isAbandoned();) {
@@ -604,7 +603,7 @@ private:
                                    : record.head.time);
                 },
                 [this] { sinks_.endRun(); });
-            // Relaxed: only this thread writes them.
+            // Relaxed: only this thread writes these counts.
             const std::uint64_t newlyLost = sinks_.takeLost();
             lost_.store(lost() + newlyLost, std::memory_order_relaxed);
             written_.store(written() + count - newlyLost, std::memory_order_relaxed);
@@ -644,7 +643,7 @@ private:
         }
     }
 
-    /// Carries out the requests with stamps up to `limit`.
+    /// Carries out flush requests with stamps up to `limit`.
     void carryOutFlushes(Stamp limit) noexcept {
         const std::uint64_t wanted = flushesWanted_.load(std::memory_order_acquire);
         if (wanted == flushesDone_) {
@@ -657,11 +656,11 @@ private:
     }
 
     /// Returns false if the logger's request must wait. A request that was taken keeps its stamp,
-    /// so later requests cannot delay it.
+    /// so that later requests cannot delay it.
     bool flushIfWanted(LoggerState& logger, Stamp limit) noexcept {
         for (;;) {
             if (logger.flushTaken == 0) {
-                // Relaxed: flushesWanted_ was acquired.
+                // Relaxed: the load of flushesWanted_ was an acquire.
                 logger.flushTaken = logger.flushWanted.exchange(0, std::memory_order_relaxed);
             }
             if (logger.flushTaken == 0) {
@@ -704,7 +703,7 @@ private:
         loggers_.forEach([this](LoggerState& logger) { reportDrops(logger); });
     }
 
-    /// Reports the records that this logger has dropped, if any.
+    /// Reports the records of this logger that were dropped, if any.
     void reportDrops(LoggerState& logger) noexcept {
         std::uint64_t sum = 0;
         for (std::size_t level = 0; level != logger.missing.size(); ++level) {

@@ -23,8 +23,8 @@
 
 namespace sluice::log::detail {
 
-/// An action that the back end runs in order with the records. The sender allocates it; a logger
-/// does so when it begins, because its end must not fail.
+/// An action that the back end runs in order with the records. The sender allocates the action; a
+/// logger does so when it begins, because its end must not fail.
 class OrderedAction {
 public:
     virtual ~OrderedAction() = default;
@@ -51,8 +51,8 @@ struct FormatterChange final : OrderedAction {
         guarded(*errors, {}, [this] { sink->set_formatter(std::move(formatter)); });
     }
 
-    /// The sink may live on. A sink that ends a back end holds its own lock, so it keeps the old
-    /// formatter.
+    /// The sink may outlive the back end. A sink that ends a back end holds its own lock, and
+    /// therefore keeps the old formatter.
     void abandon() noexcept override {
         if (!BatchScope::isInside()) {
             const BatchScope scope(this);
@@ -65,16 +65,16 @@ struct FormatterChange final : OrderedAction {
     std::unique_ptr<spdlog::formatter> formatter;
 };
 
-/// The queue of actions: flushes, new formatters and ends of loggers. They take no room in lanes,
-/// so they are never dropped and their senders never wait.
+/// The queue of actions: flushes, new formatters and ends of loggers. Actions need no space in
+/// lanes, so they are never dropped and their senders never wait.
 ///
-/// Thread safety: any thread may call push(). Only the back end takes actions.
+/// Thread safety: any thread may call push(). Only the back end may take actions.
 class ActionList {
 public:
     ~ActionList() { destroy(std::move(first_)); }
 
-    /// Takes over `action` and stamps it by now(). Returns false if the list is closed: then the
-    /// caller keeps `action`.
+    /// Takes over `action` and stamps it with now(). If the list is closed, returns false and
+    /// leaves `action` to the caller.
     template <class Now>
     [[nodiscard]] bool push(std::unique_ptr<OrderedAction>& action, Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -88,13 +88,13 @@ public:
         return true;
     }
 
-    /// The stamp of the oldest action; endOfTime without actions.
+    /// The stamp of the oldest action, or endOfTime without actions.
     Stamp first() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return first_ ? first_->stamp_ : endOfTime;
     }
 
-    /// Calls handle(action) without a lock for each action with a stamp below `limit`.
+    /// Calls handle(action), without a lock, for each action with a stamp below `limit`.
     template <class Handle>
     void takeBefore(Stamp limit, Handle&& handle) {
         while (std::unique_ptr<OrderedAction> action = takeOne(limit)) {
@@ -102,7 +102,7 @@ public:
         }
     }
 
-    /// Stamps all actions anew by now(), because the clock has restarted.
+    /// Stamps all actions again with now(), because the clock has restarted.
     template <class Now>
     void restamp(Now&& now) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -112,7 +112,7 @@ public:
         }
     }
 
-    /// Refuses later actions, and abandons the queued ones.
+    /// Refuses later actions and abandons the queued ones.
     void close() noexcept {
         std::unique_ptr<OrderedAction> left;
         {
@@ -127,12 +127,12 @@ public:
         destroy(std::move(left));
     }
 
-    // For fork(), so that the child receives a complete list.
+    // fork() locks the list, so that the child receives a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
-    /// Leaks the actions in a forked child, because the parent's other threads may have been using
-    /// the objects that they hold. New formatters stay: the child's sinks need them, too.
+    /// Leaks the actions in a forked child, because other threads of the parent may have been using
+    /// the actions' objects. New formatters stay in the list, because the child's sinks need them.
     void forget() noexcept {
         last_ = nullptr;
         for (OrderedAction* next = first_.release(); next != nullptr;) {
@@ -149,8 +149,8 @@ private:
     // Invariant: stamps ascend, because push() and restamp() read the clock under the lock.
     //
     // Edge: the back end polls the lanes before it takes actions. If push() returned before the
-    // poll, the action is already queued. The stamp of a later action is not below the
-    // watermark, so it stays for a later batch.
+    // poll, the action is already queued. The stamp of a later action is not below the watermark,
+    // so the action stays for a later batch.
 
     std::unique_ptr<OrderedAction> takeOne(Stamp limit) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -178,7 +178,7 @@ private:
     bool isClosed_ = false;
 };
 
-/// Whether the record's policy allows its eviction, which is then counted.
+/// Returns true if the record's policy allows an eviction, and counts the evicted record.
 inline bool evict(const RecordHead& head) noexcept {
     const bool isAllowed = head.logger->policy == Overflow::dropOldest;
     if (isAllowed) {
@@ -187,23 +187,23 @@ inline bool evict(const RecordHead& head) noexcept {
     return isAllowed;
 }
 
-/// Records of level err and above have lanes of their own, so others never take their room.
+/// Records of level err and above have their own lanes, so other records never take their space.
 inline bool takesSecondLane(const RecordHead& head) noexcept {
     return head.level >= spdlog::level::err;
 }
 
-/// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share it, so
-/// one may log after its back end has ended: the record is then rejected.
+/// The part of a back end that log calls use; BackendCore adds the consumer. Loggers share the
+/// Frontend, so a logger may log after its back end has ended, and its record is then rejected.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class Frontend {
 public:
     using Records = RecordQueue<RecordHead>;
 
-    /// Posts a record like RecordQueue::post(), but does not wait inside a batch.
+    /// Posts a record like RecordQueue::post(), but never waits inside a batch.
     template <class Write>
     SendResult post(const RecordHead& head, std::size_t bytes, Overflow policy, Write&& write) {
-        // A sink that logs would wait for its own thread.
+        // A sink that logs must not wait for its own thread.
         const Overflow allowed =
             policy == Overflow::block && isInBatch() ? Overflow::reject : policy;
         const SendResult posted = queue_.post(head, bytes, allowed, std::forward<Write>(write));
@@ -214,33 +214,32 @@ public:
         return posted;
     }
 
-    /// Takes over an action. Returns false if the back end has ended: then the caller keeps it.
+    /// Takes over an action, unless the back end has ended and send() returns false.
     [[nodiscard]] virtual bool send(std::unique_ptr<OrderedAction>& action) noexcept = 0;
 
-    /// Requests a flush of this logger's sinks after all earlier records. Requests may be merged.
+    /// Requests a flush of the logger's sinks after all earlier records. Requests may be merged.
     /// Returns false if the back end has ended.
     [[nodiscard]] virtual bool wantFlush(LoggerState& logger) noexcept = 0;
 
-    /// Called after a record of the flush level: waits until it is flushed, with the option
-    /// flush_on_waits.
+    /// Waits until a record of the flush level is flushed, with the option flush_on_waits.
     virtual void awaitFlush() noexcept = 0;
 
-    /// The clock of backend_options::clock, or null for the system's.
+    /// Returns backend_options::clock, or null for the system clock.
     virtual const std::function<spdlog::log_clock::time_point()>* ownClock() const noexcept = 0;
 
     /// Called in a batch after a logger's last record.
     virtual void retire(LoggerState& logger) noexcept = 0;
 
-    /// Whether records may stay in the lanes when their loggers end. Each thread that ends a logger
-    /// after such records returns true: the thread has seen abandon(), or that the list of actions
-    /// was closed later.
+    /// Returns true if records may remain in the lanes when their loggers end. A thread that ends
+    /// such a logger returns true, because it has seen abandon() or a later close of the action
+    /// list.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }
     Records& records() noexcept { return queue_; }
     const Records& records() const noexcept { return queue_; }
 
-    /// Whether the caller is a sink, formatter, error handler or hook of any back end.
+    /// Returns true if the caller is a sink, formatter, error handler or hook of any back end.
     static bool isInBatch() noexcept { return BatchScope::isInside(); }
 
     std::uint64_t rejectedAfterEnd() const noexcept {
@@ -262,7 +261,7 @@ protected:
     /// Ensures that a thread writes a new record or action.
     ///
     /// Sequentially consistent, like setMode(), a record's announcement and the poll of the lanes.
-    /// So if a thread reads the old mode, the worker's last poll sees the thread's record.
+    /// If a thread reads the old mode, the worker's last poll therefore sees the thread's record.
     void ensureWritten() noexcept {
         if (SLUICE_UNLIKELY(mode_.load(std::memory_order_seq_cst) != Mode::worker) &&
             !isInBatch()) {
@@ -279,7 +278,7 @@ protected:
         }
     }
 
-    /// Writes a batch on the calling thread, or starts a worker, depending on the mode.
+    /// Writes a batch on the calling thread or starts a worker, depending on the mode.
     virtual void writeHere() noexcept = 0;
 
     // Read by each post.
@@ -291,10 +290,10 @@ protected:
     alignas(cacheLineSize) LoggerList loggers_;
 };
 
-/// A logger's registration at a back end. The destructor sends an action that destroys the logger's
-/// state after the records that point to it.
+/// A logger's registration with a back end. The destructor sends an action that destroys the
+/// logger's state after all records that point to it.
 ///
-/// Thread safety: that of a standard container.
+/// Thread safety: as for a standard container.
 class LoggerHandle {
 public:
     LoggerHandle() = default;

@@ -23,7 +23,7 @@
 
 namespace sluice::log::detail {
 
-/// Formats an error like spdlog: with the source location of the log call if it is known.
+/// Formats an error like spdlog, with the source location of the log call if it is known.
 inline std::string describe(const char* what, const spdlog::source_loc& source) {
     std::string text = what;
     if (source.filename != nullptr) {
@@ -33,7 +33,7 @@ inline std::string describe(const char* what, const spdlog::source_loc& source) 
     return text;
 }
 
-/// Passes sink errors to a logger's error handler, also after the logger has ended.
+/// Passes sink errors to a logger's error handler, even after the logger has ended.
 ///
 /// Thread safety: any thread may call any member. Set the handler only while no thread logs.
 class ErrorChannel {
@@ -41,31 +41,31 @@ public:
     ErrorChannel(std::string name, const spdlog::err_handler* handler)
         : name_(std::move(name)), live_(handler) {}
 
-    /// Copies the handler, whose owner ends.
+    /// Copies the handler before its owner is destroyed.
     void release() noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         try {
             kept_ = *live_;
         } catch (...) {
-            // Later reports use spdlog's own handler.
+            // After a failed copy, reports use spdlog's own handler.
         }
         live_ = nullptr;
     }
 
-    /// Calls the handler without a lock, and catches its exceptions. Without a handler it prints to
-    /// stderr, at most one line a second, like spdlog.
+    /// Calls the handler without a lock, and catches the handler's exceptions. Without a handler,
+    /// prints to stderr at most one line a second, like spdlog.
     void report(const std::string& text) const noexcept {
         try {
             Reporter reporter(name_);
             reporter.set_error_handler(handler());
             handleOnce([&] { reporter.err_handler_(text); });
         } catch (...) {
-            // The handler itself has failed.
+            // Exceptions of the handler are ignored.
         }
     }
 
-    /// Calls an error handler, except in an error handler: one that logs would call itself forever
-    /// after its back end has ended.
+    /// Calls an error handler unless one is running: a handler that logs after its back end has
+    /// ended would call itself forever.
     template <class Handle>
     static void handleOnce(Handle&& handle) {
         struct Reset {
@@ -82,7 +82,7 @@ public:
         try {
             report(describe(what, source));
         } catch (...) {
-            // No memory for the error's text.
+            // The error's text needs memory.
         }
     }
 
@@ -105,7 +105,7 @@ private:
     spdlog::err_handler kept_;         ///< the copy that release() made
 };
 
-/// Runs an action that calls user code. If it throws, reports the exception and returns false.
+/// Runs an action that calls user code. Reports an exception of the action and returns false.
 template <class Action>
 bool guarded(const ErrorChannel& errors, const spdlog::source_loc& source,
              Action&& action) noexcept {
@@ -132,8 +132,8 @@ struct SinkEntry {
     batch_sink* batch;  ///< null if the sink is no batch_sink
 };
 
-/// The back end's copy of a logger, to which the records in the lanes point. The back end deletes
-/// it after the logger's last record, so records need no reference counts.
+/// The back end's copy of a logger, to which records in the lanes point. The back end deletes this
+/// copy after the logger's last record, so records need no reference counts.
 class LoggerState {
 public:
     LoggerState(std::string loggerName, const std::vector<spdlog::sink_ptr>& sinkList,
@@ -155,12 +155,12 @@ public:
     std::vector<SinkEntry> sinks;
     const std::shared_ptr<ErrorChannel> errors;
 
-    /// The records of one level that found no room, or were evicted.
+    /// Counts the records of one level that were rejected by a full lane or evicted.
     struct Missing {
         std::atomic<std::uint64_t> count{0};  ///< relaxed: informational
         std::uint64_t reported = 0;           ///< those in notices; written by the back end
 
-        /// The number of records without a notice.
+        /// The number of records that no notice has reported.
         std::uint64_t unreported() const noexcept {
             return count.load(std::memory_order_relaxed) - reported;
         }
@@ -169,18 +169,18 @@ public:
         missing[level].count.fetch_add(1, std::memory_order_relaxed);
     }
 
-    // On a cache line of its own, because each log call reads the fields above.
+    // On a separate cache line, because each log call reads the fields above.
     alignas(cacheLineSize) std::array<Missing, spdlog::level::n_levels> missing;  ///< by level
 
-    /// Flush request after all records with smaller stamps; 0: none. Any thread raises it.
+    /// A flush request after all records with smaller stamps; 0: none. Raised by any thread.
     std::atomic<Stamp> flushWanted{0};
     Stamp flushTaken = 0;  ///< the request that the back end has taken; 0: none
 
     std::unique_ptr<LoggerState> nextKept;  ///< see LoggerList::keep()
 };
 
-/// The loggers of one back end. Any thread may call add(), the batching thread the other members.
-/// After the back end's end, its last owner may call remove().
+/// The loggers of one back end. Any thread may call add(); only the batching thread may call other
+/// members. After the back end's end, its last owner may call remove().
 class LoggerList {
 public:
     ~LoggerList() {
@@ -199,8 +199,8 @@ public:
         loggers_.erase(std::find(loggers_.begin(), loggers_.end(), &logger));
     }
 
-    /// Keeps the state of an ended logger, without its sinks, as long as the list: a post may evict
-    /// one of the logger's records, which reads the policy and counts.
+    /// Keeps the state of an ended logger without its sinks, because a post may still evict one of
+    /// the logger's records, which reads the policy and counts.
     void keep(std::unique_ptr<LoggerState> logger) noexcept {
         logger->sinks.clear();
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -218,7 +218,7 @@ public:
         }
     }
 
-    /// The logger with this name, which is not another string with the same characters; or null.
+    /// Finds a logger by the address of its name, or returns null.
     LoggerState* find(const char* name) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto found = std::find_if(loggers_.begin(), loggers_.end(), [name](auto* logger) {
@@ -227,8 +227,7 @@ public:
         return found == loggers_.end() ? nullptr : *found;
     }
 
-    /// Finds a logger with this sink, except one. Returns the sink and the logger's errors, or
-    /// nulls.
+    /// Finds a logger that has this sink, apart from `except`. Returns sink and errors, or nulls.
     std::pair<spdlog::sink_ptr, std::shared_ptr<ErrorChannel>>
     findUser(const spdlog::sinks::sink& sink, const LoggerState* except = nullptr) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -242,8 +241,8 @@ public:
         return {};
     }
 
-    /// Flushes each sink once. Returns false if a sink threw or after bad_alloc. If several loggers
-    /// share a sink, one of them receives the exception.
+    /// Flushes each sink once. Returns false if a sink threw, or after bad_alloc. If several
+    /// loggers share a sink, one of them receives its exception.
     [[nodiscard]] bool flush() noexcept {
         try {
             bool isFlushed = true;
@@ -264,12 +263,12 @@ public:
         }
     }
 
-    // For fork(), so that the child receives a complete list.
+    // fork() locks the list, so that the child receives a complete list.
     void lock() noexcept { mutex_.lock(); }
     void unlock() noexcept { mutex_.unlock(); }
 
 private:
-    /// Null behind the end. Indexes stay valid, because other threads only append.
+    /// Returns null behind the end. Indexes stay valid, because other threads only append loggers.
     LoggerState* at(std::size_t index) noexcept {
         const std::lock_guard<std::mutex> lock(mutex_);
         return index < loggers_.size() ? loggers_[index] : nullptr;

@@ -1,8 +1,6 @@
 #pragma once
 
-/// \file
-/// The parts of a record: a head, optional fields and source location, then text or encoded
-/// arguments.
+/// \file The parts of a record: head, optional fields, source location, text or encoded arguments.
 
 #include <sluice/base/platform.hpp>
 
@@ -12,7 +10,7 @@
 
 #if SPDLOG_VERSION >= 11400 && !defined(SPDLOG_NO_TLS)
 #define SLUICE_LOG_HAS_MDC 1
-// A header-only spdlog has already included <spdlog/mdc.h>, which some versions have unguarded.
+// A header-only spdlog includes <spdlog/mdc.h>, which has no include guard in some versions.
 #include <spdlog/pattern_formatter.h>
 #if !defined(SPDLOG_HEADER_ONLY)
 #include <spdlog/mdc.h>
@@ -35,7 +33,7 @@ namespace detail {
 
 class LoggerState;
 
-/// A call site whose arguments the back end formats: a constant for each site.
+/// A call site whose arguments the back end formats; one constant per site.
 struct DeferredSite {
     spdlog::level::level_enum level;
     spdlog::source_loc source;
@@ -45,7 +43,7 @@ struct DeferredSite {
                   spdlog::memory_buf_t& to);
 };
 
-/// The head of a record. The lane stores stamp and size.
+/// The head of a record. The lane stores the stamp and the size.
 struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
@@ -63,7 +61,7 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The fields of one log call. Valid until the call returns.
+/// The fields of one log call, valid until the call returns.
 struct FieldList {
     const key_value* first = nullptr;
     std::size_t count = 0;
@@ -75,14 +73,14 @@ struct FieldBytes {
     std::size_t size = 0;
 };
 
-/// The thread's mdc (mapped diagnostic context): texts for each line of the thread, since spdlog
-/// 1.14. They become fields of the record's context.
+/// The thread's mdc (mapped diagnostic context): texts that spdlog 1.14 or later adds to each line
+/// of the thread. The texts become fields of the record's context.
 class ThreadMdc {
 public:
     using Map = std::map<std::string, std::string>;
 
-    /// Returns the calling thread's mdc, or null if it is empty, destroyed, or unknown to spdlog.
-    /// The first call may allocate.
+    /// Returns the calling thread's mdc, or null if the mdc is empty, destroyed, or unsupported by
+    /// spdlog. The first call may allocate.
     static const Map* findNonEmpty() {
 #if SLUICE_LOG_HAS_MDC
         if (!isDestroyed_) {
@@ -97,7 +95,7 @@ public:
 
 private:
 #if SLUICE_LOG_HAS_MDC
-    /// Creates the mdc first, so that it is destroyed before the mdc.
+    /// Creates the mdc first, so that the mark is destroyed before the mdc.
     struct EndMark {
         EndMark() { static_cast<void>(spdlog::mdc::get_context()); }
         ~EndMark() { isDestroyed_ = true; }
@@ -107,8 +105,8 @@ private:
 #endif
 };
 
-/// The thread's contribution to its records: number, context, fields of the present call. All
-/// shared libraries share it. It has no destructor, so that thread-local destructors can log.
+/// The thread's part of its records: number, context, and fields of the present call. Shared by all
+/// shared libraries. Without a destructor, so that thread-local destructors can log.
 class CallerState {
 public:
     /// The flags of the thread's next record.
@@ -125,12 +123,12 @@ public:
         return state().thread_;
     }
 
-    /// Sets the fields of the next record. Returns the former ones.
+    /// Sets the fields of the next record, and returns the previous fields.
     static FieldList setFields(FieldList fields) noexcept {
         return changed(std::exchange(state().fields_, fields));
     }
 
-    /// Sets the context of all later records; null for none. Returns the former one.
+    /// Sets the context of all later records (null for none), and returns the previous context.
     static const FieldBytes* setContext(const FieldBytes* context) noexcept {
         return changed(std::exchange(state().context_, context));
     }
@@ -142,13 +140,12 @@ public:
         return state().isTracing_ ? nullptr : ThreadMdc::findNonEmpty();
     }
 
-    /// Set while the thread writes a backtrace. Its lines are from earlier calls, so they have no
-    /// context.
+    /// Set while the thread writes a backtrace, whose lines from earlier calls have no context.
     static void setTracing(bool isTracing) noexcept {
         changed(std::exchange(state().isTracing_, isTracing));
     }
 
-    /// Sets the fields of the thread's next record while it lives.
+    /// Sets the fields of the thread's next record during the lifetime of this object.
     class Fields {
     public:
         explicit Fields(FieldList fields) noexcept : before_(setFields(fields)) {}
@@ -163,7 +160,7 @@ public:
 private:
     SLUICE_THREAD_ADDRESS static CallerState& state() noexcept { return state_; }
 
-    /// Updates the flags. Returns its argument.
+    /// Updates the flags and returns its argument.
     template <class T>
     static T changed(T result) noexcept {
         const bool hasFields =

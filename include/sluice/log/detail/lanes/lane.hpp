@@ -45,8 +45,8 @@ inline ThreadInfo thisThread() noexcept {
     return info;
 }
 
-/// The start of a record. Then follow the user's head, and the payload or the address of its block,
-/// each at a multiple of 8.
+/// The start of a record. The user's head follows, and then the payload or the address of its
+/// block, each at a multiple of 8 bytes.
 struct RecordFrame {
     static constexpr std::uint32_t large = 1;  ///< the payload is a LargePayload
 
@@ -58,12 +58,12 @@ struct RecordFrame {
     [[nodiscard]] bool isLarge() const noexcept { return (footprintAndFlag & large) != 0; }
 };
 
-/// The header of an allocated payload, for a record larger than a lane.
+/// The header of an allocated payload, for a record that is larger than a lane.
 struct alignas(8) LargePayload {
     std::size_t size;
     LargePayload* next = nullptr;  ///< the next block that the back end will free
 
-    /// Returns null if there is no memory.
+    /// Returns null if no memory is available.
     static LargePayload* make(std::size_t size) noexcept {
         if (size > static_cast<std::size_t>(-1) / 2) {
             return nullptr;
@@ -76,7 +76,7 @@ struct alignas(8) LargePayload {
     std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 };
 
-/// A record as emit() receives it, valid until emitBefore() returns.
+/// A record that is passed to emit(), valid until emitBefore() returns.
 template <class Head>
 struct Record {
     Stamp stamp;
@@ -144,7 +144,7 @@ struct LaneCounts {
     }
 };
 
-/// The maxima of one lane, or of all lanes. Written by the back end, read by any thread.
+/// The maximum values of one lane or of all, written by the back end and read by any thread.
 template <class Platform>
 class LaneHighWater {
     using Number = SingleWriterNumber<Platform>;
@@ -188,16 +188,15 @@ enum class EvictionState : unsigned char {
 
 // ---- The lane
 
-/// A byte ring that carries the records of one thread, its owner, to the back end, with ascending
-/// stamps.
+/// A byte ring that carries the records of one thread, its owner, in stamp order to the back end.
 ///
 /// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
-/// end", and any thread the others. A post is wait-free while there is room. The side that finds
-/// the eviction lock taken waits for an eviction, or for a copy of a few records.
+/// end", and any thread the others. A post to a lane with free space is wait-free. A side that
+/// finds the eviction lock taken waits for an eviction, or for a copy of a few records.
 ///
-/// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice the bytes, because
-/// records are contiguous. An empty lane restarts at the ring's beginning, so a thread that logs
-/// little touches little memory. The lane holds at most one record with a LargePayload.
+/// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice as many bytes,
+/// because records are contiguous. An empty lane restarts at the ring's beginning, so a thread that
+/// logs little touches little memory. The lane holds at most one record with a LargePayload.
 template <class Traits>
 class RecordLane {
     using Platform = typename Traits::Platform;
@@ -209,7 +208,7 @@ class RecordLane {
 public:
     static constexpr std::uint64_t announced = 1;
 
-    /// Bytes between two checks whether the lane is empty.
+    /// The number of bytes between two checks whether the lane is empty.
     static constexpr std::size_t step = 8192;
 
     RecordLane(const LaneLimits& limits, const ThreadInfo& info)
@@ -230,11 +229,11 @@ public:
 
     // ---- Owner
 
-    /// Set during a post, so that a log call inside a log call finds it set.
+    /// The flag is set during a post, so that a nested log call can detect the outer one.
     [[nodiscard]] bool isInUse() const noexcept { return isInUse_; }
     void setInUse(bool isInUse) noexcept { isInUse_ = isInUse; }
 
-    /// Returns room for the next record, or null.
+    /// Returns the address of the next record, or null if the lane is full.
     std::byte* reserve(std::size_t footprint) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
@@ -245,15 +244,15 @@ public:
         return ring_.get() + (tail & mask_);
     }
 
-    /// Also limits the number of large records.
+    /// This overload also limits the number of large records.
     std::byte* reserve(const RecordSize& size) noexcept {
         noteReleased();
         const bool tooManyLarge = size.isLarge && largeBefore_ + limits_.messages > countLimit_;
         return tooManyLarge ? nullptr : reserve(size.footprint);
     }
 
-    /// Stamps and publishes the otherwise complete record. Returns the stamp, or endOfTime if the
-    /// queue was closed and nothing was published.
+    /// Stamps and publishes the record, which is otherwise complete. Returns the stamp, or
+    /// endOfTime if the queue was closed and nothing was published.
     Stamp publish(std::byte* record, const Atomic<bool>& closed) noexcept {
         // Relaxed: the owner reads its own writes.
         const std::uint64_t word = word_.load(std::memory_order_relaxed);
@@ -266,17 +265,17 @@ public:
             return endOfTime;
         }
         frame.stamp = stamp;
-        // Relaxed: the release of E2 publishes it.
+        // Relaxed: the release store of E2 publishes the tail.
         tail_.store(tail + frame.footprint(), std::memory_order_relaxed);
         word_.store(word + 2, std::memory_order_release);  // E2
         return stamp;
     }
 
-    /// Call it after publish() of a large record.
+    /// Must be called after publish() of a large record.
     void notePublishedLarge() noexcept { largeBefore_ = published(); }
 
-    /// Evicts the oldest records until there is room, while evict(record) allows it. Returns false
-    /// if it does not, or if the back end reads records in place.
+    /// Evicts the oldest records until the new one fits, while evict(record) returns true. Returns
+    /// false if evict() refuses, or if the back end reads records in place.
     template <class Evict>
     bool evictFor(const RecordSize& size, Evict&& evict) noexcept {
         const EvictionGuard guard = lockEviction();
@@ -293,12 +292,12 @@ public:
         return mayEvict;
     }
 
-    /// Sleeps until half of the lane is free and fits(), until `closed` or `until`. Waking a thread
-    /// for each freed record would cost more than the record; `until` limits the wait for a slow
-    /// sink.
+    /// Sleeps until half of the lane is free and fits() is true, until `closed` is set, or until
+    /// `until`. The thread waits for half of the lane, because a wake-up per freed record would
+    /// cost more than the record; `until` limits the wait for a slow sink.
     template <class Fits>
     void awaitRoom(const Atomic<bool>& closed, TimePoint until, Fits&& fits) noexcept {
-        // Relaxed: no data depends on it, and the event count reads it again after close().
+        // Relaxed: no data depends on `closed`, and the event count reads it again after close().
         const auto ready = [&]() noexcept {
             return closed.load(std::memory_order_relaxed) ||
                    (isHalfFree(releasedCount(), releasedBytes()) && fits());
@@ -313,10 +312,9 @@ public:
         static_cast<void>(room_.waitUntil(ready, until));
     }
 
-    /// Withdraws the announcement of a post that will never end, because a signal handler of its
-    /// thread ends the program.
+    /// Withdraws the announcement of a post that a signal handler interrupts to end the program.
     void withdraw() noexcept {
-        // Relaxed, both: the owner alone writes the word.
+        // Relaxed: only the owner writes the word.
         word_.store(word_.load(std::memory_order_relaxed) & ~announced, std::memory_order_relaxed);
     }
 
@@ -327,7 +325,7 @@ public:
 
     // ---- Back end
 
-    /// Reads the word after the caller's earlier loads and before its later ones.
+    /// Reads the word after all earlier loads of the caller and before all later ones.
     [[nodiscard]] std::uint64_t word() const noexcept {
         return word_.load(std::memory_order_seq_cst);  // E2
     }
@@ -351,7 +349,7 @@ public:
     }
     /// Makes evictions fail until endInPlace(), so that the back end can read records in the lane.
     void beginInPlace(EvictionGuard guard) noexcept {
-        // Relaxed: the owner only compares the value, and endInPlace() releases.
+        // Relaxed: the owner only compares the value, and endInPlace() releases it.
         guard.release()->evictionLock_.store(EvictionState::inPlace, std::memory_order_relaxed);
     }
     void endInPlace(std::uint64_t bytes, std::uint64_t count) noexcept {
@@ -375,7 +373,7 @@ public:
         releasedCount_.store(count, std::memory_order_release);  // E3
     }
 
-    /// Wakes the owner if half of the lane is free. Call it without the eviction lock.
+    /// Wakes the owner if half of the lane is free. The caller must not hold the eviction lock.
     void notifyOfRoom() noexcept {
         if (isHalfFree(releasedCount(), releasedBytes())) {
             room_.notifyAll();
@@ -391,8 +389,8 @@ public:
 
     // ---- When no thread uses the lane
 
-    /// Empties the lane in a forked child, because the parent writes its records, also one being
-    /// announced. `isOthers`: the owner does not exist in the child.
+    /// Empties the lane in a forked child, because the parent writes all its records, even an
+    /// announced one. `isOthers` means that the owner does not exist in the child.
     void resetInChild(bool isOthers) noexcept {
         marks_.reset();
         left_.store(isOthers ? 1 : 0, std::memory_order_relaxed);  // relaxed: there is one thread
@@ -419,7 +417,7 @@ public:
         return word_.load(std::memory_order_relaxed) >> 1U;
     }
     [[nodiscard]] Occupancy occupancy() const noexcept {
-        // The released position first: both only grow, so the difference is never negative.
+        // Reads the released position first: both only grow, so the difference is never negative.
         const std::uint64_t count = releasedCount_.load(std::memory_order_acquire);  // E3
         const std::uint64_t bytes = releasedBytes_.load(std::memory_order_acquire);  // E3
         return {static_cast<std::size_t>(published() - count),
@@ -430,23 +428,24 @@ public:
     }
 
 private:
-    // Invariants: in records and bytes, released <= read <= published <= released + limit.
-    // word = published << 1 | announced. Stamps ascend, unless the clock restarts.
+    // Invariants: in records and bytes, released <= read <= published <= released + limit. word =
+    // published << 1 | announced. Stamps ascend, unless the clock restarts.
     //
-    // Edges: E1 announce: the exchange of the word -> a thread that read the word unchanged and
-    // then the clock (docs/algorithms/ordered-log.md). E2 publish: record written -> word release
-    // .. word acquire -> record read. E3 reuse: record read -> released release .. released
-    // acquire -> record overwritten. E4 eviction: records copied or evicted -> lock release ..
-    // lock acquire -> records evicted or copied. E5 leave: last use by the owner -> left release ..
-    // left acquire -> lane freed.
+    // E1 announce: the owner exchanges the word before it reads the clock; the back end reads the
+    // clock and then the unchanged word (docs/algorithms/ordered-log.md). E2 publish: the record is
+    // written before a release of the word, which the back end acquires. E3 reuse: the record is
+    // read before a release of the released position, which the owner acquires before it overwrites
+    // the record. E4 eviction: the eviction lock orders copying and evicting. E5 leave: the owner's
+    // last use precedes a release of left_, which is acquired before the lane is freed.
 
     void noteReleased() noexcept {
         tailLimit_ = releasedBytes_.load(std::memory_order_acquire) + limits_.bytes;      // E3
         countLimit_ = releasedCount_.load(std::memory_order_acquire) + limits_.messages;  // E3
     }
 
-    /// Reads the released position and reserves. Until the owner has used the whole ring, runs once
-    /// in `step` bytes, so that an empty lane can restart at the ring's beginning.
+    /// Reads the released position and reserves space. Until the whole ring has been used,
+    /// reserveBeyond() runs once per `step` bytes, so that an empty lane can restart at the
+    /// beginning.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();
@@ -472,7 +471,7 @@ private:
         const EvictionGuard guard(this);
         if (releasedCount() == published()) {
             const std::uint64_t next = (tail() | mask_) + 1;
-            // Relaxed: E3 publishes it to threads that read the numbers.
+            // Relaxed: E3 publishes the tail to threads that read the numbers.
             tail_.store(next, std::memory_order_relaxed);
             release(guard, next, published());
         }
@@ -493,7 +492,7 @@ private:
         release(EvictionGuard(this), position, count);
     }
 
-    // Written by the owner with each record. Positions are bytes since the lane was made.
+    // Written by the owner with each record. Positions count bytes since the lane was created.
     alignas(cacheLineSize) Atomic<std::uint64_t> word_{0};
     Atomic<std::uint64_t> tail_{0};  ///< position of the next record
     std::uint64_t tailLimit_ = 0;    ///< a record that ends beyond it takes reserveBeyond()
@@ -508,7 +507,7 @@ private:
     std::unique_ptr<std::byte[]> ring_;
     Atomic<unsigned char> left_{0};  ///< whether the owner has ended
 
-    // Written by the back end in each batch, read by the owner when the lane seems full.
+    // Written by the back end in each batch, and read by the owner when the lane seems full.
     alignas(cacheLineSize) Atomic<std::uint64_t> releasedBytes_{0};
     Atomic<std::uint64_t> releasedCount_{0};
     Atomic<EvictionState> evictionLock_{EvictionState::free};

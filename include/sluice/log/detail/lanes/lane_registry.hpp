@@ -14,14 +14,13 @@
 
 namespace sluice::log::detail {
 
-/// The lanes of one queue. A thread owns a lane from its first record until it ends, and perhaps a
-/// second one; then the emptied lanes are freed. Threads without a lane take turns with the shared
-/// lane.
+/// The lanes of one queue. A thread owns a lane, and perhaps a second one, from its first record
+/// until its end; emptied lanes are then freed. Threads without a lane share one.
 ///
-/// Thread safety: one thread at a time calls the members under "Back end", any thread the others.
-/// A spin lock guards the list; its holder runs no user code and allocates nothing.
+/// Thread safety: one thread at a time calls the members under "Back end", and any thread the
+/// others. A spin lock guards the list; its holder neither runs user code nor allocates.
 ///
-/// Lifetime: the queue and each lane owner are users. The last user frees the registry.
+/// Lifetime: the queue and the owner of each lane use the registry, and the last user frees it.
 template <class Traits>
 class LaneRegistry
     : public sluice::detail::SharedRegistry<LaneRegistry<Traits>, typename Traits::Platform> {
@@ -60,7 +59,7 @@ public:
         : limits_(limits), shared_(new Slot(*this, limits, {})) {
         add(*shared_);
     }
-    /// Call it at the queue's end, while no post is running.
+    /// Call abandon() when the queue is destroyed, while no post is running.
     void abandon() noexcept {
         this->markAbandoned();
         forEach([](Slot& slot) { slot.freeRing(); });
@@ -87,7 +86,7 @@ public:
         registry.dropUser();
     }
 
-    /// Returns the calling thread's second lane. The first call makes it, and may throw.
+    /// Returns the calling thread's second lane. The first call creates the lane, and may throw.
     Slot& secondOf(Slot& first) {
         if (first.second == nullptr) {
             first.second = new Slot(*this, limits_, first.info());
@@ -101,7 +100,7 @@ public:
 
     [[nodiscard]] Slot& shared() noexcept { return *shared_; }
 
-    /// Locks the shared lane. Returns null if the calling thread holds it already.
+    /// Locks the shared lane. Returns null if the calling thread already holds the lock.
     [[nodiscard]] SharedGuard lockShared() noexcept {
         const void* const me = Threads::mark();
         BasicBackoff<Platform> backoff;
@@ -118,7 +117,7 @@ public:
         }
     }
 
-    /// Counts a record that found no room in the shared lane, or could not lock it.
+    /// Counts a record that found the shared lane full, or could not lock it.
     void countSharedRejected() noexcept { sharedRejected_.fetch_add(1, std::memory_order_relaxed); }
 
     // ---- Back end
@@ -127,7 +126,7 @@ public:
     [[nodiscard]] std::uint64_t version() const noexcept {
         return version_.load(std::memory_order_seq_cst);
     }
-    /// Calls visit(Slot&) under the lock for each lane added since the last call. Returns the
+    /// Calls visit(Slot&), under the lock, for each lane added since the last call. Returns the
     /// version that includes these lanes.
     template <class Visit>
     std::uint64_t visitNew(Visit visit) {
@@ -170,8 +169,8 @@ public:
         }
     }
 
-    /// Returns the sum over all lanes, including freed ones. Calls visit(slot, counts) under the
-    /// lock for each present lane.
+    /// Returns the sum over all lanes, including freed ones. Calls visit(slot, counts), under the
+    /// lock, for each present lane.
     template <class Visit>
     LaneCounts counts(Visit visit) {
         const Guard guard(lock_);
@@ -196,7 +195,7 @@ public:
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept { lock_.unlock(); }
 
-    /// Call it in the child, with the list locked.
+    /// Must be called in the child, with the list locked.
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;

@@ -14,11 +14,11 @@
 
 namespace sluice::log::detail {
 
-/// The back end's cursor in one lane; for one thread at a time.
+/// The back end's cursor in one lane, for one thread at a time.
 ///
 /// poll() returns a lower bound of the stamps that the lane will publish later. open() makes
-/// records ready, and close() frees their room. Records are read in the lane; if the owner may
-/// evict them, open() copies them instead and frees their room immediately.
+/// records ready, and close() frees their space. Records are read in the lane; if the owner may
+/// evict them, open() instead copies them and frees their space immediately.
 template <class Traits>
 class LaneReader {
     using RecordLane = detail::RecordLane<Traits>;
@@ -29,8 +29,8 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Returns the bound. The caller has read the clock before: `now`, and `before` at the previous
-    /// poll.
+    /// Returns the bound. The caller has read the clock as `now`, and at the previous poll as
+    /// `before`.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
@@ -44,20 +44,21 @@ public:
         return bound_;
     }
 
-    /// Whether the last poll saw an announced record.
+    /// Returns true if the last poll saw an announced record.
     [[nodiscard]] bool isAnnounced() const noexcept { return (word_ & RecordLane::announced) != 0; }
-    /// Whether the last two polls saw the same announced record.
+    /// Returns true if the last two polls saw the same announced record.
     [[nodiscard]] bool isStalled() const noexcept { return isStalled_; }
-    /// Whether the owner has announced or published a record since the last poll.
+    /// Returns true if the owner has announced or published a record since the last poll.
     [[nodiscard]] bool hasChanged() const noexcept { return lane_->word() != word_; }
 
-    /// Whether a record that the last poll saw has not been emitted yet.
+    /// Returns true if a record that the last poll saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes records with stamps below `limit` ready: all, or at least `max`. Returns whether there
-    /// is one; then close() must follow. `copies`: the owner may evict records; it may allocate.
+    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. If there is
+    /// one, returns true, and close() must follow. `copies` means that the owner may evict records;
+    /// open() may then allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -76,7 +77,7 @@ public:
     [[nodiscard]] const std::byte* front() const noexcept { return front_; }
     [[nodiscard]] Stamp stamp() const noexcept { return frameAt(front_).stamp; }
 
-    /// Moves to the next ready record. False if no ready record has a stamp below `limit`.
+    /// Moves to the next ready record. Returns false if no ready record has a stamp below `limit`.
     bool next(Stamp limit) noexcept {
         const std::uint32_t footprint = frameAt(front_).footprint();
         if (isInPlace_) {
@@ -97,7 +98,7 @@ public:
         return stamp() < limit;
     }
 
-    /// Frees the room of the emitted records.
+    /// Frees the space of the emitted records.
     void close() noexcept {
         if (isInPlace_) {
             lane_->endInPlace(readBytes_, readCount_);
@@ -128,7 +129,7 @@ private:
         return isReady;
     }
 
-    /// Copies records with stamps below `limit` out of the lane, until `max` are staged.
+    /// Copies records with stamps below `limit` out of the lane, until `max` records are staged.
     void stage(const EvictionGuard& guard, Stamp limit, std::size_t max) {
         // The owner may have evicted all records that the poll saw, and more.
         std::uint64_t count = lane_->releasedCount();
@@ -173,8 +174,8 @@ private:
     std::size_t stagedCount_ = 0;    ///< copies that have not been emitted
 };
 
-/// A heap of sources by the stamp of each source's next record, for a k-way merge. Among equal
-/// stamps the source added first wins.
+/// A heap of sources, ordered by the stamp of each source's next record, for a k-way merge. If
+/// stamps are equal, the source added first comes first.
 template <class Source>
 class LaneMerge {
 public:
@@ -195,7 +196,7 @@ public:
     /// The source with the oldest next record.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
-    /// Moves top(), whose next record has this stamp, to its place.
+    /// Moves top() to its place in the heap after its next stamp has changed.
     void setTopStamp(Stamp stamp) noexcept {
         entries_.front().stamp = stamp;
         sink();
@@ -237,8 +238,8 @@ private:
     std::vector<Entry> entries_;
 };
 
-/// Merges the lanes: emits the records of all lanes in stamp order, on the back end's thread.
-/// docs/algorithms/ordered-log.md has the proof.
+/// Merges the lanes: emits the records of all lanes in stamp order on the back end's thread (proof
+/// in docs/algorithms/ordered-log.md).
 ///
 /// Thread safety: one thread at a time; any thread may read the counts under "Any thread".
 /// Performance: poll() visits each lane, and allocates after lanes were added.
@@ -254,7 +255,7 @@ class RecordOrder {
 public:
     using Record = detail::Record<Head>;
 
-    /// Offset of the payload in a record.
+    /// The offset of the payload in a record.
     static constexpr std::size_t payloadAt = sizeof(RecordFrame) + roundUpTo8(sizeof(Head));
 
     static const Head& headOf(const std::byte* record) noexcept {
@@ -268,10 +269,10 @@ public:
         }
     }
 
-    /// Polls each lane and returns the watermark. All records with smaller stamps are visible.
+    /// Polls each lane and returns the watermark, below which all records are visible.
     ///
-    /// The processor's counter may restart while the machine sleeps. The watermark is then
-    /// endOfTime, so that all visible records are emitted, until each earlier post has ended.
+    /// The processor's counter may restart while the machine sleeps. After a restart, the watermark
+    /// is endOfTime until each earlier post has ended, so that all visible records are emitted.
     Stamp poll() {
         freeLeft();
         const Stamp now = Traits::Clock::nowThenLoad();
@@ -298,7 +299,7 @@ public:
         return watermark_;
     }
 
-    /// Implements RecordQueue::emitBefore(). With `copies` it copies the records first, so that
+    /// Implements RecordQueue::emitBefore(). With `copies`, the records are copied first, so that
     /// their owners can evict. Neither callback may throw.
     template <class Emit, class Finish>
     std::size_t emitBefore(Stamp limit, std::size_t max, bool copies, Emit& emit, Finish& finish) {
@@ -320,27 +321,27 @@ public:
         return count;
     }
 
-    /// Whether the last poll saw an announced record. A poll after close() that sees none has seen
-    /// the last record.
+    /// Returns true if the last poll saw an announced record. A poll after close() that sees no
+    /// announced record has seen the last record.
     [[nodiscard]] bool anyAnnounced() const noexcept { return anyAnnounced_; }
 
-    /// Whether a stalled thread holds the watermark back.
+    /// Returns true if a stalled thread holds the watermark back.
     [[nodiscard]] bool isStalled() const noexcept { return anyStalled_; }
 
-    /// Whether a lane has changed since the last poll, or was added.
+    /// Returns true if a lane has changed or was added since the last poll.
     [[nodiscard]] bool hasChanged() const noexcept {
         return registry_.version() != version_ ||
                any([](const Reader& reader) { return reader.hasChanged(); });
     }
 
-    /// Whether a record that the last poll saw has not been emitted yet.
+    /// Returns true if a record that the last poll saw has not been emitted yet.
     [[nodiscard]] bool hasRecords() const noexcept {
         return any([](const Reader& reader) { return reader.hasRecords(); });
     }
 
     // ---- Any thread
 
-    /// The maxima over all lanes, and the number of stalls.
+    /// The maximum values over all lanes, and the number of stalls.
     [[nodiscard]] const Marks& marks() const noexcept { return marks_; }
     [[nodiscard]] std::uint64_t emitted() const noexcept { return emitted_.get(); }
 
@@ -384,7 +385,7 @@ private:
         if (registry_.version() == version_) {
             return;
         }
-        // Allocate here, because the callback below runs under the registry's lock.
+        // Allocates here, because the callback below runs under the registry's lock.
         lanes_.reserve(2 * registry_.laneCount() + 8);
         version_ = registry_.visitNew([this](Slot& slot) { lanes_.emplace_back(slot); });
     }
@@ -408,7 +409,7 @@ private:
     // ---- The merge
 
     void openLanes(Stamp limit, std::size_t max, bool copies) {
-        // Allocate first: each lane that is opened must also be closed, even if bad_alloc follows.
+        // Allocates first: each opened lane must also be closed, even if bad_alloc follows.
         merge_.reset(lanes_.size());
         open_.reserve(lanes_.size());
         for (Reader& reader : lanes_) {

@@ -25,7 +25,7 @@
 
 namespace sluice::log::detail {
 
-/// Lets the polling thread of a manual back end make room when its own post finds none.
+/// Lets the polling thread of a manual back end empty the lanes when its own lane is full.
 struct RoomMaker {
     bool (*make)(void* core) noexcept = nullptr;  ///< false if another thread empties the lanes
     void* core = nullptr;
@@ -48,20 +48,20 @@ struct RecordQueueTraits {
     using Lock = SpinLock;  ///< guards the list of lanes
 };
 
-/// Whether the record has the thread's second lane: records in different lanes take no room from
-/// each other. Overload it for a head that has levels.
+/// Returns true if the record uses the thread's second lane; each lane has its own space. Overload
+/// this function for a head that has levels.
 template <class Head>
 constexpr bool takesSecondLane(const Head& /*head*/) noexcept {
     return false;
 }
 
-/// Whether the record may be evicted by a later one. Overload it for a head that has a policy.
+/// Returns true if a later record may evict this one. Heads with a policy overload evict().
 template <class Head>
 bool evict(const Head& /*head*/) noexcept {
     return true;
 }
 
-/// Counts of all lanes. In a quiescent queue, logged = emitted + dropped + messages.
+/// The counts of all lanes. In a quiescent queue, logged = emitted + dropped + messages.
 struct RecordQueueStatistics : backend_statistics {
     std::uint64_t emitted = 0;
     std::size_t lanes = 0;  ///< lanes of threads, and lanes that are not yet empty
@@ -77,14 +77,14 @@ struct RecordQueueStatistics : backend_statistics {
 ///
 /// Order: if one post returns before another begins, on any thread, its record is emitted first.
 ///
-/// Thread safety: any thread may call the members under "Producers" and "Any thread", also in
-/// destructors of thread-local and static objects, and in callbacks. One thread at a time calls
-/// the members under "Back end", and not in a callback. Signal handlers must not post. A post is
-/// wait-free while the thread has a lane with room. A thread preempted between announcement and
+/// Thread safety: any thread may call the members under "Producers" and "Any thread", even in
+/// callbacks and in destructors of thread-local and static objects. One thread at a time may call
+/// the members under "Back end", but not in a callback. Signal handlers must not post. A post is
+/// wait-free while the thread's lane has space. A thread preempted between announcement and
 /// publication delays all later records.
 ///
-/// Performance: allocates for a thread's first post, and for a record larger than a lane. Pause
-/// some microseconds between polls: each poll takes cache lines from the posting threads.
+/// Performance: allocates for a thread's first post, and for records larger than a lane. Pause some
+/// microseconds between polls, because each poll takes cache lines from the posting threads.
 template <class Head, class Traits = RecordQueueTraits>
 class RecordQueue {
     static_assert(std::is_trivially_copyable_v<Head> && alignof(Head) <= 8,
@@ -102,10 +102,10 @@ public:
     using Record = detail::Record<Head>;
     using TimePoint = typename Platform::Clock::time_point;
 
-    /// The result of one attempt to post. `noMemory`: a large record found no memory.
+    /// The result of one attempt to post. `noMemory`: no allocation for a large record.
     enum class PostAttempt : unsigned char { ok, full, noMemory, closed };
 
-    /// The smallest lane has room for a record with a large payload.
+    /// The smallest lane holds one record with a large payload.
     static constexpr std::size_t leastBytes = Order::payloadAt + roundUpTo8(sizeof(LargePayload*));
 
     /// Requires laneBytes >= leastBytes; the caller checks the options.
@@ -117,7 +117,7 @@ public:
         order_.emplace(registry_);
     }
 
-    /// Drops the remaining records. No call may be running; posting threads may live longer.
+    /// Drops the remaining records. No call may be running; posting threads may outlive the queue.
     ~RecordQueue() {
         order_.reset();
         registry_.abandon();
@@ -125,8 +125,8 @@ public:
 
     // ---- Producers
 
-    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes at a multiple of 8. It must
-    /// not throw, but may post. Counts a rejected record. The back end's thread must not use
+    /// Posts a record. write(std::byte* to) fills exactly `bytes` bytes at a multiple of 8. write()
+    /// must not throw, but may post. Rejected records are counted. The back end must not post with
     /// Overflow::block.
     template <class Write>
     SendResult post(const Head& head, std::size_t bytes, Overflow policy, Write&& write) {
@@ -152,9 +152,9 @@ public:
         return publish(lane, record);
     }
 
-    /// The size in this lane of a record with a payload of `bytes` bytes.
+    /// The size in this lane of a record whose payload has `bytes` bytes.
     static RecordSize sizeIn(const RecordLane& lane, std::size_t bytes) noexcept {
-        // The sum does not overflow, because no object is so large.
+        // The sum does not overflow, because no object is that large.
         const std::size_t footprint = Order::payloadAt + roundUpTo8(bytes);
         if (SLUICE_UNLIKELY(footprint > lane.limits().bytes)) {
             return {leastBytes, true};
@@ -175,8 +175,8 @@ public:
     }
 
     /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. emit() must not throw. Frees their room before it returns, so
-    /// a `max` of some hundreds gives producers room early. Returns the number of records.
+    /// watermark, the oldest first. emit() must not throw. Frees their space before returning, so a
+    /// `max` of some hundreds gives producers space early. Returns the number of records.
     template <class Emit>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
@@ -190,9 +190,9 @@ public:
         return order_->emitBefore(limit, max, copies, emit, finish);
     }
 
-    /// Sleeps until there is a record to emit, a wake(), or the deadline. Only naps if a stalled
-    /// thread holds the watermark back, because its end wakes nobody. Returns whether there is
-    /// work; may return early.
+    /// Sleeps until a record can be emitted, until wake(), or until the deadline. While a stalled
+    /// thread holds the watermark back, only naps, because the end of the stall wakes no thread.
+    /// Returns true if there is work; may return early.
     bool waitForWork(TimePoint until) {
         const Role role(role_, oneBackEnd);
         if (order_->isStalled()) {
@@ -205,7 +205,7 @@ public:
             static_cast<void>(events_.waitUntil(isOver, until));  // E1
         }
         if (isWoken()) {
-            // An exchange: a store could overwrite a second wake() without acquiring its writes.
+            // An exchange, because a store could lose a second wake() without acquiring its writes.
             woken_.exchange(0, std::memory_order_acquire);
             return true;
         }
@@ -218,7 +218,7 @@ public:
         letPostsWake(false);
     }
 
-    /// Whether the queue was closed and its last record has been emitted.
+    /// Returns true if the queue was closed and its last record has been emitted.
     [[nodiscard]] bool isDrained() const { return isSettled_ && !order_->hasRecords(); }
 
     // ---- Any thread
@@ -230,19 +230,18 @@ public:
         events_.notifyAll();
     }
 
-    /// Returns a stamp after all posts that have returned, and not after any that begins later.
+    /// Returns a stamp after all posts that have returned, and not after any later post.
     Stamp now() noexcept {
         const Stamp stamp = Clock::now();
         Clock::waitUntilPast(stamp);
         return stamp + 1;
     }
 
-    /// Call it before posts with Overflow::dropOldest. Makes the back end copy records before it
-    /// emits them, so that a post can evict at any time. Otherwise such a post may be rejected.
+    /// Call expectEviction() before posts with Overflow::dropOldest. The back end then copies
+    /// records before emitting them, so that posts can always evict, and are not rejected.
     void expectEviction() noexcept { copies_.store(true, std::memory_order_relaxed); }
 
-    /// Call it when the program ends in a signal handler, which may have interrupted a post of its
-    /// thread: the back end would wait for that record.
+    /// For a program's end in a signal handler: the back end would wait for an interrupted post.
     void withdrawOwnPost() noexcept {
         if (Slot* const own = Threads::find(&registry_, hash_)) {
             own->withdraw();
@@ -252,7 +251,7 @@ public:
         }
     }
 
-    /// Rejects later posts, and those that wait for room.
+    /// Rejects later posts and those that wait for space.
     void close() noexcept {
         closed_.store(true, std::memory_order_seq_cst);
         registry_.forEach([](Slot& slot) { slot.wakeOwner(); });
@@ -264,7 +263,7 @@ public:
         return statistics([](thread_statistics&) {});
     }
 
-    /// Also calls visit(thread_statistics&) for each lane, under a lock.
+    /// Also calls visit(thread_statistics&), under a lock, for each lane.
     template <class Visit>
     RecordQueueStatistics statistics(Visit visit) const {
         RecordQueueStatistics sum;
@@ -284,7 +283,7 @@ public:
         return sum;
     }
 
-    /// Counts since the last reset, exact also while threads post. statistics() ignores resets.
+    /// Counts since the last reset, exact even while threads post. statistics() ignores resets.
     [[nodiscard]] std::uint64_t dropped() const {
         return sinceReset(droppedBefore_, &LaneCounts::dropped);
     }
@@ -301,12 +300,12 @@ public:
 
     // ---- Fork
 
-    /// The forking thread calls lock() while no thread is in a call under "Back end". After fork()
+    /// The forking thread calls lock() while no thread is in a call under "Back end". After fork(),
     /// it calls unlock() in both processes; a child that uses the queue calls resetInChild() first.
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }
 
-    /// Empties the queue, because the parent emits the earlier records. Resets all counts.
+    /// Empties the queue and resets all counts, because the parent emits the earlier records.
     void resetInChild() {
         order_.emplace(registry_);
         // Relaxed, both: there is one thread.
@@ -317,17 +316,17 @@ public:
 
 private:
     // Edge E1, sleep: either the posting thread finds the sleeper, or the sleeper finds the record.
-    //   1. Post: lane word, light fence, read postsWake_.
-    //      Back end: set postsWake_, heavy fence, read all lane words.
-    //   2. Post, if postsWake_ is set: full fence, read the count of waiters.
-    //      Back end: count itself as a waiter, full fence, read all lane words again.
-    // postsWake_ stays set from one sleep to the next, so the heavy fence is rare.
+    //   1. A post writes the lane word, issues a light fence, and reads postsWake_. The back end
+    //       sets postsWake_, issues a heavy fence, and reads all lane words.
+    //   2. If postsWake_ is set, the post issues a full fence and reads the count of waiters. The
+    //       back end counts itself as a waiter, issues a full fence, and rereads all words.
+    // postsWake_ stays set between sleeps, so the heavy fence is rare.
 
     using Slot = typename Registry::Slot;
     using Threads = typename Registry::Threads;
     using Role = typename RoleCheck<Platform>::Scope;
 
-    /// The fences of the event count: full on both sides, because sleeps are as frequent as posts.
+    /// The event count's fences are full on both sides, because sleeps are as frequent as posts.
     struct SleepPlatform : Platform {
         struct Fence {
             static void light() noexcept { Traits::FullFence::heavy(); }
@@ -353,7 +352,7 @@ private:
         return posted;
     }
 
-    /// Writes the record except its stamp and payload. Returns the payload's address.
+    /// Writes the record except its stamp and payload, and returns the payload's address.
     static std::byte* fill(std::byte* record, const Head& head, std::size_t payloadSize,
                            std::size_t footprintAndFlag) noexcept {
         ::new (record) RecordFrame{0, static_cast<std::uint32_t>(payloadSize),
@@ -375,7 +374,7 @@ private:
     /// Wakes the back end if it sleeps. Out of line, to keep the inlined log call short.
     [[gnu::noinline]] void notifyBackEnd() noexcept {
         Platform::Fence::light();
-        // Relaxed: E1's fence orders this load after the store to the lane word.
+        // Relaxed: The fence of E1 orders this load after the store to the lane word.
         if (postsWake_.load(std::memory_order_relaxed)) {
             events_.notifyAll();
         }
@@ -383,7 +382,7 @@ private:
 
     // ---- The rare cases of a post
 
-    /// Makes room by the policy and tries again.
+    /// Makes space according to the policy, and tries again.
     template <class Write>
     [[gnu::cold, gnu::noinline]] SendResult postWithoutRoom(RecordLane& lane, const Head& head,
                                                             std::size_t bytes, Overflow policy,
@@ -401,7 +400,7 @@ private:
         return SendResult::full;
     }
 
-    /// Evicts, or waits for room. Returns false if the policy rejects or the queue was closed.
+    /// Evicts records, or waits. Returns false if the policy rejects or the queue was closed.
     bool makeRoom(RecordLane& lane, std::size_t bytes, Overflow policy) {
         if (policy == Overflow::reject || isClosed()) {
             return false;
@@ -420,10 +419,10 @@ private:
         return lane.evictFor(size,
                              [](const std::byte* record) { return evict(Order::headOf(record)); });
     }
-    /// The time at which a thread that waits for room tries again.
+    /// The time at which a thread that waits for space tries again.
     static TimePoint soon() { return Platform::Clock::now() + std::chrono::milliseconds(5); }
 
-    /// Empties the lanes if the calling thread polls a manual back end; otherwise returns false.
+    /// If the calling thread polls a manual back end, empties the lanes; otherwise returns false.
     bool hasPolled() { return roomMaker_.make != nullptr && roomMaker_.make(roomMaker_.core); }
 
     /// tryPost() out of line.
@@ -433,7 +432,7 @@ private:
         return tryPost(lane, head, bytes, write);
     }
 
-    /// Posts a record whose payload is allocated.
+    /// Posts a record whose payload is allocated separately.
     template <class Write>
     [[gnu::cold, gnu::noinline]] PostAttempt tryPostLarge(RecordLane& lane, const Head& head,
                                                           std::size_t bytes, Write& write) {
@@ -473,7 +472,7 @@ private:
         return postToShared(head, bytes, policy, write);
     }
 
-    /// One lock for all records: two threads with two locks could wait for each other.
+    /// A single lock for all records, because two threads with two locks could wait for each other.
     template <class Write>
     SendResult postToShared(const Head& head, std::size_t bytes, Overflow policy, Write& write) {
         Slot& lane = registry_.shared();
@@ -506,7 +505,8 @@ private:
     // ---- The sleep of the back end
 
     void letPostsWake(bool isWanted) noexcept {
-        // Relaxed, both: only the back end writes it. E1's fence orders it before the sleep.
+        // Relaxed: only the back end writes postsWake_. E1's fence orders the store before the
+        // sleep.
         if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
             return;
         }
@@ -530,7 +530,7 @@ private:
     }
     std::uint64_t sinceReset(const Atomic<std::uint64_t>& before,
                              std::uint64_t LaneCounts::*count) const {
-        // Read before the totals, which only grow: the difference is never negative.
+        // Reads `before` first: the totals only grow, so the difference is never negative.
         const std::uint64_t start = before.load(std::memory_order_acquire);
         return totals().*count - start;
     }
@@ -556,7 +556,7 @@ private:
     const RoomMaker roomMaker_;
     Atomic<bool> closed_{false};     ///< written by close()
     Atomic<bool> postsWake_{false};  ///< written by the back end
-    // The back end sleeps here, without polls: it polls the lanes itself.
+    // The back end sleeps here without spinning, because it polls the lanes itself.
     BasicPark<SleepPlatform, typename Traits::Parker> events_{{0, 0}};
     Atomic<bool> copies_{false};  ///< relaxed: a setting
     Atomic<std::uint64_t> droppedBefore_{0};

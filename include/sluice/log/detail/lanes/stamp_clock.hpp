@@ -23,21 +23,21 @@ namespace log::detail {
 /// A reading of the stamp clock, in ticks of unknown length.
 using Stamp = std::uint64_t;
 
-/// Later than the stamp of each record.
+/// A stamp later than that of each record.
 inline constexpr Stamp endOfTime = std::numeric_limits<Stamp>::max();
 
-/// The monotonic clock that orders the records of all threads. It reads the processor's counter if
-/// the kernel keeps time by it, otherwise CLOCK_MONOTONIC. The first use chooses for the process.
+/// The monotonic clock that orders the records of all threads. The clock reads the processor's
+/// counter if the kernel uses the counter for its time, otherwise CLOCK_MONOTONIC. The first use
+/// makes this choice for the process.
 ///
 /// C++ does not order clock readings relative to memory accesses, but the order of the log depends
-/// on it (docs/algorithms/ordered-log.md). Therefore each function states its order.
+/// on it (docs/algorithms/ordered-log.md). Each function therefore states its order.
 ///
-/// Thread safety: any thread may call any member.
-/// Performance: 10 to 15 ns with the counter, 25 ns with CLOCK_MONOTONIC. An announcement costs 5
-/// to 8 ns more.
+/// Thread safety: any thread may call any member. Performance: 10 to 15 ns with the counter, 25 ns
+/// with CLOCK_MONOTONIC. An announcement costs 5 to 8 ns more.
 class StampClock {
 public:
-    /// Writes `value` to `word`, then reads the clock. All threads can see the value by then.
+    /// Writes `value` to `word`, visibly to all threads, and then reads the clock.
     template <class Word>
     static Stamp announceThenNow(Word& word, std::uint64_t value) noexcept {
         word.exchange(value, std::memory_order_seq_cst);
@@ -69,7 +69,7 @@ public:
         }
     }
 
-    /// Whether the clock reads the processor's counter. The first call decides.
+    /// Returns true if the clock reads the processor's counter. The first call decides.
     static bool usesCounter() noexcept {
         // Relaxed: the choice never changes.
         const Source source = shared_.source.load(std::memory_order_relaxed);
@@ -78,10 +78,9 @@ public:
     }
 
 private:
-    // On x86-64 a locked exchange is globally visible when it completes, and no later instruction
-    // starts before `lfence`. On AArch64 `dsb` and `isb` have this effect before a reading, and a
-    // dependent load orders it, as in Linux. Other processors use a full fence and the system
-    // clock.
+    // On x86-64, a locked exchange is globally visible when it completes, and no later instruction
+    // starts before `lfence`. On AArch64, `dsb` and `isb` have this effect before a reading, and a
+    // dependent load orders the reading, as in Linux. Others use a full fence and the system clock.
 
     enum class Source : unsigned char { undecided, counter, systemClock };
 
@@ -101,7 +100,7 @@ private:
         __asm__ __volatile__("rdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
         return Stamp{high} << 32U | low;
     }
-    /// Whether the counter counts at the same rate in all power states of the processor.
+    /// Returns true if the counter has the same rate in all power states of the processor.
     static bool hasSteadyCounter() noexcept {
         unsigned a = 0;
         unsigned b = 0;
@@ -121,7 +120,7 @@ private:
     static Stamp readCounterFirst() noexcept {
         Stamp ticks = 0;
         Stamp zero = 0;
-        // The dependent load at the end is ordered by the caller's fence.
+        // The caller's fence orders the dependent load at the end.
         __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0\n\t"
                              "eor %1, %0, %0\n\tadd %1, sp, %1\n\tldr xzr, [%1]"
                              : "=r"(ticks), "=&r"(zero)::"memory");
@@ -146,14 +145,14 @@ private:
         Source source = Source::undecided;
         const Source found =
             hasSteadyCounter() && kernelUsesCounter() ? Source::counter : Source::systemClock;
-        // Relaxed, as above. If another thread was first, `source` is its choice.
+        // Relaxed, as above. If another thread has chosen first, `source` is its choice.
         if (shared_.source.compare_exchange_strong(source, found, std::memory_order_relaxed)) {
             source = found;
         }
         return source == Source::counter;
     }
 
-    /// Whether the kernel keeps time by the counter, because those of all cores agree.
+    /// Returns true if the kernel keeps time by the counter, as the counters of all cores agree.
     static bool kernelUsesCounter() noexcept {
 #if defined(__linux__)
         const int savedErrno = errno;
@@ -173,12 +172,12 @@ private:
 #endif
     }
 
-    // Each log call reads the source, so no variable of the program shares its lines.
+    // Each log call reads the source, so no variable of the program shares its cache lines.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Source> source;
     };
 
-    // Initialised at compile time, so static objects may log in their constructors.
+    // Initialised at compile time, so that static objects may log in their constructors.
     inline static Shared shared_{{Source::undecided}};
 };
 

@@ -27,7 +27,7 @@ public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        // Masks instead of casting, because -Wuseless-cast warns about a cast to the same type.
+        // A mask narrows the sum, because -Wuseless-cast warns about a cast on most machines.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1
     }
@@ -36,7 +36,7 @@ public:
     }
 
 private:
-    // Edge E1: add() releases count_, which get() acquires.
+    // Edge E1: add() stores count_ with release, and get() loads count_ with acquire.
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
@@ -94,7 +94,7 @@ private:
     // Origin: seqcount_latch of Linux, but a write fills only one of the two copies.
     //
     // Edges:
-    //   E1 value: set() writes the halves and releases version_, which get() acquires.
+    //   E1 value: set() writes the halves, then releases version_; get() acquires version_.
     //   E2 reuse: each half is a release store and an acquire load, so a reader that saw a half of
     //   a newer number also sees a newer version.
 

@@ -165,8 +165,8 @@ inline void fullFence() noexcept {
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
-    // Outside x86, read-modify-writes order other addresses only between threads that change the
-    // same variable: the earlier change releases, and the later change acquires.
+    // Outside x86, read-modify-writes of one variable order other addresses between the threads
+    // that change this variable: the earlier change releases, and the later change acquires.
     static std::atomic<int> meetingPoint{0};
     meetingPoint.fetch_add(1, std::memory_order_seq_cst);
 #endif
@@ -294,8 +294,8 @@ public:
         }
     }
 
-    /// Runs light() if light() is a compiler barrier. Returns false and does nothing if a full
-    /// fence is needed, so that the inlined caller needs no stack frame.
+    /// Runs light() if it is a compiler barrier. Returns false without a fence if light() is a full
+    /// fence, so that the inlined caller needs no stack frame.
     SLUICE_ALWAYS_INLINE static bool tryLight() noexcept {
         const Choice choice =
             shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
@@ -340,7 +340,7 @@ private:
         Choice choice = shared_.choice.load(std::memory_order_relaxed);
         if (choice == Choice::undecided) {
             const Choice found = hasMembarrier() ? Choice::membarrier : Choice::portable;
-            // Relaxed: see light(). If another thread was first, uses its choice.
+            // Relaxed: see light(). If another thread chose first, decide() returns that choice.
             if (shared_.choice.compare_exchange_strong(choice, found, std::memory_order_relaxed)) {
                 choice = found;
             }
@@ -438,10 +438,10 @@ struct StdPlatform {
     /// A store-load fence that is cheap for the side that runs often.
     using Fence = AsymmetricFence;
 
-    /// One step of a short spin, in which the thread keeps its processor.
+    /// One step of a short spin. The thread keeps its processor.
     static void pause() noexcept { cpuPause(); }
 
-    /// One step of a longer wait, in which another ready thread may run on the processor.
+    /// One step of a longer wait. Another ready thread may take the processor.
     static void yield() noexcept { std::this_thread::yield(); }
 };
 

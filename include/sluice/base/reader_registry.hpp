@@ -26,11 +26,11 @@ struct alignas(cacheLineSize) ReaderSlot {
     using Word = std::uintptr_t;
     using Entry = Atomic<Word>;
 
-    // Flag bits in an entry's word, below the address.
+    // An entry's word is an address whose lowest bits are flags.
 
-    /// The bit that flips with each guard of an entry.
+    /// A bit that changes with each new ReadGuard of an entry, so that its word differs.
     static constexpr Word phase = 1;
-    /// Marks the first entry of a temporary slot, which the end of its guard releases.
+    /// Marks the first entry of a temporary slot, which is released when its ReadGuard ends.
     static constexpr Word temporary = 2;
     /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
@@ -57,13 +57,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // The entry of guards nested in a guard of the same object. Grace periods ignore `inner`.
+    // The entry of ReadGuards nested in a ReadGuard of the same object; not read by removers.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The entry for which the owner waits in waitForOthers(), or null; and the word of this entry.
+    // The entry for which the slot's owner waits in waitForOthers(), or null; and its word.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // The slot's `bit` is set in its group's word `taken` while a thread has the slot.
+    // While a thread has this slot, the slot's `bit` is set in the group's word `taken`.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
@@ -135,7 +135,7 @@ private:
     };
 
 public:
-    /// The time until all guards end that the object had when beginGrace() was called.
+    /// A wait for all ReadGuards that an object had when beginGrace() was called.
     class GracePeriod {
     public:
         GracePeriod() noexcept = default;
@@ -145,7 +145,7 @@ public:
         explicit GracePeriod(Group* first) noexcept : walk_(first) {}
 
         Walk walk_{nullptr};
-        // The guard for whose end the grace period waits, if any.
+        // The ReadGuard for whose end this GracePeriod waits, if any.
         const Slot* slot_ = nullptr;
         const Entry* entry_ = nullptr;
         Word word_ = 0;
@@ -234,7 +234,7 @@ public:
         return GracePeriod(firstGroup());
     }
 
-    /// Returns true if all guards have ended that the object had at beginGrace(). Use a grace
+    /// Returns true if all ReadGuards that the object had at beginGrace() have ended. Use a grace
     /// period for one object, and on one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
@@ -285,7 +285,7 @@ public:
                               Slot::firstAddress;  // relaxed: its thread
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Without assertions the slot stays taken: removers wait and free nothing in use.
+        // Without assertions, a slot in use is not released, so removers free nothing in use.
         if (!isInside) {
             release(slot);
         }
@@ -303,16 +303,15 @@ private:
     // object of the program that calls enter(), and one for each guard that found no idle entry.
     //
     // Edges:
-    //   E1 leave: the end of a guard releases its entry, which hasPassed() acquires.
+    //   E1 leave: a ReadGuard's end stores its entry with release; hasPassed() acquires the entry.
     //   E2 announce: a reader stores its entry, calls light() and loads elements; a remover
-    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the guard, or the guard
-    //     misses the element.
-    //   E3 slot: release() clears the slot's bit with release; the next owner or a Walk acquires
-    //     it.
-    //   E4 list: take() releases a new group, which firstGroup() acquires.
+    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the ReadGuard, or its
+    //     reader finds no removed element.
+    //   E3 slot: release() clears the slot's bit; the slot's next owner or a Walk acquires the bit.
+    //   E4 list: take() publishes a new group with release, and firstGroup() acquires the list.
     //   E5 alone: a remover unlinks, calls light() and loads slots; a reader takes a slot, calls
-    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader misses the
-    //     element.
+    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader finds no
+    //     removed element.
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 
@@ -324,7 +323,7 @@ private:
         return slot != nullptr ? slot : &markTemporary(acquire());
     }
 
-    /// Creates a guard for a thread that already has a guard.
+    /// Creates a ReadGuard for a thread that already has a ReadGuard.
     [[gnu::noinline]] ReadGuard enterInside(Slot& slot, const void* where) {
         for (Entry& entry : slot.entries) {
             const Word word = entry.load(std::memory_order_relaxed);  // relaxed: its own
@@ -335,14 +334,14 @@ private:
                 return ReadGuard(slot.inner, 0, where);
             }
         }
-        // A temporary slot for this guard. The thread already has a slot, so E5 needs no heavy().
+        // Takes a temporary slot. E5 needs no heavy fence, because the thread already has a slot.
         Entry& entry = markTemporary(take()).entries[0];
         return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
     }
 
     static Slot& markTemporary(Slot& slot) noexcept {
-        // Keeps the phase, so that consecutive guards store different words. Release (E1), because
-        // hasPassed() may read this word instead of the end of the last guard.
+        // Keeps the phase bit, so that the words of consecutive ReadGuards differ. Release (E1),
+        // because hasPassed() may read this word instead of the last guard's end.
         Entry& entry = slot.entries[0];
         entry.store(entry.load(std::memory_order_relaxed) | Slot::temporary,
                     std::memory_order_release);
@@ -356,8 +355,8 @@ private:
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if a slot of this thread passes the test. Relaxed loads of `thread` are
-    /// sufficient, because a thread only looks for its own slots.
+    /// Returns true if a slot of this thread passes the test. A relaxed load is enough, because
+    /// each thread only looks for slots that it wrote itself.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -371,8 +370,8 @@ private:
     }
 
     /// Moves the grace period to its next unfinished guard. Returns true if all its guards have
-    /// ended. Slots of the thread `ignored` are skipped. One guard per slot is enough, because a
-    /// slot's other guards of the object are nested in this guard.
+    /// ended. Slots of the thread `ignored` are skipped. Checking one guard per slot is enough,
+    /// because a slot's other guards of the object are nested.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -427,7 +426,7 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: the compare-exchange checks the value.
+            // Relaxed: the compare-exchange below checks the value of groups_.
             group->next = groups_.load(std::memory_order_relaxed);
             while (!groups_.compare_exchange_weak(group->next, group,
                                                   std::memory_order_release,  // E4

@@ -61,9 +61,9 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The number of messages at one moment. Retries if `head` moved between its two loads. By the
-    /// acquires, a thread that counts a message as removed sees its handler's writes. The last load
-    /// of `head` is at least as new as the `head` that the tail's producer had read.
+    /// The number of messages at one moment. Retries if `head` moved between its two loads. The
+    /// acquire loads make a handler's writes visible to a thread that counts its message as
+    /// removed. The last load of `head` is at least as new as the tail's producer read it.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -79,7 +79,7 @@ struct RingPositions {
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
     /// The slot at a position. A position is twice the slot's index, so one multiplication gives
-    /// the byte offset and saves a shift. Slots of odd size in bytes still need the shift.
+    /// the byte offset without a shift, unless the slot size is odd.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -161,7 +161,7 @@ private:
     Slot* slots_;
 };
 
-/// The `count` positions that a push owns, beginning at `position`. Empty unless `result` is `ok`.
+/// The `count` slots from `position` on that a push has claimed; none unless `result` is `ok`.
 template <class Index>
 struct SlotClaim {
     SendResult result;

@@ -34,8 +34,8 @@ private:
 
 }  // namespace detail
 
-/// Detects overlapping calls in a role that one thread at a time may have. The overlap may come
-/// from two threads, or from a handler and its caller. Different threads may have the role one
+/// Detects overlapping calls of functions for one thread at a time, such as a queue's consumer
+/// functions. Two threads may overlap, or a handler and its caller. Different threads may call one
 /// after another. Without assertions a RoleCheck costs one byte and no instruction.
 template <class Platform>
 class RoleCheck {
@@ -46,7 +46,7 @@ private:
     template <class Check, bool IsActive>
     friend class detail::CheckScope;
 
-    // Relaxed: stronger orders would add the synchronization whose absence the check reports.
+    // Relaxed: a stronger order would synchronize the very threads that the check reports.
     void enter(const char* advice) noexcept {
         if (taken_.exchange(true, std::memory_order_relaxed)) {
             failAssertion({"one thread in the role", advice, __FILE__, __LINE__});
@@ -59,7 +59,7 @@ private:
 
 namespace detail {
 
-/// Replaces RoleCheck for a role that any number of threads may have simultaneously.
+/// Replaces RoleCheck for functions that several threads may call simultaneously.
 struct AnyNumber {
     struct Scope {
         Scope(AnyNumber&, const char*) noexcept {}

@@ -124,14 +124,14 @@ private:
     // a shared copy of the cache line, and write the line only after they saw the lock free.
     //
     // Invariant: locked_ is true exactly while a thread is between lock() and unlock(). Edge E1:
-    // unlock() releases locked_, which the next successful exchange acquires.
+    // unlock() stores locked_ with release, and the next lock() acquires locked_.
 
     static constexpr std::chrono::microseconds longestNap{50};
 
     [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
         BasicBackoff<Platform> backoff(longestNap);
         do {
-            // Relaxed: the load only avoids useless exchanges.
+            // Relaxed: lock() acquires in its exchange; this load only polls.
             while (locked_.load(std::memory_order_relaxed)) {
                 backoff.wait();
             }

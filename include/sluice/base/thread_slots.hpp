@@ -131,7 +131,7 @@ private:
         }
 
     private:
-        /// Moves the live entries to a table with room for as many more entries.
+        /// Moves the entries of live registries to a table with room for as many more.
         void rebuild() {
             std::size_t capacity = 32;
             while (capacity < 16 * (count_ + 1)) {

@@ -142,8 +142,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as a callable F. Checks in steps, because overload
-/// resolution of Self's constructors must not evaluate Self's traits.
+/// Returns true if Self can store the argument as a callable F. The checks are nested, because
+/// overload resolution of Self's constructors must not test Self.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {

@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length to which a text of `size` bytes, followed by the byte `next`, is truncated. The
-/// length is up to 3 bytes less than `size` if `size` would split a UTF-8 character.
+/// The length to which a text is truncated: `size`, or up to 3 bytes less if a UTF-8 character
+/// would be split. `next` is the byte behind the first `size` bytes of the text.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -190,7 +190,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // An earlier append() may have added the first bytes of the split character.
+        // The split character may have begun in an earlier append().
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';

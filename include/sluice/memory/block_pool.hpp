@@ -43,16 +43,16 @@ class PoolCore;
 /// allocation in interrupts, ObjectPool<T> for objects, and PoolResource for several sizes.
 ///
 /// Thread safety: any thread may call any member. Most calls use only the calling thread's cache.
-/// At most one call in `magazineRounds` exchanges a magazine of blocks with the pool's shared
-/// depot, under a spin lock. Growth and trim() use a second lock.
+/// At most one call in `magazineRounds` calls exchanges a batch of blocks (a magazine) with the
+/// pool's shared depot, under a spin lock. Growth and trim() use a second lock.
 ///
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
-/// and the pool cannot grow. At that time each other thread may still have 2 * magazineRounds + 1
-/// free blocks in its cache. Freeing the block that the thread freed last ends the program in all
-/// builds. Assertions check the thread's whole cache, and AddressSanitizer finds all double frees.
+/// and the pool cannot grow. When tryAllocate() fails, each other thread's cache may still hold 2 *
+/// magazineRounds + 1 free blocks. Freeing the block that the thread freed last ends the program in
+/// all builds. Assertions check the thread's whole cache; AddressSanitizer finds all double frees.
 ///
 /// Performance: slabs come from the memory resource, which several threads may call, and which must
-/// not use the pool. A thread's first call allocates its cache with operator new.
+/// not use the pool. A thread's first call allocates the thread's cache with operator new.
 template <class Traits = BlockPoolTraits>
 class BasicBlockPool {
     static_assert(Traits::Platform::hasThreads,
@@ -126,8 +126,8 @@ public:
     }
 
     /// Frees slabs whose blocks all lie in the depot or in the calling thread's cache, and returns
-    /// the freed bytes. Free blocks in other threads' caches keep their slabs alive. Takes O(log
-    /// slabs) time for each free block.
+    /// the freed bytes. Free blocks in other threads' caches keep their slabs alive. trim() takes
+    /// O(log slabs) time for each free block.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
@@ -182,7 +182,7 @@ private:
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
     // The block pool of an exact pool; null for growing pools. An exact pool has no caches, so all
-    // its calls take the slow path, and growing pools need no extra check.
+    // its calls take the slow path.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -193,7 +193,7 @@ namespace detail {
 /// A stack of up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed: only the thread that has the magazine writes; other threads read for statistics.
+    // Relaxed: only the magazine's thread writes; other threads read the count for statistics.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
@@ -242,7 +242,7 @@ struct Magazine {
 /// magazine is empty or full as well, the cache exchanges it in the depot, at most once per
 /// `magazineRounds` calls of a kind. (Bonwick and Adams, "Magazines and Vmem", 2001.)
 ///
-/// The pool and each thread with a cache are users of the core. The last user deletes the core.
+/// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
 template <class Traits>
 class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platform> {
     using Platform = typename Traits::Platform;
@@ -270,8 +270,8 @@ class PoolCore : public SharedRegistry<PoolCore<Traits>, typename Traits::Platfo
     };
 
 public:
-    /// The cache of a thread: two magazines and a spare block. A deallocation leaves its block as
-    /// the spare for the next allocation without counting, which saves a third of the time.
+    /// The cache of a thread: two magazines and a spare block. A deallocation keeps its block as
+    /// the spare for the next allocation, which saves a third of the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
         // Relaxed: only the thread of the cache writes; other threads read for statistics.
         Atomic<void*> spare{nullptr};
@@ -362,9 +362,9 @@ public:
         this->dropUser();
     }
 
-    // Blocks. The slot is null for a thread without a cache, which uses the depot directly.
+    // Blocks. A thread without a cache passes a null slot, and uses the depot directly.
 
-    /// Takes a block from the loaded magazine or the spare. Returns null if both are empty.
+    /// Takes a block from the loaded magazine or the spare. Returns null without blocks.
     static void* tryTake(Slot* slot) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;
@@ -377,7 +377,7 @@ public:
         return spare;
     }
 
-    /// Puts a block into the loaded magazine or the spare. Returns false if both are full.
+    /// Puts a block into the loaded magazine or the spare. Returns false if there is no room.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
@@ -444,7 +444,7 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // Enough magazines exist for all blocks and one more, so an empty one is available.
+            // An empty magazine is available, because there is one more than all blocks can fill.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -480,13 +480,13 @@ public:
 
 private:
     // Invariants: each magazine is in one cache, in `fulls_`, in `empties_`, or is `partial_`. The
-    // two stacks have at least one magazine more than all blocks fill (blocks / rounds), so an
-    // empty magazine exists whenever a full magazine enters the depot. All magazines in `fulls_`
-    // are full, so threads without a cache use the blocks of `partial_`.
+    // stacks `fulls_` and `empties_` have at least one magazine more than all blocks fill (blocks /
+    // rounds), so an empty magazine exists whenever a full magazine enters the depot. All magazines
+    // in `fulls_` are full. Threads without a cache take and return blocks of `partial_`.
     //
     // Edge E1: by lock_, uses of a block before its magazine enters the depot happen before later
-    // uses. Magazines need no further order: a magazine enters a cache under lock_, so a thread
-    // that reads it under lock_ for statistics sees complete values.
+    // uses. A magazine enters a thread's cache under lock_, so statistics() sees a complete
+    // magazine when it reads all caches under lock_.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);
@@ -588,7 +588,7 @@ private:
         return magazine;
     }
 
-    /// Calls then(guard) once the stacks have `extra` magazines more than the invariant requires.
+    /// Creates empty magazines until `extra` magazines are spare, and then calls then(guard).
     template <class Then>
     void withSpareMagazines(std::size_t extra, Then then) {
         for (;;) {
@@ -731,7 +731,7 @@ private:
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // The next members are written under both locks and read under one of the locks.
+    // The following members are written under both locks, and read under one of them.
     std::size_t blocks_ = 0;
     std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
     std::ptrdiff_t sorted_ = 0;

@@ -90,8 +90,8 @@ public:
         }
 
         /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
-        /// WritableBuffer is not empty and that `length` is at most capacity(). If violated,
-        /// release builds return an empty token, or a token for the whole buffer.
+        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds then
+        /// return an empty token or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -165,8 +165,8 @@ private:
     // Invariant: a buffer is in the free list, has one writer, or has as many holders as tokens.
     //
     // Edges:
-    //   E1 hand-over: the last holder releases the free list, which the next writer acquires.
-    //   E2 last: each reader releases `holders`, which the last holder acquires before E1.
+    //   E1 hand-over: the last holder frees a buffer with release; the next writer acquires it.
+    //   E2 last: each holder decrements `holders` with release; the last holder acquires.
 
     using Platform = typename Traits::Platform;
     template <class U>
@@ -221,8 +221,8 @@ struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<
     detail::FreeListNext<Platform> next{0};
 };
 
-/// The part of the pool that tokens use. The core lies in the allocation of the buffers, which
-/// remains if tokens outlive the pool.
+/// The part of a BufferPool that its tokens use. The Core lies in the memory of the buffers, which
+/// stays allocated if tokens outlive the pool.
 template <class Traits>
 class BasicBufferPool<Traits>::Core {
 public:

@@ -23,11 +23,11 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
 /// Shared objects have separate resources if a shared object hides its symbols, or if the program
-/// does not export its own symbols (-rdynamic). If so, create and delete objects in one shared
-/// object, and define a virtual destructor there. A block deleted in the wrong shared object ends
-/// the program, in release builds at the latest in trim().
+/// does not export its own symbols (-rdynamic). Each object is then created and deleted in one
+/// shared object, which defines a virtual destructor. A block deleted in the wrong shared object
+/// ends the program, in release builds at the latest in trim().
 ///
-/// Errors: as for `new`: std::bad_alloc, or null for the nothrow forms.
+/// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>
 class Pooled {
 public:
@@ -57,7 +57,7 @@ public:
         }
     }
 
-    // Over-aligned and placement forms, which the class's own operator new would hide.
+    // The over-aligned and placement forms, because the class's operator new hides the global ones.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }
@@ -102,7 +102,7 @@ private:
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        // Null if memory for the pools is missing.
+        // Null if creating the PoolResource failed.
         PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;

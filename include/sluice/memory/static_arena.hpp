@@ -128,7 +128,7 @@ private:
                       "StaticArena: T needs a stricter alignment than the arena's Align");
     }
 
-    /// The index of the first occupied place among `count` places from `first`, or `count`.
+    /// The number of free places from `first` up to the next occupied place, at most `count`.
     std::size_t takenIn(std::size_t first, std::size_t count) const noexcept {
         std::size_t free = 0;
         while (free != count && !taken_[first + free]) {
@@ -146,7 +146,7 @@ private:
 
     template <class T, class... Args>
     ArenaPtr<T> build(std::size_t first, Args&&... args) {
-        /// Frees the place if the constructor of T throws.
+        /// Frees the object's place in the arena if T's constructor throws.
         struct Guard {
             ~Guard() {
                 if (address != nullptr) {

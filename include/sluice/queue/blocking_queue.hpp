@@ -37,7 +37,7 @@ inline constexpr bool hasManyConsumers<Queue, std::void_t<decltype(Queue::manyCo
 template <class Queue>
 inline constexpr bool hasHeldLanes = hasProducers<Queue> && hasManyConsumers<Queue>;
 
-/// True if a push may drop messages, and dropping may drain a closed queue.
+/// True if a push may drop messages, so that a push may drain a closed queue.
 template <class Queue, class = void>
 inline constexpr bool hasDrops = false;
 template <class Queue>
@@ -55,7 +55,7 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The limit of waits without a time limit.
+/// The limit type of functions that wait without a time limit.
 struct Forever {};
 
 /// The push functions of a BlockingQueue and of its producer handles. A refused push leaves its
@@ -118,21 +118,21 @@ private:
 ///     queue.consume([](const Reading& reading) { ... });  // the consumer; waits while it is empty
 ///     queue.close();
 ///
-/// Thread safety: as for the wrapped queue. Any thread except the consumer may call drain(). A
-/// handler may call tryPush() on its own queue, but a push() in a handler may wait for itself. The
-/// queue must outlive all calls on it. A producer handle may outlive the queue, but not push then.
+/// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
+/// call tryPush() on its own queue, but a push() in a handler may wait for itself. No call may
+/// outlast the queue. A producer handle may outlive its queue, but must not push afterwards.
 ///
-/// Errors: exceptions of constructors and handlers propagate, after the other side was notified. If
-/// moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. Lanes and
-/// MpmcRing require messages with a noexcept move for these functions.
+/// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
+/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. Lanes
+/// and MpmcRing require messages with a noexcept move for these functions.
 ///
-/// Performance: a push or poll that does not wait notifies the other side. A notification costs a
-/// load and a light fence if no thread sleeps. Each message wakes one consumer. Each freed slot
-/// wakes one producer before the next handler runs, or all producers if each has its own lane.
+/// Performance: each push notifies a consumer, and each poll notifies a producer. A notification
+/// costs a load and a light fence if no thread sleeps. Each message wakes one consumer. Each freed
+/// slot wakes one producer before the next handler runs, or all producers if each has its own lane.
 ///
-/// `Wait` is the wait strategy of both sides. `Pacing` pauses after a consume call, and in a
-/// producer that finds the queue full. All threads share one Pacing, so its functions are const.
-/// pop() takes single messages and never pauses.
+/// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses after a consume call,
+/// and in a producer that finds the queue full. All threads share one Pacing, so its functions are
+/// const. pop() takes single messages and never pauses.
 template <class Queue, class Wait = Park, class Pacing = BatchPacing>
 class BlockingQueue : public detail::BlockingPushes<BlockingQueue<Queue, Wait, Pacing>,
                                                     typename Queue::value_type> {
@@ -144,7 +144,7 @@ public:
 
     BlockingQueue() = default;
 
-    /// For queues with a capacity or a limit. The wrapped queue receives the arguments.
+    /// For queues with a capacity or a limit. `Queue` is constructed from the arguments.
     template <class... Args>
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
@@ -201,8 +201,8 @@ public:
     }
 
     /// Like consume(), but first waits until the queue holds `minimum` messages, or `atMost` has
-    /// passed since the first message, or the queue is closed. Only the first and the last message
-    /// of the minimum wake the consumer. For SpscRing, MpscRing and SegmentQueue. Calls
+    /// passed since the first message, or the queue is closed. Only the first message and the one
+    /// that completes the minimum wake the consumer. For SpscRing, MpscRing and SegmentQueue. Calls
     /// setupError() if the minimum is 0 or above `max` or the capacity, or `atMost` is negative.
     template <class Rep, class Period, class Handler>
     std::size_t consumeBatch(std::size_t minimum, std::chrono::duration<Rep, Period> atMost,
@@ -220,7 +220,7 @@ public:
             return [this, count] { return sizeApprox() >= count || isClosed(); };
         };
         notEmpty_.wait(has(1));
-        // Relaxed: E1 of the wait strategy orders awaited_; see notifyNotEmpty().
+        // Relaxed: the wait strategy's edge E1 orders awaited_; see notifyNotEmpty().
         awaited_.store(minimum, std::memory_order_relaxed);
         const auto deadline = deadlineAfter<Clock>(atMost);
         (void)notEmpty_.waitUntil(has(minimum), deadline);
@@ -228,7 +228,7 @@ public:
         std::size_t count = 0;
         const auto take = [&] { return queue_.consume(notifying(handler), max - count); };
         count = pollWithin(Forever(), take);
-        // The count included messages that were still being pushed, so the consumer polls again.
+        // Polls again, because sizeApprox() also counts messages that are still being pushed.
         for (auto now = Clock::now(); count < minimum && !isClosed() && now < deadline;
              now = Clock::now()) {
             count += pollWithin(deadline - now, take);
@@ -285,10 +285,10 @@ private:
     friend class detail::BlockingPushes;
     using Forever = detail::Forever;
 
-    // Invariant: every change that can end a wait is followed by a notification of the waiting
-    // side. Messages and slots become available out of order, so a woken thread may find nothing,
-    // and a single change may suffice for two threads. A thread that waited and leaves a message or
-    // a free slot wakes another thread.
+    // Invariant: each change that can end a wait is followed by a notification of the waiting
+    // threads. Messages and slots become available out of order, so a woken thread may find
+    // nothing, and one change may serve two threads. A thread that waited and leaves a message or a
+    // free slot wakes another thread.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -296,7 +296,7 @@ private:
     }
     template <class Ready, class Rep, class Period>
     void wait(Wait& side, const Ready& ready, std::chrono::duration<Rep, Period> atMost) {
-        // Without time left, a consumer's wait still arms the descriptor of an EventFdWait.
+        // Even without time left, a consumer's wait arms the descriptor of an EventFdWait.
         if (&side == &notEmpty_ || atMost > atMost.zero()) {
             (void)side.waitUntil(ready, deadlineAfter<Clock>(atMost));
         }
@@ -310,9 +310,9 @@ private:
     /// Wakes a consumer. A consumer in consumeBatch() is only woken for a complete batch.
     ///
     /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
-    /// producer commits, runs a light fence, and reads the announcement, the size and awaited_.
-    /// Either the consumer sees the message, or the producer sees the newest awaited_. The producer
-    /// of the batch's last position sees at least the batch size.
+    /// producer commits a message, runs a light fence, and reads the announcement, size and
+    /// awaited_. Either the consumer sees the message, or the producer sees the newest awaited_.
+    /// The producer that completes the batch sees at least the batch size.
     void notifyNotEmpty() noexcept {
         if constexpr (countsBatches) {
             notifyOneOf(notEmpty_, [this] {
@@ -347,7 +347,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // Checked after the notification's fence, so that a later close() sees the drop.
+                // Read after the notification's fence, so that a later close() sees the drop.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -375,7 +375,7 @@ private:
             unsigned pauses = 0;
             // A refused push leaves its arguments unchanged, so the arguments can be pushed again.
             const auto retry = [&] {
-                // Pauses are useless if the consumer is slow.
+                // More pauses are useless, because the consumer is slow.
                 if (pauses < maxPauses) {
                     pacing_.full();
                     ++pauses;
@@ -394,7 +394,7 @@ private:
     // ---- Consumer
 
     /// Notifies a producer and drain(), even if the call throws. Notifies all consumers if the
-    /// queue is drained, or one if the released lane has more messages.
+    /// queue is drained, or one consumer if a released lane has messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -414,7 +414,7 @@ private:
         }
     };
 
-    /// Wraps the handler to notify a producer of the slot that the previous message has freed.
+    /// Wraps `handler` to first notify a producer of the previous message's freed slot.
     template <class Handler>
     auto notifying(Handler& handler) noexcept {
         return [this, &handler, isFirst = true](value_type& message) mutable {
@@ -433,7 +433,7 @@ private:
         return end.count;
     }
 
-    /// Polls until a message was taken, the queue is drained, or the limit has passed.
+    /// Polls until a message is taken, the queue is drained, or the time limit has passed.
     template <class Limit, class Take>
     std::size_t pollWithin(Limit limit, const Take& take) {
         std::size_t count = poll(take);

@@ -113,22 +113,22 @@ public:
 
     /// Returns true if update() would find a newer value. Only a hint outside the reader thread.
     [[nodiscard]] bool hasNew() const noexcept {
-        // Relaxed: only the reader takes values, and update() acquires them.
+        // Relaxed: only the reader takes values, and update() loads newest_ with acquire.
         return isNew(newest_.load(std::memory_order_relaxed));
     }
 
 private:
     // Origin: the triple buffer of graphics, with a stack of free slots for several writers.
     //
-    // Invariant: each slot is in the free stack, with a writer, named by newest_, or held by the
-    // reader. newest_ names exactly one slot, and the reader holds exactly one slot. The remaining
-    // `Writers` slots are in the stack or with writers.
+    // Invariant: each slot is in free_, with a writer, named by newest_, or held by the reader.
+    // newest_ names exactly one slot, and the reader holds exactly one slot. The other `Writers`
+    // slots are in free_ or with writers.
     //
     // Happens-before edges; tests/model/latest_model_test.cpp weakens each order in turn:
-    //   E1 publish: set() writes a value and releases newest_; the reader or another writer
-    //     acquires it.
-    //   E2 reuse: the reader destroys a value and releases newest_; a writer acquires it and passes
-    //     the slot on through E1 of SlotStack.
+    //   E1 publish: set() writes a value and exchanges newest_ with release; update() or the next
+    //     set() acquires newest_.
+    //   E2 reuse: the reader destroys a value and exchanges newest_ with release; a writer acquires
+    //     it and passes the slot to other writers through E1 of SlotStack.
     // docs/algorithms/latest.md has the proof.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
@@ -160,7 +160,7 @@ private:
         }
     }
 
-    // Modified by writers and the reader.
+    // newest_ is modified by writers and the reader.
     alignas(line) alignas(Atomic<Word>) Atomic<Word> newest_{0};
 
     // Written by writers.

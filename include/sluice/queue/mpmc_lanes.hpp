@@ -28,13 +28,12 @@ namespace sluice {
 ///
 /// Thread safety: as for MpscLanes, except that any thread may consume. A handler may consume from
 /// the other lanes. A consumer preempted in a handler blocks its lane: the producer's messages
-/// wait, and its pushes may return `full`. A consumer preempted while choosing a lane blocks
-/// others.
+/// wait, and its pushes may return `full`. A consumer preempted in its search blocks others.
 ///
 /// Errors: as for MpscLanes. A throwing handler leaves the rest of its batch in the lane.
 ///
-/// Performance: a push costs the same as in MpscLanes. Each consume call takes one atomic
-/// read-modify-write, which locks the list of lanes during the search.
+/// Performance: a push costs the same as in MpscLanes. Each consume() takes one atomic
+/// read-modify-write, to lock the list of lanes during its search.
 template <class T, class Traits = QueueTraits>
 class MpmcLanes : private MpscLanes<T, Traits> {
     using Lanes = MpscLanes<T, Traits>;
@@ -88,7 +87,8 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: a consumer that releases a lane also calls hasArrival().
+            // Relaxed: if isHeld is outdated, the consumer that releases the lane calls
+            // hasArrival() itself.
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -107,21 +107,21 @@ public:
     using Lanes::sizeApprox;
 
 private:
-    // Invariants: those of MpscLanes, but consumers read and write link_ and the links only under
-    // the lock. A consumer uses a lane's ring only while holding the lane. Consumers take lanes
-    // under the lock, and remove only lanes that no consumer holds.
+    // Invariants: as for MpscLanes, but consumers read and write link_ and the lanes' links only
+    // under the lock. A consumer uses a lane's ring only while holding the lane. Consumers take
+    // lanes under the lock, and remove only lanes that no consumer holds.
     //
     // Happens-before edges: those of MpscLanes, and
-    //   E7 hold: a consumer handles a batch and releases isHeld; the lane's next consumer acquires
-    //     isHeld and takes over the consumer's role of the ring.
+    //   E7 hold: a consumer handles a batch and clears isHeld with release; the lane's next
+    //     consumer acquires isHeld and becomes the ring's consumer.
     //
-    // Wake-ups: a consumer may go to sleep because every lane is empty or held, although a held
-    // lane has a message whose wake-up is used up. A consumer that has released a lane therefore
-    // calls hasArrival(), and wakes another consumer if the result is true. The lock orders
-    // hasArrival() and the sleeper's last search, so the wake-up is not lost. If hasArrival() was
-    // first, the search found the lane released. If the search was first, hasArrival() sees the
-    // message, and its caller sees that the sleeper has announced itself. A push after the search
-    // wakes the sleeper.
+    // Wake-ups: a consumer that finds all lanes empty or held goes to sleep, although a held lane
+    // may have a message whose notification is used up. A consumer that has released a lane
+    // therefore calls hasArrival(), and wakes another consumer if the result is true. The lock
+    // orders hasArrival() and the sleeping consumer's last search. If hasArrival() was first, that
+    // search found the lane released. If the search was first, hasArrival() sees the message, and
+    // its caller sees that the sleeping consumer has announced itself. A push after the search
+    // wakes the sleeping consumer.
     //
     // tests/model/mpmc_lanes_model_test.cpp weakens the order of E7, and BlockingQueue's call.
 
@@ -132,8 +132,8 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Holds the next free lane with messages, if any. Removes visited lanes that are empty and
-    /// whose producers have gone.
+    /// Holds the next free lane with messages, if any. hold() removes visited lanes that are empty
+    /// and whose producers have gone.
     Lane* hold() noexcept {
         Lane* held = nullptr;
         Lane* removed = nullptr;  // freed after the lock: the memory resource is the user's

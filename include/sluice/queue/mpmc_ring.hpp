@@ -111,7 +111,7 @@ public:
             }
             for (std::size_t i = 0; i < run; ++i, head = Positions::next(head)) {
                 Slot& slot = slots_.at(head);
-                // Relaxed: readySlots() has acquired the sequence; no other thread may change it.
+                // Relaxed: readySlots() has acquired this sequence; no other thread changes it.
                 if (slot.sequence.load(std::memory_order_relaxed) == Slot::filled(head)) {
                     *to = std::move(slot.cell.get());
                     ++to;
@@ -135,8 +135,8 @@ public:
 
     /// Returns true if consume() would find a message or a skipped slot before other consumers do.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed: consume() acquires. A consumer that passes a skipped slot between the two loads,
-        // and takes no message, wakes the waiting threads.
+        // Relaxed: consume() acquires. A consumer that only passes a skipped slot between these two
+        // loads wakes the waiting threads.
         const Index position = head();
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
@@ -189,19 +189,20 @@ private:
     //   Each position p < head belongs to one consumer, which alone reads the message and then
     //     writes the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
     //   A producer claims position p only after sequence(p - capacity) is freed(p - capacity).
-    //     Claims are made in order, so all positions up to p - capacity are free, including the
-    //     last in p's slot.
+    //     Producers claim positions in order, so all slots up to p - capacity are then free.
     //
     // Happens-before edges; tests/model/mpmc_ring_model_test.cpp weakens each order in turn:
     //   E1 publish: a push writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
-    //     through E4 if another producer read the sequence.
-    //   E3 close: the closed mark is a bit of tail_, so close() is ordered with each claim.
-    //   E4 order: a push's claim releases tail_; the next acquires it and sees the same free slots.
-    //   E5 passed: a consumer releases passed_ after its handlers; a thread that counts their
-    //     messages as removed acquires passed_.
-    //   E6 order: each consumer's claim releases head_, and the next consumer acquires head_. The
-    //     next consumer sees all messages that the previous consumer saw.
+    //     directly or through E4.
+    //   E3 close: the closed mark is a bit of tail_, which orders each push before or after
+    //     close().
+    //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
+    //     the same free slots.
+    //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
+    //     the message as removed acquires passed_.
+    //   E6 order: a consumer claims a message with release on head_; the next consumer acquires
+    //     head_ and sees all messages that the previous consumer saw.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -218,7 +219,7 @@ private:
         }
     };
 
-    /// The sequence of a freed slot: the slot's next position.
+    /// The sequence of a freed slot, which is the slot's next position.
     [[nodiscard]] Index freed(Index p) const noexcept {
         return Positions::advance(p, slots_.count());
     }
@@ -264,7 +265,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirst) {
-                    // Prefetches the slot's last line, to save a cache miss for the next message.
+                    // Prefetches the slot's last cache line, to save a miss for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;
@@ -275,7 +276,7 @@ private:
 
     Atomic<Index> tail_{firstPosition};  // next position to push, marked once closed
 
-    // Written by consumers: the next position to take, and the number of consumed positions.
+    // Written by consumers: head_ is the next position to take, passed_ counts consumed positions.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> head_{firstPosition};
     Atomic<Index> passed_{firstPosition};
 

@@ -128,7 +128,7 @@ public:
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Limited, because a fast producer could otherwise keep the call from returning.
+        // `limit` counts now, because a fast producer could keep the call from returning.
         const std::size_t limit = std::min(max, removeAbandonedAndCount());
         std::size_t count = 0;
         while (count < limit) {
@@ -200,14 +200,14 @@ private:
     // Invariants: the list holds every lane that has a producer or messages. Producers append
     // lanes, and the consumer removes lanes, under the lock. Only the consumer reads links without
     // the lock, because no other thread changes or frees lanes that it has reached. A lane has two
-    // owners, its producer and the queue; the second to leave frees the lane.
+    // owners, its producer and the queue; the last owner frees the lane.
     //
     // Happens-before edges of MpscLanes, beside those of each SpscRing;
     // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn:
-    //   E3 close: close() closes all lanes and releases closed_; isDrained() acquires closed_ and
-    //     runs a heavy fence for all lanes.
-    //   E5 list: producer() builds a lane and releases the link; the consumer acquires the link.
-    //   E6 unref: an owner releases `owners` after its last use; the second one acquires it.
+    //   E3 close: close() closes all lanes and sets closed_ with release; isDrained() acquires
+    //     closed_ and runs a heavy fence for all lanes.
+    //   E5 list: producer() constructs a lane, and links it with release; the consumer acquires.
+    //   E6 unref: a lane's first owner sets its bit of `owners` with release; the second acquires.
 
     friend class MpmcLanes<T, Traits>;
 
@@ -235,7 +235,7 @@ private:
         return first_.load(std::memory_order_relaxed);  // written under the lock
     }
 
-    /// The next lane to visit. May be null if a producer is registering.
+    /// The next lane to visit. May be null while a producer registers its lane.
     [[nodiscard]] Lane* current() noexcept {
         Lane* lane = link_->load(std::memory_order_acquire);  // E5 list
         if (lane == nullptr) {
@@ -245,7 +245,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Out of line, so that a poll saves no registers for it.
+    /// Removes the current lane. Out of line, because a poll needs the registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
@@ -311,8 +311,8 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of a producer. close() and the destructor give up the lane; pushed messages are still
-/// delivered.
+/// The handle of a producer. The destructor, like close(), gives up the lane. Pushed messages are
+/// still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:
@@ -353,7 +353,7 @@ public:
         }
     }
 
-    /// Returns true while the handle has a lane. Closing the queue does not change isOpen().
+    /// Returns true while the handle has a lane. Closing the queue does not close the handle.
     [[nodiscard]] bool isOpen() const noexcept { return lane_ != nullptr; }
 
 private:
@@ -380,7 +380,7 @@ struct MpscLanes<T, Traits>::Lane {
         return lane;
     }
 
-    /// Ends the ownership of a side. The second side to end its ownership frees the lane.
+    /// Ends the ownership of the producer or the queue. The last of the two owners frees the lane.
     static void unref(Lane& lane, unsigned char side) noexcept {
         if (lane.owners.fetch_or(side, std::memory_order_acq_rel) != 0) {  // E6 unref
             std::pmr::memory_resource* const memory = lane.memory;

@@ -132,7 +132,7 @@ public:
                 const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // Prefetches the slot's last line, to save a cache miss for the next message.
+                    // Prefetches the slot's last cache line, to save a miss for the next message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -173,8 +173,10 @@ private:
     //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
-    //   E3 close: the closed mark is a bit of tail_, so close() is ordered with each claim.
-    //   E4 order: a claim releases tail_; the next claim acquires it and sees the same free slots.
+    //   E3 close: the closed mark is a bit of tail_, which orders each push before or after
+    //     close().
+    //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
+    //     the same free slots.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {
@@ -202,7 +204,7 @@ private:
     // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // The store may overwrite a newer value, which only makes the next push reread head_.
+        // This store may overwrite a newer value; the next push then only rereads head_.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;

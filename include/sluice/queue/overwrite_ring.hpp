@@ -42,8 +42,8 @@ struct OverwriteRingTraits : QueueTraits {
 ///
 /// Errors: as for MpmcRing. The push that drops a message runs the message's destructor.
 ///
-/// Performance: a push takes three read-modify-writes, or none with a single producer. Dropping or
-/// consuming a message takes three. Memory is as for an MpscRing with one more slot.
+/// Performance: a push takes three read-modify-writes, but none with a single producer. Dropping or
+/// consuming a message takes three read-modify-writes. Memory is that of an MpscRing plus a slot.
 template <class T, std::size_t Capacity, class Traits = OverwriteRingTraits>
 class OverwriteRing {
     using Platform = typename Traits::Platform;
@@ -98,8 +98,8 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. Returns `ok` or `closed`. Nested pushes from constructors never
-    /// return if they occupy all slots, at least four.
+    /// Constructs a T in its slot. Returns `ok` or `closed`. A push never returns if constructors
+    /// that wait for it occupy all slots (at least four).
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
@@ -183,9 +183,9 @@ public:
 
     /// The approximate number of messages, also in pushes or handlers; at most capacity().
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
-        // The counts are read before the tail, so concurrent pushes only enlarge the difference.
+        // The counts are loaded before tail_, so concurrent pushes only enlarge the difference.
         const Index done = this->done();
-        // Relaxed: E4 has made the claims of all counted positions visible.
+        // Relaxed: edge E4 has made the pushes of all counted positions visible.
         const Index tail = Positions::unmarked(tail_.load(std::memory_order_relaxed));
         return std::min(Positions::distance(done, tail), capacity());
     }
@@ -199,19 +199,19 @@ private:
     // decided: taken, dropped or skipped. Position p is also decided in the states empty and busy.
     //
     // Invariants, on unbounded positions:
-    //   p never decreases, and a decided position stays decided. At most one thread is inside a
-    //     slot; other threads only raise p. The owner of a position enters its slot, or skips the
-    //     position if a thread is inside or later pushes have decided it. The owner decides the
-    //     position `capacity` earlier before publishing or skipping its own, because the ring may
-    //     then be drained and destroyed.
+    //   A slot's p never decreases, and a decided position stays decided. At most one thread is
+    //     inside a slot; other threads only raise the slot's p. The owner of a position enters its
+    //     slot, or skips the position if a thread is inside or later pushes have decided it. The
+    //     owner decides the position `capacity` earlier before publishing or skipping its own,
+    //     because the ring may then be drained and destroyed.
     //   Each position is counted once: in taken_, dropped_ or skipped_. head_ <= tail_ is a hint.
-    //   With one producer, no other thread changes an empty slot, so `filling` is not needed.
+    //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
     // Happens-before edges; tests/model/overwrite_ring_model_test.cpp weakens each order in turn:
     //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
-    //   E3 close: a mark of the tail for many producers; as in SpscRing for one producer.
-    //   E4 done: a thread handles or drops a message and releases a count; done() acquires it.
+    //   E3 close: the closed mark is a bit of tail_ for many producers; as in SpscRing for one.
+    //   E4 done: a thread handles or drops a message and counts it with release; done() acquires.
     //   E5 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E6 order: each consumer's claim releases head_ and the sequence; the next consumer acquires
     //     them and sees all messages that the previous consumer saw.
@@ -269,7 +269,7 @@ private:
             }
             return false;
         } else {
-            // Relaxed: the fences of E3 order the store of the mark before the load.
+            // Relaxed: the fences of E3 order the store of tail_ before the load of closed_.
             tail_.store(position | Positions::mark, std::memory_order_relaxed);
             Platform::Fence::light();  // E3 close
             const bool isOpen = !closed_.load(std::memory_order_relaxed);
@@ -281,7 +281,7 @@ private:
     }
 
     /// Decides position `p` by dropping its message, if any. The owner of `p` also enters the slot,
-    /// and drops an earlier message. Returns true if no thread was inside.
+    /// and drops an earlier message. Returns true if no thread was inside the slot.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -295,7 +295,7 @@ private:
                 return true;
             }
             const State next = isOwner && isFree ? filling : state == empty ? empty : busy;
-            // Relaxed: the load has acquired, and is repeated after a failure.
+            // Relaxed: the acquire load of the sequence is repeated after a failure.
             if (slot.sequence.compare_exchange_weak(seen, with(p, next), std::memory_order_relaxed,
                                                     std::memory_order_relaxed)) {
                 if (state == filled) {
@@ -348,7 +348,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty. Other threads may have raised the slot's position.
+    /// Makes a busy slot empty. Other threads may have raised its position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }
@@ -392,7 +392,7 @@ private:
                                   skipped_.load(std::memory_order_acquire));  // E4 done
     }
 
-    // Read by all threads and written once; used only with one producer.
+    // closed_ and drained_ are written once; closed_ is only used with a single producer.
     Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 

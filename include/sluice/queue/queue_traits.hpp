@@ -21,7 +21,7 @@ using IfConverts =
                          !std::is_same_v<std::remove_cv_t<std::remove_reference_t<U>>, T>,
                      int>;
 
-/// The number of elements of [begin, end), which tryPushAll() then visits again.
+/// The number of elements of [begin, end). tryPushAll() passes over the elements twice.
 template <class Iterator>
 std::size_t elementsIn(Iterator begin, Iterator end) {
     using Category = typename std::iterator_traits<Iterator>::iterator_category;
@@ -45,10 +45,10 @@ struct QueueTraits {
     /// bits, a position repeats after a lap of 2^(n-1) messages; 64 bits never wrap in practice. A
     /// thread preempted for a whole lap would overwrite a message: in an MpscRing in the middle of
     /// a push, for about a lap (plus or minus the capacity); in an MpmcRing between its load and
-    /// its compare-exchange, for exactly a lap. Use 8 and 16 bits only in tests of the wrap.
+    /// its compare-exchange, for exactly a lap. Use 8 and 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 
-    /// The first position, an even number. Tests start just below the wrap.
+    /// The first position, an even number. Tests of the wrap-around set a high position.
     static constexpr std::uint64_t firstPosition = 0;
 
     /// The distance in bytes between data written by different threads.

@@ -36,8 +36,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
-/// blocks the other producers. A producer preempted in a constructor blocks delivery of later
-/// messages.
+/// blocks the other producers. A producer preempted in a constructor of T delays later messages.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until the consumer skips the slot.
 /// If the memory resource throws, the queue is unchanged. The limit is exact, and counts messages
@@ -138,7 +137,7 @@ public:
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
-        // Relaxed: only this thread writes head_. Acquire: all segments below tail_ are linked.
+        // Relaxed: only this thread writes head_. Acquire: all segments before tail_ are linked.
         Index head = head_.load(std::memory_order_relaxed);
         std::size_t positions = Positions::distance(head, tail_.load(std::memory_order_acquire));
         std::size_t count = 0;
@@ -206,7 +205,7 @@ private:
     // Invariants, on unbounded positions:
     //   head <= tail; with a limit, tail <= head + limit.
     //   Each position below tail belongs to one push, which alone writes its slot.
-    //   The chain of segments in use holds exactly the positions from head to tail.
+    //   The linked segments in use hold exactly the positions from head to tail.
     //   A segment is reused only after the consumer has moved to the next segment, so the last
     //     segment is never reused.
     //   The number of segments is at most that of the largest backlog, plus one, plus one for each
@@ -216,7 +215,7 @@ private:
     //   E1 publish: a push writes a message and releases the state; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and recycles its segment under the lock; a
     //     producer claims the slot under the lock.
-    //   E3 close: closed_ is written and read under the lock.
+    //   E3 close: close() writes and tryPush() reads closed_ under the lock.
     //   E4 link: a producer sets up a segment and releases `next`; the consumer acquires `next`.
 
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
@@ -235,7 +234,7 @@ private:
         ~PublishGuard() { word.store(state, std::memory_order_release); }  // E1 publish
     };
 
-    /// Destroys the message, if any, and passes its slot, even if the handler throws.
+    /// Destroys the message, if any, and advances to the next slot, even if the handler throws.
     struct ReleaseGuard {
         SegmentQueue& queue;
         Index next;
@@ -283,7 +282,7 @@ private:
 
     bool hasRoom(const Guard& /*guard*/, Index tail) noexcept {
         if (Positions::distance(cachedHead_, tail) >= limit_) {
-            // Relaxed: only the number matters, because E2 orders the reuse of slots.
+            // Relaxed: only the value of head_ matters, because E2 orders the reuse of slots.
             cachedHead_ = head_.load(std::memory_order_relaxed);
         }
         return Positions::distance(cachedHead_, tail) < limit_;
@@ -331,7 +330,7 @@ private:
         Segment::destroy(segment, memory_);
     }
 
-    // The next members are written under the lock.
+    // The following members are written under lock_.
     alignas(Traits::cacheLineSize) alignas(Lock) mutable Lock lock_;
     Atomic<bool> closed_{false};
     Atomic<Index> tail_{firstPosition};
@@ -352,13 +351,13 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// The segment's filled() or skipped(), written by the producer. Other values are outdated.
+    /// filled() or skipped() of the slot's segment, written by the producer; otherwise outdated.
     Atomic<unsigned char> state;
     Cell cell;
 };
 
-/// A block of slots. Each reuse of a segment starts another lap. A bit distinguishes a slot's state
-/// of this lap from the previous lap, so a reuse clears no states.
+/// A block of slots. Each reuse of a segment starts another lap. A bit of each slot's state tells
+/// the segment's laps apart, so a reuse need not clear the states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

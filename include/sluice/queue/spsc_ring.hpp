@@ -318,16 +318,16 @@ private:
     // al., "A lock-free, cache-efficient multi-core synchronization mechanism" (2009).
     //
     // Invariants, on unbounded positions:
-    //   head <= cachedTail <= tail <= limit <= head + capacity. Slots of [head, tail) hold
+    //   head <= cachedTail <= tail <= limit <= head + capacity. The slots of [head, tail) hold
     //     messages. Between two pushes announced == tail. A push sets announced to tail + 1 before
-    //     reading `closed`, and back to tail if the push is refused.
+    //     it reads closed_; a refused push sets announced back to tail.
     //
     // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
     //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
     //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
-    //     isDrained() sees it.
+    //     isDrained() sees the push.
     //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E5 give up: a push that is refused, throws or drops its reservation releases announced_.
     //     isDrained() acquires announced_ before it returns true, and the ring may be destroyed.
@@ -391,7 +391,7 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes into free slots. Returns their number, or 0 if closed.
+    /// Announces up to `max` pushes into free slots. Returns their number, 0 if the ring is closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -400,7 +400,7 @@ private:
         return announce(tail, count) ? count : 0;
     }
 
-    /// Announces `count` pushes. Cancels the announcement and returns false if closed.
+    /// Announces `count` pushes. Returns false if the ring is closed.
     bool announce(Index tail, std::size_t count) noexcept {
         // Relaxed: see tryEmplace().
         announced_.store(Positions::advance(tail, count), std::memory_order_relaxed);
@@ -426,7 +426,7 @@ private:
         return {Span<T>{first, count - wrapped}, Span<T>{begin, wrapped}};
     }
 
-    /// Returns true if a slot is known to be free. Also prefetches a later free slot.
+    /// Returns true if the producer knows a free slot. Also prefetches a later free slot.
     bool isKnownFree(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -454,7 +454,7 @@ private:
         const ReleaseGuard guard{*this, slots_.at(head), head};
     }
 
-    /// isDrained() of a closed ring, called after a heavy fence, which may serve several rings.
+    /// isDrained() without the heavy fence, which the caller may run once for several rings.
     bool isDrainedAfterFence() const noexcept {
         if (drained_.load(std::memory_order_acquire)) {  // E4 end
             return true;
@@ -464,20 +464,20 @@ private:
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // The result is kept, because a later push changes announced_ before it is refused.
+            // Kept in drained_, because a later push changes announced_ before it is refused.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;
     }
 
-    // Read by both sides, written once.
+    // closed_ and drained_ are read by both sides and written once.
     alignas(line) alignas(Atomic<bool>) Atomic<bool> closed_{false};
     mutable Atomic<bool> drained_{false};
 
-    // Written by the producer, read by the consumer.
+    // tail_ is written by the producer and read by the consumer.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> tail_{firstPosition};
 
-    // The producer reads its position here, because the consumer often takes tail_'s cache line.
+    // The producer reads announced_ instead of tail_, whose cache line the consumer often takes.
     alignas(line) alignas(Atomic<Index>) Atomic<Index> announced_{firstPosition};
     Index limit_{firstPosition};  // the first position not known to be free
     RoleCheck producerRole_;

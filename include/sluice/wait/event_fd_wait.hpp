@@ -111,17 +111,16 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Armings are numbered, so a late notifier ends no newer
-    // arming.
+    // the waiter has ended the arming. Each arming has a number, so that a late notifier ends no
+    // newer arming.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
     //     condition; a notifier writes the condition, calls light() and reads arming_. Either the
-    //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
-    //   E2 cleared: the kernel orders a notifier's write before the waiter's clearing read of it,
-    //     so the waiter's next check sees the change.
-    //   E3 descriptor: the waiter opens the descriptor and releases arming_; the notifier acquires
-    //     it.
+    //     waiter sees the condition, or the notifier sees the arming and writes to the descriptor.
+    //   E2 cleared: the kernel orders a notifier's write() before the waiter's read() of the
+    //     eventfd, so the waiter's next check sees the change.
+    //   E3 descriptor: the waiter opens the descriptor and releases arming_; a notifier acquires.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
@@ -141,7 +140,7 @@ private:
     static bool isArmed(std::uint32_t arming) noexcept { return (arming & 1U) != 0; }
 
     void signalIfArmed() noexcept {
-        // Relaxed: E1's fences order this load after the write of the condition.
+        // Relaxed: the fences of edge E1 order this load after the write of the condition.
         if (SLUICE_UNLIKELY(isArmed(arming_.load(std::memory_order_relaxed)))) {
             signal();
         }
@@ -150,7 +149,7 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // The write is first, so that other notifiers also write if this thread is preempted.
+            // Writes to the descriptor first, so that others write too if this thread is preempted.
             descriptor_.signal();  // E2 cleared
             // Relaxed: the kernel provides E2. The exchange only avoids further writes.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
@@ -159,7 +158,7 @@ private:
     }
 
     BasicPark<Platform, Parker> park_;
-    // Counts the beginnings and ends of armings; odd while armed.
+    // The number of times that the descriptor was armed and disarmed; odd while armed.
     typename Platform::template Atomic<std::uint32_t> arming_{0};
     Descriptor descriptor_;
 };

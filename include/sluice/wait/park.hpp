@@ -28,12 +28,12 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     if (!(atMost > atMost.zero())) {
         return now;
     }
-    // Compared in floating point, because the longest durations overflow the clock's integers.
+    // Durations are compared in floating point, because the longest overflow the clock's integers.
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // If `now` is before the epoch, `last - now` would overflow. The factor keeps the rounded sum
-    // within the clock's range.
+    // If `now` is before the epoch, `last - now` would overflow. The factor 0.999999 keeps rounded
+    // sums within the clock's range.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -46,11 +46,11 @@ typename Clock::time_point deadlineAfter(std::chrono::duration<Rep, Period> atMo
 
 namespace detail {
 
-// A parker lets a thread sleep until the high half of a Park's word changes. park(word,
+// A parker lets a thread sleep until the high half of a Park's atomic word changes. park(word,
 // stillWaiting, atMost) sleeps only if stillWaiting(value) is true for the word's value, and may
-// return at any time. To end the sleep, another thread changes the high half so that
-// stillWaiting(value) becomes false, and calls unparkAll(word) or unparkOne(word). Park limits a
-// sleep to a day, because kernels and standard libraries overflow on very long sleeps.
+// return at any time. A notifier changes the high half so that stillWaiting(value) is false, and
+// then calls unparkAll(word) or unparkOne(word). Park limits a sleep to a day, because kernels and
+// standard libraries overflow on very long sleeps.
 
 #if defined(__linux__)
 
@@ -247,30 +247,30 @@ private:
     //
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
     // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
-    // notifyAll() begins an epoch without waiters and permits. While isWaking(state), one notifier
-    // of the epoch has yet to call the kernel; another notifier then begins a new epoch and wakes
-    // all waiters. isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has
-    // followed the last moment without waiters. The epoch wraps, so exactly 2^20 calls of
-    // notifyAll() between announce() and a waiter's first load of the epoch would go unnoticed.
+    // notifyAll() begins an epoch without waiters and permits. While isWaking(state), a notifier
+    // has yet to call the kernel, and any other notifier begins a new epoch and wakes all waiters.
+    // isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the last
+    // moment without waiters. The epoch wraps, so exactly 2^20 calls of notifyAll() between
+    // announce() and a waiter's first load of the epoch would go unnoticed.
     //
     // Any waiter may take a permit, not only the waiter that the kernel woke. No permit is lost,
     // because a waiter leaves without a permit only if each permit has another waiter.
     //
     // Edges:
-    //   E1 announce: a waiter adds itself in announce(), calls heavy() and reads the condition; a
-    //     notifier writes the condition, calls light() and reads the state. Either sees the other's
-    //     write.
-    //   E2 wake: the notifier releases the epoch or permits, which leave() acquires.
-    //   E3 join: a waiter that joins announced waiters needs no fence. If the notifier read an
-    //     older state, the announced waiters' fence made the notifier's change visible:
-    //     markAnnounced() releases, announce() acquires. If the notifier changes the state, the
-    //     waiter acquires it or is notified.
+    //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
+    //     notifier writes the condition, runs a light fence and reads the state. One of them sees
+    //     the other's write.
+    //   E2 wake: a notifier changes the epoch or the permits with release, and leave() acquires.
+    //   E3 join: a waiter that joins announced waiters needs no fence. If a notifier read an older
+    //     state, the fence of earlier waiters has made the notifier's change visible, and
+    //     markAnnounced() passes it on to announce(). If a notifier changes the state, the waiter
+    //     acquires the state or is notified.
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
 
-    // The bits from the low end: isWaking, isAnnounced, the count of waiters, the permits, the
-    // epoch. Waiters sleep on the high half of the word, with the permits and the epoch.
+    // The bits of a Park's state: isWaking (lowest), isAnnounced, count of waiters, permits, epoch.
+    // Waiters sleep on the high half of the state, which holds the permits and the epoch.
     using State = std::uint64_t;
     static constexpr State waking = 1;
     static constexpr State announced = 2;
@@ -289,7 +289,7 @@ private:
         return epochOf(seen) != epoch || permitsOf(seen) != 0;
     }
 
-    /// Called by a waiter of `epoch` after its heavy fence.
+    /// Called by a waiter that announced itself in `epoch`, after its heavy fence.
     void markAnnounced(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed: only a guess
         // Release: E3.
@@ -320,7 +320,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire: E2. The exchange may take a newer permit than the load has seen.
+            // Acquire: E2. this exchange may take a newer permit than the load has seen.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
@@ -381,7 +381,7 @@ private:
     /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
-    /// Clears the `waking` mark after the kernel call, unless a newer epoch has begun.
+    /// Clears the notifier's `waking` mark after its kernel call, unless a newer epoch has begun.
     void endWaking(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
@@ -390,7 +390,7 @@ private:
         }
     }
 
-    /// Cancels the wait if the condition throws, or passes the notification on after a sleep.
+    /// If the condition throws, cancels the wait or passes its notification to another waiter.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;

@@ -137,15 +137,15 @@ public:
     void notify() noexcept { park_.notifyAll(); }
 
 private:
-    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, the thread
-    // misses no wake-up by a notifier that knows the set.
+    // The waiting thread sleeps in a Park until a poll succeeds. By edge E1 of Park, a WaitSet
+    // misses no notifications of sources that have joined the set.
     //
     // Edges:
     //   E1 join: the set's thread writes set_, runs a heavy fence before it sleeps and polls the
     //     source; a notifier changes the source, runs Park's light fence and reads set_. Either the
-    //     poll sees the change, or the notifier sees the set. No other thread sleeps in the set's
-    //     Park, so each sleep runs the fence.
-    //   E2 set: join() releases set_ after the set's construction; notifySet() acquires set_.
+    //     poll sees the source's change, or the notifier sees the set. Only this thread sleeps in
+    //     the set's Park, so each sleep runs the fence.
+    //   E2 set: join() stores set_ with release after the set's construction; notifySet() acquires.
 
     using RoleCheck = sluice::RoleCheck<Platform>;
     enum class Turn { idle, worked, last };
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    /// Polls the entries until a poll succeeds. The next scan begins behind this entry.
+    /// Polls the entries until a poll succeeds. The next call continues behind that entry.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();

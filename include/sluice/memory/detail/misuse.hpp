@@ -36,8 +36,8 @@ struct AssertionText {
 };
 
 #if defined(SLUICE_DETAIL_ASAN)
-/// The least distance of blocks. AddressSanitizer changes one shadow state per 8 bytes without
-/// atomics, so different threads must not share these 8 bytes.
+/// The least distance of blocks. AddressSanitizer keeps one non-atomic state per 8 bytes, so blocks
+/// of different threads must not share 8 bytes.
 inline constexpr std::size_t checkerGranule = 8;
 
 /// Makes AddressSanitizer report each access to the memory until openMemory().

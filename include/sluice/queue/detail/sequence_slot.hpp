@@ -12,7 +12,7 @@
 
 namespace sluice::detail {
 
-/// A slot of MpscRing and MpmcRing: a message and a sequence. Only filled(p) is odd.
+/// A slot of MpscRing and MpmcRing: a message and a sequence. Only the sequence filled(p) is odd.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -25,7 +25,7 @@ struct SequenceSlot {
     static constexpr Index filled(Index p) noexcept {
         return static_cast<Index>(p | RingPositions<Index>::mark);
     }
-    /// The sequence of a position whose push gave up, for example after a constructor threw.
+    /// The sequence of a position without message, for example after a constructor threw.
     static constexpr Index skipped(Index p) noexcept { return RingPositions<Index>::next(p); }
     /// skipped(p) is filled(p) + 1, so one comparison tests both sequences.
     static constexpr bool isFilledOrSkipped(Index sequence, Index p) noexcept {
@@ -45,7 +45,7 @@ struct SequenceSlot {
     }
 };
 
-/// Marks all slots as free for the lap that begins at `position`.
+/// Marks all slots of a ring as free for the lap that begins at `position`.
 template <class Storage, class Index>
 void initialiseSequences(Storage& slots, Index position) noexcept {
     for (std::size_t i = 0; i < slots.count(); ++i) {
@@ -54,12 +54,12 @@ void initialiseSequences(Storage& slots, Index position) noexcept {
     }
 }
 
-/// The number 1 as a type, so that claims of a single slot are compiled separately.
+/// The number 1 as a type, so that claim() is compiled separately for single slots.
 using One = std::integral_constant<std::size_t, 1>;
 
-/// The functions that MpscRing and MpmcRing share: those of producers and of any thread. `Ring` has
-/// tail_, slots_, and passed(): the number of consumed positions. Ring::freeSlots(tail, max)
-/// returns the number of free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
+/// The producers' functions and queries of MpscRing and MpmcRing. `Ring` has tail_, slots_, and
+/// passed(): the number of consumed positions. Ring::freeSlots(tail, max) returns the number of
+/// free slots from `tail` on, at most `max`, or 0 if `tail` may be outdated.
 template <class Ring, class T, std::size_t Capacity, std::size_t MinSlots, class Traits>
 class SequenceRing {
 public:
@@ -143,9 +143,9 @@ public:
     /// The approximate number of slots in use, at most capacity(); counts pushes and handlers.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
-        // `passed` is read first, so concurrent pushes only enlarge the difference.
+        // `passed` is loaded before `tail`, so concurrent pushes only enlarge the difference.
         const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Relaxed is sufficient: `passed` has synchronized with the earlier claims.
+        // Relaxed would suffice, because passed() already synchronizes with earlier claims.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
@@ -179,8 +179,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // A compare-exchange waits for all earlier stores. Each push therefore prefetches the slot
-        // of a push `prefetchDistance` positions later.
+        // A compare-exchange waits until all earlier stores are done. Each push therefore
+        // prefetches the slot of a push `prefetchDistance` positions later.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {
@@ -190,8 +190,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // `tail` may be outdated: the ring is full only if tail_ is unchanged since the
-                // load.
+                // The ring is only full if tail_ has not changed since the load of `tail`.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

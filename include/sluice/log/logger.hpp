@@ -32,8 +32,8 @@ namespace sluice::log {
 /// and error handlers like any spdlog logger. The calling thread checks the level and formats the
 /// text. flush() returns immediately; flush_wait() of the back end waits.
 ///
-/// Order: lines are in the order of the log calls of all threads. A printed time may be slightly
-/// earlier than that of the previous line.
+/// Order: lines are in the order of the log calls of all threads. The printed times are in the same
+/// order, unless a call waits for more than 100 ms or gives a time of its own.
 ///
 /// Thread safety: as for any spdlog logger. Change the error handler and the list of sinks only
 /// while no thread logs. A logger may be destroyed while the back end still has its records. A sink
@@ -284,7 +284,7 @@ SLUICE_LOG_INLINE void async_logger::sink_it_(const spdlog::details::log_msg& me
     head.time = message.time;
     head.thread = static_cast<std::uint32_t>(message.thread_id);
     head.level = static_cast<std::uint8_t>(message.level);
-    head.flags = static_cast<std::uint8_t>(detail::CallerState::flags() |
+    head.flags = static_cast<std::uint8_t>(detail::CallerState::flagsAt(message.time) |
                                            (hasSource ? detail::RecordHead::hasSource : 0));
     const std::size_t size = message.payload.size() + (hasSource ? sizeof message.source : 0);
     post(head, message.level, size, [&](std::byte* to) noexcept {
@@ -317,6 +317,7 @@ SLUICE_LOG_INLINE void async_logger::refresh(std::uint64_t wanted, detail::Recor
     if (clock != nullptr && head != nullptr) {
         head->time = spdlog::log_clock::now();
         head->flags &= static_cast<std::uint8_t>(~detail::RecordHead::hasNoTime);
+        head->flags |= detail::RecordHead::ownTime;
         detail::guarded(*errors_, {}, [&] { head->time = (*clock)(); });
     }
 }

@@ -355,6 +355,19 @@ TEST_F(LogLogger, ATimeOfTheCallersIsPrintedAsItIs) {
     EXPECT_LT(lines[4].time, future);
 }
 
+TEST_F(LogLogger, TimesOfSeveralThreadsAreInTheOrderOfTheLines) {
+    const auto early = spdlog::details::os::now();
+    logger->info("now");
+    // Like a thread that is interrupted between its clock reading and its record.
+    std::thread([&] {
+        logger->log(early - std::chrono::microseconds(1), {}, spdlog::level::info, "late");
+    }).join();
+    ASSERT_TRUE(writer->flush_wait());
+    const auto lines = sink->lines();
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[1].time, lines[0].time);
+}
+
 // ---- A clock of the user's
 
 class LogClock : public LogLogger {

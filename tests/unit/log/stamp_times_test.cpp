@@ -44,5 +44,16 @@ TEST(LogStampTimes, AStampFromBeforeTheClockStartedAgainIsNotInTheFuture) {
     EXPECT_EQ(times.at(Stamp{500000100}), day + 2500ms) << "the length of a tick is known";
 }
 
+TEST(LogStampTimes, AThreadThatWasInterruptedDoesNotSetTheTimeBack) {
+    StampTimes times = timesAt(1s);
+    EXPECT_EQ(times.inOrder(day + 990ms), day + 990ms);
+    EXPECT_EQ(times.inOrder(day + 985ms), day + 990ms);
+    EXPECT_EQ(times.inOrder(day + 100ms), day + 100ms) << "too early for a clock reading";
+    EXPECT_EQ(times.inOrder(day + 1h), day + 1h) << "later than the clock";
+    EXPECT_EQ(times.inOrder(day + 985ms), day + 990ms);
+    times.adjust(stampAt(2s), StampTimes::SteadyTime(1h + 2s), day + 980ms);
+    EXPECT_EQ(times.inOrder(day + 980ms), day + 980ms) << "spdlog's clock was set back";
+}
+
 }  // namespace
 }  // namespace sluice::log::detail

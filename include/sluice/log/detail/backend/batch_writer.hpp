@@ -343,7 +343,8 @@ private:
     std::vector<Used> used_;
 };
 
-/// Converts stamps to printed times, for records that have no time.
+/// Computes the printed times: converts the stamps of records that have no time, and keeps the
+/// times in the order of the records.
 class StampTimes {
 public:
     using time_point = spdlog::log_clock::time_point;
@@ -353,6 +354,7 @@ public:
     /// adjust() in each batch, because spdlog's clock may be set.
     void adjust(Stamp stamp, SteadyTime steady, time_point wall) noexcept {
         now_ = Moment{stamp, steady, wall};
+        last_ = std::min(last_, wall);
         if (first_.stamp == 0) {
             first_ = now_;
         } else if (stamp > first_.stamp && steady > first_.steady) {
@@ -367,6 +369,18 @@ public:
         return now_.wall - time_point::duration(static_cast<time_point::rep>(ticks * ticksLength_));
     }
 
+    /// Returns the printed time of the next record. A thread reads its clock before it stamps its
+    /// record, so another thread's later time may be above; that one is printed again.
+    time_point inOrder(time_point time) noexcept {
+        if (time < last_ && time + longestDelay > last_) {
+            return last_;
+        }
+        if (time <= now_.wall) {
+            last_ = std::max(last_, time);
+        }
+        return time;
+    }
+
 private:
     struct Moment {
         Stamp stamp = 0;
@@ -378,6 +392,7 @@ private:
 
     Moment first_;            ///< the first adjust()
     Moment now_;              ///< the last adjust()
+    time_point last_;         ///< the latest printed time, at most that of adjust()
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
@@ -597,10 +612,11 @@ private:
             count = queue_.emitBefore(
                 limit, chunk_,
                 [this](const Records::Record& record) {
+                    const auto flags = record.head.flags;
+                    const auto time = (flags & RecordHead::hasNoTime) != 0 ? times_.at(record.stamp)
+                                                                           : record.head.time;
                     sinks_.add(record.head, record.payload, record.size,
-                               (record.head.flags & RecordHead::hasNoTime) != 0
-                                   ? times_.at(record.stamp)
-                                   : record.head.time);
+                               (flags & RecordHead::ownTime) != 0 ? time : times_.inOrder(time));
                 },
                 [this] { sinks_.endRun(); });
             // Relaxed: only this thread writes these counts.

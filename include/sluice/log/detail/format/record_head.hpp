@@ -19,6 +19,7 @@
 #define SLUICE_LOG_HAS_MDC 0
 #endif
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,6 +49,7 @@ struct RecordHead {
     enum Flags : std::uint8_t {
         none = 0,
         hasSource = 1,  ///< a spdlog::source_loc precedes the text
+        ownTime = 2,    ///< the time was not read in this call, and is printed as it is
         hasNoTime = 4,  ///< the printed time is computed from the stamp
         flushes = 8,    ///< the sinks are flushed after this record
         hasFields = 16  ///< the parts of a FieldWriter precede everything else
@@ -60,6 +62,10 @@ struct RecordHead {
     std::uint8_t level;
     std::uint8_t flags;
 };
+
+/// The longest time by which a clock reading may be late. A line that is late by less is printed
+/// with the time of the line above it.
+inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
 struct FieldList {
@@ -113,6 +119,19 @@ public:
     static std::uint8_t flags() noexcept {
         return static_cast<std::uint8_t>(
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
+    }
+
+    /// The flags of a record whose caller gives the time. spdlog reads its clock in each call, so a
+    /// time before that of the thread's last call, or in a backtrace, is one of the caller's own.
+    static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
+        CallerState& own = state();
+        if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
+            // Much earlier: the clock may have been set.
+            own.last_ = time + longestDelay < own.last_ ? time : own.last_;
+            return flags() | RecordHead::ownTime;
+        }
+        own.last_ = time;
+        return flags();
     }
 
     /// The system's number of the calling thread.
@@ -177,6 +196,7 @@ private:
     std::uint32_t thread_ = 0;  ///< 0: not known yet
     FieldList fields_;
     const FieldBytes* context_ = nullptr;
+    spdlog::log_clock::time_point last_;  ///< see flagsAt()
 
     static thread_local CallerState state_;
 };

@@ -11,7 +11,7 @@
 
 namespace sluice {
 
-/// A failed assertion and its place. The strings live until the handler returns.
+/// A failed assertion and its place. All strings stay valid until the assertion handler returns.
 struct AssertionFailure {
     const char* expression;  ///< the condition as written; empty if there is none
     const char* message;     ///< how to use the library correctly
@@ -32,7 +32,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// Installs a handler and returns the previous handler. nullptr selects the default handler, which
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // Releases data that the handler's installer wrote; failAssertion() acquires it.
+    // Release: failAssertion() acquires the data that the handler's installer wrote.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 
@@ -52,8 +52,8 @@ failAssertion(const AssertionFailure& failure) noexcept {
 
 namespace sluice::detail {
 
-/// Whether SLUICE_ASSERT is active in this translation unit. Templates of stateful checks have this
-/// parameter, so that the linker never mixes code built with and without NDEBUG.
+/// Whether SLUICE_ASSERT is active in this translation unit. Check templates with state take
+/// assertionsAreActive as a parameter, so that the linker never mixes two variants.
 #if defined(NDEBUG)
 static constexpr bool assertionsAreActive = false;
 #else
@@ -62,8 +62,8 @@ static constexpr bool assertionsAreActive = true;
 
 }  // namespace sluice::detail
 
-/// SLUICE_ASSERT(condition, message) is a void expression, allowed in constexpr functions. The
-/// message names the correct usage. With NDEBUG the condition is compiled but not evaluated.
+/// SLUICE_ASSERT(condition, message) is a void expression, allowed in constexpr functions.
+/// `message` describes the correct usage. With NDEBUG the condition is not evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && (condition))
 #else

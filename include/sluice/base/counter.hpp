@@ -27,7 +27,7 @@ public:
     SLUICE_ALWAYS_INLINE void add(std::uint64_t n) noexcept {
         // Relaxed: no other thread writes.
         const CounterWord count = count_.load(std::memory_order_relaxed);
-        // A mask narrows the sum, because -Wuseless-cast warns about a cast on most machines.
+        // Narrows the sum by a mask, because g++ warns about a useless cast on most machines.
         count_.store((count + n) & std::numeric_limits<CounterWord>::max(),
                      std::memory_order_release);  // E1
     }
@@ -40,7 +40,7 @@ private:
     typename Platform::template Atomic<CounterWord> count_{0};
 };
 
-/// A 64-bit number that one thread writes and any thread reads. A read orders no other data.
+/// A 64-bit number that one thread writes and any thread reads. Reads order no other data.
 ///
 ///     sluice::SingleWriterNumber<> latest;
 ///     latest.set(17);                             // the writer
@@ -91,7 +91,7 @@ public:
     }
 
 private:
-    // Origin: seqcount_latch of Linux, but a write fills only one of the two copies.
+    // Origin: seqcount_latch of the Linux kernel, but a write fills only one of the two copies.
     //
     // Edges:
     //   E1 value: set() writes the halves, then releases version_; get() acquires version_.

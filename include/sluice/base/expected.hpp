@@ -59,7 +59,7 @@ class [[nodiscard]] Expected {
                   "Expected<T, E>: T must be a plain object type or void");
 
 public:
-    /// A success, from a value that converts implicitly to T.
+    /// Creates a success from a value that converts implicitly to T.
     template <class U = T, std::enable_if_t<std::is_convertible_v<U&&, T> &&
                                                 !detail::isExpectedOrUnexpected<std::decay_t<U>>,
                                             int> = 0>
@@ -106,7 +106,7 @@ private:
     std::variant<T, Unexpected<E>> state_;
 };
 
-/// A success without a value, or an error.
+/// An Expected whose success carries no value.
 template <class E>
 class [[nodiscard]] Expected<void, E> : public Expected<std::monostate, E> {
 public:

@@ -64,8 +64,8 @@
 #endif
 #endif
 
-// clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and uses
-// the address on other threads. Functions that return such addresses are not optimized.
+// clang before 19 hoists the address of a thread-local variable out of a coroutine's loop, and then
+// uses it on other threads. SLUICE_THREAD_ADDRESS turns off this optimization of a function.
 #if defined(__clang__) && __clang_major__ < 19 && defined(__cpp_impl_coroutine)
 #define SLUICE_THREAD_ADDRESS [[clang::optnone]]
 #else
@@ -199,7 +199,7 @@ struct MembarrierKernel {
 /// Use Cell for slots of a ring or a pool, and std::optional where a state byte is harmless.
 ///
 /// A Cell is trivially constructible and destructible, so an array of static Cells lies in .bss. A
-/// union of a Cell array and an initialised `char` lets a class have a constexpr constructor.
+/// class with an array of Cells can be constexpr if a union holds the array and a `char`.
 template <class T>
 class Cell {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "Cell<T>: T must be a single object");
@@ -229,8 +229,8 @@ public:
 
     /// Destroys the T and writes to its cache lines, so that this processor owns the lines. Use
     /// destroyAndOwnLines() if another thread constructs the next T in the Cell: its processor can
-    /// then prefetch the whole line. Measured: docs/decisions/rings.md. If T is larger than four
-    /// lines, only the first line is written.
+    /// then prefetch the whole line. Measured: docs/decisions/rings.md. A T larger than four cache
+    /// lines only has its first line written.
     void destroyAndOwnLines() noexcept {
         destroy();
         volatile unsigned char* const bytes = storage_;  // volatile: no thread reads these bytes
@@ -270,8 +270,8 @@ public:
 ///
 /// With Linux's membarrier(2), light() is a compiler barrier. heavy() then makes the kernel run a
 /// full barrier on every processor that executes a thread of the process. Without membarrier,
-/// light() and heavy() are full fences. The program chooses between membarrier and full fences
-/// once, at its start or in the first call.
+/// light() and heavy() are full fences. A program chooses between membarrier and full fences once,
+/// at its start or in the first call.
 ///
 /// Thread safety: any thread may call any member, also during static initialisation, in a signal
 /// handler and in a forked child.
@@ -294,8 +294,8 @@ public:
         }
     }
 
-    /// Runs light() if it is a compiler barrier. Returns false without a fence if light() is a full
-    /// fence, so that the inlined caller needs no stack frame.
+    /// Like light(), but returns false without a fence if a full fence is needed. The inlined
+    /// caller of tryLight() then needs no stack frame.
     SLUICE_ALWAYS_INLINE static bool tryLight() noexcept {
         const Choice choice =
             shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()
@@ -319,13 +319,13 @@ public:
     static bool isAsymmetric() noexcept { return decide() == Choice::membarrier; }
 
 private:
-    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel. A
-    // compare-exchange decides about membarrier; until then light() is a full fence.
+    // Invariant: a light() is a mere compiler barrier only if every heavy() calls the kernel.
+    // light() is a full fence until a compare-exchange has decided for or against membarrier.
 
     enum class Choice : unsigned char { undecided, membarrier, portable };
 
     /// Chooses the fence before main(), because registering a process with several threads takes
-    /// Linux about 15 ms. Compilers without the attribute leave the choice to the first call.
+    /// Linux about 15 ms. Without [[gnu::constructor]] the first call of a member chooses.
     [[gnu::constructor(200)]] static void decideAtStart() noexcept { (void)decide(); }
 
     [[gnu::noinline]] static void lightUnlessMembarrier() noexcept {
@@ -365,8 +365,8 @@ private:
         }
     }
 
-    // Each light() reads the choice, so no other variable shares its cache lines. The choice is
-    // aligned to two lines, because processors prefetch lines in pairs.
+    // Each light() reads `choice`, so no other variable shares the cache lines. `choice` has two
+    // cache lines, because processors prefetch lines in pairs.
     struct alignas(2 * cacheLineSize) Shared {
         std::atomic<Choice> choice{Choice::undecided};
     };
@@ -382,7 +382,7 @@ using AsymmetricFence = BasicAsymmetricFence<>;
 using AsymmetricFence = PortableFence;
 #endif
 
-/// The machine as the standard library provides it.
+/// The platform of the standard library: std::atomic, steady_clock and threads.
 ///
 /// Every concurrent template of Sluice takes a platform, as a parameter or as `Traits::Platform`,
 /// and accesses the machine only through the platform. Tests run the shipped headers on a model
@@ -428,7 +428,7 @@ struct StdPlatform {
     using WideWord = std::conditional_t<std::atomic<std::uint64_t>::is_always_lock_free,
                                         std::uint64_t, std::uint32_t>;
 
-    /// Storage for one object that threads hand over to each other.
+    /// Storage for one object that is handed over between threads.
     template <class T>
     using Cell = sluice::Cell<T>;
 
@@ -438,10 +438,10 @@ struct StdPlatform {
     /// A store-load fence that is cheap for the side that runs often.
     using Fence = AsymmetricFence;
 
-    /// One step of a short spin. The thread keeps its processor.
+    /// One step of a short spin, without a system call.
     static void pause() noexcept { cpuPause(); }
 
-    /// One step of a longer wait. Another ready thread may take the processor.
+    /// One step of a longer wait. yield() lets another ready thread run.
     static void yield() noexcept { std::this_thread::yield(); }
 };
 

@@ -14,7 +14,7 @@ namespace [[gnu::visibility("default")]] sluice {
 
 namespace detail {
 
-/// The number of slots in a group of reader slots.
+/// The number of reader slots that are allocated together.
 template <class Platform>
 inline constexpr unsigned readersInGroup = 32;
 
@@ -28,9 +28,9 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     // An entry's word is an address whose lowest bits are flags.
 
-    /// A bit that changes with each new ReadGuard of an entry, so that its word differs.
+    /// A flag that flips with each ReadGuard, so that consecutive words of an entry differ.
     static constexpr Word phase = 1;
-    /// Marks the first entry of a temporary slot, which is released when its ReadGuard ends.
+    /// A flag in a slot that is released when its only ReadGuard ends.
     static constexpr Word temporary = 2;
     /// The alignment of object addresses. A word smaller than `firstAddress` marks an idle entry.
     static constexpr Word firstAddress = 4;
@@ -57,13 +57,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 
     Entry entries[8]{};  // written by the owner, read by grace periods
 
-    // The entry of ReadGuards nested in a ReadGuard of the same object; not read by removers.
+    // For ReadGuards nested in a ReadGuard of the same object. Removers ignore `inner`.
     alignas(cacheLineSize) Entry inner{0};
     Atomic<const void*> thread{nullptr};  // the owner, or null
-    // The entry for which the slot's owner waits in waitForOthers(), or null; and its word.
+    // The entry and word of the ReadGuard for which the owner is waiting, or null.
     Atomic<const Entry*> awaited{nullptr};
     Atomic<Word> awaitedWord{0};
-    // While a thread has this slot, the slot's `bit` is set in the group's word `taken`.
+    // `bit` is set in the group's word `taken` while a thread has this slot.
     Atomic<Word>* taken = nullptr;
     Word bit = 0;
 };
@@ -82,13 +82,13 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// Thread safety: any thread may call any member. A read guard stays in the scope and on the thread
 /// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
 /// waitForOthers() for objects that the other thread reads. Threads that have called enter(where)
-/// must end before the registry is destroyed. A preempted reader delays removals only from the
-/// object that it reads. A thread that waited for a guard with hasPassed() or waitForOthers() sees
-/// all writes made under this guard.
+/// must end before the registry is destroyed. A preempted reader only delays removals from the
+/// object it reads. A thread that waited for a guard with hasPassed() or waitForOthers() sees all
+/// writes made under this guard.
 ///
-/// Performance: enter() is a store and a light fence. The first enter() of a thread takes a slot,
-/// as does a guard beyond eight objects. Taking a slot may throw std::bad_alloc without any effect.
-/// A remover reads one word for each group of slots, and the slots of running threads.
+/// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter(),
+/// and when it reads more than eight objects. If taking a slot throws std::bad_alloc, enter() has
+/// no effect. A remover reads one word for each group of slots, and the slots of running threads.
 template <class Platform = StdPlatform>
 class BasicReaderRegistry {
     template <class T>
@@ -114,7 +114,8 @@ private:
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
 
-        /// Returns the next taken slot, or null at the end. Not inlined: removals call it often.
+        /// Returns the next taken slot, or null at the end. Not inlined: removals call step()
+        /// often.
         [[gnu::noinline]] Slot* step() noexcept {
             while (left_ == 0) {
                 if (next_ == nullptr) {
@@ -177,7 +178,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // E1: a hasPassed() that reads this word also acquires the end of the previous guard.
+            // E1: a hasPassed() that reads this word also acquires the previous ReadGuard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2
         }
@@ -211,7 +212,7 @@ public:
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         const Slot* slot = walk.step();
-        // Relaxed: the thread address is only compared. Edge E3 orders the guards of ended threads.
+        // Relaxed: the thread address is only compared. Edge E3 orders ended threads.
         while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
             slot = walk.step();
         }
@@ -226,7 +227,7 @@ public:
         });
     }
 
-    /// Call it after unlinking an element. Runs a heavy fence if other threads have slots.
+    /// Call beginGrace() after an unlink. Runs a heavy fence if other threads have slots.
     [[nodiscard]] GracePeriod beginGrace() const noexcept {
         if (!isAlone()) {
             Platform::Fence::heavy();  // E2
@@ -234,13 +235,13 @@ public:
         return GracePeriod(firstGroup());
     }
 
-    /// Returns true if all ReadGuards that the object had at beginGrace() have ended. Use a grace
-    /// period for one object, and on one thread at a time.
+    /// Returns true if all ReadGuards that the object had at beginGrace() have ended. Use each
+    /// GracePeriod for one object, and on one thread at a time.
     [[nodiscard]] bool hasPassed(GracePeriod& period, const void* where) const noexcept {
         return advance(period, where, nullptr);
     }
 
-    /// Returns true if no guard of the object is visible. May miss guards that begin concurrently.
+    /// Returns true if no guard of the object is visible. May miss new ReadGuards.
     [[nodiscard]] bool looksUnread(const void* where) const noexcept {
         GracePeriod period(firstGroup());
         return hasPassed(period, where);
@@ -263,7 +264,7 @@ public:
         }
     }
 
-    /// A slot for this thread, until release(). May throw std::bad_alloc.
+    /// Takes a slot for this thread, until release(). May throw std::bad_alloc.
     [[gnu::cold, gnu::noinline]] Slot& acquire() {
         Slot& slot = take();
         Platform::Fence::heavy();  // E5
@@ -285,7 +286,7 @@ public:
                               Slot::firstAddress;  // relaxed: its thread
         SLUICE_ASSERT(!isInside, "a thread ends inside a ReadGuard: end it first, and never "
                                  "allocate one on the heap");
-        // Without assertions, a slot in use is not released, so removers free nothing in use.
+        // Without assertions, a slot in use is kept, so that removers free nothing in use.
         if (!isInside) {
             release(slot);
         }
@@ -348,15 +349,15 @@ private:
         return slot;
     }
 
-    /// Releases a Slot::temporary slot, whose only guard uses the first entry.
+    /// Releases a temporary slot, whose only ReadGuard used the first entry.
     [[gnu::cold, gnu::noinline]] static void releaseTemporary(Entry& entry) noexcept {
         entry.store(entry.load(std::memory_order_relaxed) & Slot::phase,
                     std::memory_order_release);  // E1
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if a slot of this thread passes the test. A relaxed load is enough, because
-    /// each thread only looks for slots that it wrote itself.
+    /// Returns true if a slot of this thread passes the test. A relaxed load is enough, because a
+    /// thread only looks for its own address.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -369,9 +370,9 @@ private:
         return false;
     }
 
-    /// Moves the grace period to its next unfinished guard. Returns true if all its guards have
-    /// ended. Slots of the thread `ignored` are skipped. Checking one guard per slot is enough,
-    /// because a slot's other guards of the object are nested.
+    /// Moves `period` to its next unfinished ReadGuard. Returns true if all its ReadGuards have
+    /// ended. advance() skips the slots of the thread `ignored`. One guard per slot is checked,
+    /// because a slot's other guards of the object are nested in it.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||
@@ -390,7 +391,7 @@ private:
     }
 
     /// Publishes the guard that this thread waits for, so that isWaitingForThis() finds it.
-    /// Compiled also with NDEBUG, because units with and without NDEBUG may be linked together.
+    /// publishWait() exists with NDEBUG, too, because units with and without NDEBUG may be mixed.
     void publishWait(const Entry* entry, Word word) const noexcept {
         (void)anyOwnSlot([&](Slot& slot) {
             // Relaxed: the release store of `awaited` publishes awaitedWord.

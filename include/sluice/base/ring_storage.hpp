@@ -29,8 +29,8 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 }
 
 /// Arithmetic of ring positions. A position is an even number, and consecutive messages are two
-/// positions apart. The lowest bit of a position word can mark it as closed, in a push, or filled.
-/// Sums of positions wrap around at the range of the Index type.
+/// positions apart. The lowest bit of a position is a mark, such as "closed" or "filled". Sums of
+/// positions may wrap around.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -61,9 +61,9 @@ struct RingPositions {
         return static_cast<std::size_t>(static_cast<Index>(tail - head) / one);
     }
 
-    /// The number of messages at one moment. Retries if `head` moved between its two loads. The
-    /// acquire loads make a handler's writes visible to a thread that counts its message as
-    /// removed. The last load of `head` is at least as new as the tail's producer read it.
+    /// The exact number of messages at one moment. Retries if `head` changed meanwhile. The acquire
+    /// loads make a handler's writes visible to a thread that counts its message as removed. The
+    /// last load of `head` is as new as the load by the producer that stored `tail`.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {
@@ -78,8 +78,8 @@ struct RingPositions {
     /// The mask for at(). `slots` must be a power of two.
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
-    /// The slot at a position. A position is twice the slot's index, so one multiplication gives
-    /// the byte offset without a shift, unless the slot size is odd.
+    /// The slot at a position. A position is twice the slot's index, so multiplying by half the
+    /// slot size gives the byte offset. Odd slot sizes need a shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {
@@ -195,7 +195,7 @@ public:
     /// The number of slots left to commit.
     [[nodiscard]] std::size_t size() const noexcept { return remaining_; }
 
-    /// The number of pushes before the push of the current slot, including skipped slots.
+    /// The number of pushes into the ring before the current slot, including skipped slots.
     [[nodiscard]] Index number() const noexcept {
         constexpr auto first = static_cast<Index>(Traits::firstPosition);
         return static_cast<Index>(static_cast<Index>(position_ - first) / Positions::one);

@@ -35,8 +35,9 @@ private:
 }  // namespace detail
 
 /// Detects overlapping calls of functions for one thread at a time, such as a queue's consumer
-/// functions. Two threads may overlap, or a handler and its caller. Different threads may call one
-/// after another. Without assertions a RoleCheck costs one byte and no instruction.
+/// functions. Two threads' calls may overlap, or the calls of a handler and of its caller.
+/// Consecutive calls may come from different threads. Without assertions a RoleCheck costs one byte
+/// and no instruction.
 template <class Platform>
 class RoleCheck {
 public:

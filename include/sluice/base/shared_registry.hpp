@@ -6,8 +6,8 @@
 namespace [[gnu::visibility("default")]] sluice {
 namespace detail {
 
-/// A reference-counted registry that threads may use after its owner has gone. Its users are the
-/// owner and each thread with a slot. The last user of a registry destroys the registry.
+/// A reference-counted registry that threads may use after its owner has gone. Users of a registry
+/// are its owner and each thread with a slot. The last user destroys it.
 template <class Registry, class Platform>
 class SharedRegistry {
 public:
@@ -20,7 +20,7 @@ public:
 protected:
     ~SharedRegistry() = default;
 
-    /// Called by the owner before its dropUser(). Relaxed: see isAbandoned().
+    /// The owner calls markAbandoned() before its dropUser(). Relaxed: see isAbandoned().
     void markAbandoned() noexcept { isAbandoned_.store(true, std::memory_order_relaxed); }
 
     void addUser() noexcept {

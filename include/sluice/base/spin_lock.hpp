@@ -131,7 +131,7 @@ private:
     [[gnu::cold, gnu::noinline]] void lockContended() noexcept {
         BasicBackoff<Platform> backoff(longestNap);
         do {
-            // Relaxed: lock() acquires in its exchange; this load only polls.
+            // Relaxed: the load only polls, and the exchange below acquires.
             while (locked_.load(std::memory_order_relaxed)) {
                 backoff.wait();
             }

@@ -64,7 +64,7 @@ public:
         return findOr(registry, hash, [] { return static_cast<Slot*>(nullptr); });
     }
 
-    /// This thread's slot, or the result of `makeSlot`.
+    /// This thread's slot, or the result of makeSlot() if the thread has none.
     template <class MakeSlot>
     static Slot* findOr(const Registry* registry, std::size_t hash, MakeSlot makeSlot) {
         const View& mine = view();

@@ -21,7 +21,7 @@ namespace detail {
 template <class Arg>
 using Passed = std::conditional_t<std::is_scalar_v<Arg>, Arg, Arg&&>;
 
-/// The common part of all signatures. Target is `F&` or, if IsConst, `const F&`.
+/// The common part of FixedFunction's signatures. Target is `F&` or, if IsConst, `const F&`.
 template <bool IsConst, bool IsNoexcept, class R, class... Args>
 struct SignatureForm {
     using Invoke = R (*)(void*, Passed<Args>...) noexcept(IsNoexcept);
@@ -47,7 +47,7 @@ struct SignatureForm {
         }
     }
 
-    // A class: clang cannot take a function template's address if its noexcept is dependent.
+    // Invoker is a class, because clang cannot take the address of a template with such a noexcept.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {
@@ -68,7 +68,7 @@ struct SignatureForm {
     }
 };
 
-/// Maps a signature to its Form and operator(). Self is the FixedFunction.
+/// Provides operator() and the Form of a signature. Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,
@@ -96,7 +96,7 @@ struct SignatureCall<Self, R(Args...) const noexcept(IsNoexcept)> {
     }
 };
 
-/// A null `relocate` copies the bytes. A null `destroy` does nothing.
+/// If `relocate` is null, the target's bytes are copied. A null `destroy` does nothing.
 struct TargetOperations {
     void (*relocate)(void* to, void* from) noexcept;
     void (*destroy)(void* target) noexcept;
@@ -142,8 +142,8 @@ bool isEmptyCallable([[maybe_unused]] const F& callable) noexcept {
     }
 }
 
-/// Returns true if Self can store the argument as a callable F. The checks are nested, because
-/// overload resolution of Self's constructors must not test Self.
+/// Returns true if Self can store the argument as a callable F. Nested checks, because overload
+/// resolution of Self's constructors must not test Self.
 template <class Self, class Form, class F, class Argument>
 constexpr bool storable() noexcept {
     if constexpr (std::is_same_v<F, Self>) {
@@ -167,15 +167,15 @@ constexpr bool storable() noexcept {
 ///
 /// Signature is `R(Args...)`, optionally with `const` (calls the callable as const) and `noexcept`
 /// (accepts only noexcept callables). A callable has at most Bytes bytes, at most the alignment of
-/// std::max_align_t, and a noexcept move; the compiler checks all three. Everything that
-/// std::invoke accepts is callable.
+/// std::max_align_t, and a noexcept move; the compiler checks all three. FixedFunction accepts
+/// everything that std::invoke can call.
 ///
 /// Errors: a FixedFunction is empty if it was moved from, default-constructed, or constructed from
 /// nullptr, a null pointer or an empty wrapper such as std::function. Calling an empty
 /// FixedFunction ends the program through the assertion handler, also in release builds.
 ///
 /// Performance: a call is one indirect call, and moves each by-value argument once more. Trivially
-/// copyable callables move as bytes. A FixedFunction with the default of 48 bytes takes 64 bytes.
+/// copyable callables are moved as bytes. By default a FixedFunction takes 64 bytes.
 template <class Signature, std::size_t Bytes = 48>
 class FixedFunction : public detail::SignatureCall<FixedFunction<Signature, Bytes>, Signature> {
     static_assert(Bytes > 0, "FixedFunction: Bytes must be at least 1");

@@ -61,8 +61,8 @@ constexpr void copyText(char* to, const char* from, std::size_t count) noexcept 
     }
 }
 
-/// The length to which a text is truncated: `size`, or up to 3 bytes less if a UTF-8 character
-/// would be split. `next` is the byte behind the first `size` bytes of the text.
+/// The length of a truncated text, which is `size`, or up to 3 bytes less to split no UTF-8
+/// character. `next` is the text's byte behind the first `size` bytes.
 constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexcept {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
     std::size_t cut = size;
@@ -86,10 +86,10 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 ///
 /// A literal or array that is too long does not compile. Other sources need the tag truncateToFit,
 /// or assign() or append(), which return false if they truncate. Copies keep truncated().
-/// Truncation never splits a UTF-8 character. Assigning a part of itself is allowed.
+/// Truncation never splits a UTF-8 character. assign() and append() accept parts of the own text.
 ///
-/// FixedString is trivially copyable: N + 1 chars, the length in the smallest unsigned type that
-/// counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all bytes.
+/// FixedString is trivially copyable. It stores N + 1 chars, the length in the smallest unsigned
+/// type that counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all.
 template <std::size_t N>
 class FixedString {
     static_assert(N > 0, "FixedString<N>: N must be at least 1");
@@ -190,7 +190,7 @@ private:
         const char next = fits ? '\0' : text[room];  // read before the copy overwrites it
         const std::size_t count = fits ? text.size() : room;
         detail::copyText(data_ + size_, text.data(), count);
-        // The split character may have begun in an earlier append().
+        // The UTF-8 character at the end may have begun in an earlier append().
         const std::size_t size = fits ? size_ + count : detail::cutOf(data_, N, next);
         size_ = static_cast<detail::SizeFor<N>>(size);
         data_[size_] = '\0';
@@ -234,7 +234,7 @@ constexpr std::string_view format_as(const FixedString<N>& text) noexcept {
 
 }  // namespace sluice
 
-/// The same hash as that of the std::string_view.
+/// Hashes a FixedString like its std::string_view.
 template <std::size_t N>
 struct std::hash<sluice::FixedString<N>> {
     std::size_t operator()(const sluice::FixedString<N>& text) const noexcept {

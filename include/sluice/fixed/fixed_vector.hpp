@@ -20,7 +20,7 @@ namespace detail {
 template <class T, std::size_t N>
 class VectorBytes {
 protected:
-    // The union allows a constexpr constructor that leaves the elements uninitialised.
+    // By this union, a constexpr constructor can leave the elements uninitialised.
     constexpr VectorBytes() noexcept : none_(0), size_(0) {}
 
     // No std::launder, because g++ would vectorise no loop over v[i]. std::launder is not needed
@@ -144,7 +144,7 @@ struct EnableCopy<false, false> {
 /// element invalidates only pointers and iterators to later elements. `v.pushBack(v[0])` is
 /// allowed. An element of the assigned vector must not own the source of the assignment.
 ///
-/// A FixedVector is trivially copyable exactly if T is. Otherwise a move leaves the source empty.
+/// A FixedVector is trivially copyable exactly if T is. Moving a non-trivial vector empties it.
 ///
 /// Errors: a copy assignment that throws leaves the target unchanged if moving a T cannot throw.
 /// Other operations that throw leave the FixedVector valid. Wrong indices and positions assert.
@@ -241,7 +241,7 @@ public:
     void clear() noexcept { this->shrinkTo(0); }
 
     /// Erases the element at `position`, or the range [first, last), and keeps the order. Returns
-    /// the position of the next element.
+    /// the next element's position.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);
@@ -256,14 +256,14 @@ public:
         }
         return to;
     }
-    /// Erases by index. Erases by index. A template, so that the literal 0 is no null pointer.
+    /// Erases by index. Erases by index. A template, so that the literal 0 is an index.
     template <class Index, std::enable_if_t<std::is_integral_v<Index>, int> = 0>
     iterator eraseOrdered(Index index) {
         return eraseOrdered(positionOf(index));
     }
 
     /// Erases an element by moving the last element into its place. Returns the position of the
-    /// moved element, or end() if the last element was erased.
+    /// moved element; end() if the last element was erased.
     iterator eraseUnordered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         iterator hole = begin() + (position - begin());

@@ -60,9 +60,9 @@ private:
 ///         if (bus.isDrained()) { ... leave the loop ... }
 ///     }
 ///
-/// A timed wait that returns false arms the descriptor. The next notification then makes the
-/// descriptor readable, until the next wait that times out. The descriptor may become readable
-/// without a message. EventFdWait works like Park until descriptor() is called.
+/// A timed wait that returns false arms the descriptor. A notification makes an armed descriptor
+/// readable, until the next wait that times out. The descriptor may become readable without a
+/// message. EventFdWait works like Park until descriptor() is called.
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
@@ -111,8 +111,8 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Each arming has a number, so that a late notifier ends no
-    // newer arming.
+    // the waiter has ended the arming. Each arming has its own number, so that a late notifier ends
+    // no newer arming.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
@@ -125,7 +125,8 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may end the previous arming concurrently.
+        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming of
+        // the descriptor.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
@@ -149,9 +150,10 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes to the descriptor first, so that others write too if this thread is preempted.
+            // Writes to the descriptor first, so that other notifiers write if this thread is
+            // preempted.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2. The exchange only avoids further writes.
+            // Relaxed: the kernel provides E2. This exchange only spares other notifiers a write.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

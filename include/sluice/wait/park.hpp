@@ -119,8 +119,8 @@ inline constexpr bool canNotifyOne<
 
 }  // namespace detail
 
-/// Wakes one of several threads that wait for the same condition. Calls notifyAll() if Wait lacks
-/// notifyOne(), and does not call isDue() if Wait lacks notifyOne(isDue).
+/// Wakes one of several threads that wait for the same condition. Wait strategies without
+/// notifyOne() wake all threads, and those without notifyOne(isDue) ignore isDue.
 template <class Wait, class... IsDue>
 void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
     if constexpr (detail::canNotifyOne<Wait, void, IsDue...>) {
@@ -145,11 +145,11 @@ void notifyOneOf(Wait& wait, IsDue... isDue) noexcept {
 /// condition variable if the data has a mutex.
 ///
 /// Thread safety: any thread may call any member. No thread may wait when the Park is destroyed.
-/// notifyAll() wakes all sleeping threads. notifyOne() wakes one of them that is not yet woken. Use
-/// notifyOne() if all threads wait for the same condition and each change serves one thread. A
-/// woken thread that leaves work for another thread must call notifyOne(). A notifier preempted
-/// mid-call delays the threads to wake until the next notification. A waiter that sees a notifier's
-/// change also sees all earlier writes of the notifier.
+/// notifyAll() wakes all sleeping threads, and notifyOne() one more of them. Use notifyOne() if all
+/// threads wait for the same condition and each change serves one thread. A woken thread that
+/// leaves work for another thread must call notifyOne(). A notifier preempted mid-call delays the
+/// woken threads until the next notification. A waiter that sees a notifier's change also sees all
+/// earlier writes of the notifier.
 ///
 /// Errors: an exception of `ready` ends the wait and propagates.
 ///
@@ -203,8 +203,8 @@ public:
     }
 
 protected:
-    // The steps of a wait are protected for tests. A waiter calls announce(), checks its condition
-    // again, and then passes the epoch to either sleepUntil() or cancelWait().
+    // Tests derive from BasicPark and call these steps of a wait. A waiter calls announce(), checks
+    // its condition again, and then passes the epoch to either sleepUntil() or cancelWait().
 
     using Epoch = std::uint32_t;
 
@@ -248,23 +248,23 @@ private:
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
     // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
     // notifyAll() begins an epoch without waiters and permits. While isWaking(state), a notifier
-    // has yet to call the kernel, and any other notifier begins a new epoch and wakes all waiters.
+    // has yet to call the kernel; another notifier then wakes all waiters in a new epoch.
     // isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the last
     // moment without waiters. The epoch wraps, so exactly 2^20 calls of notifyAll() between
     // announce() and a waiter's first load of the epoch would go unnoticed.
     //
-    // Any waiter may take a permit, not only the waiter that the kernel woke. No permit is lost,
+    // Any waiter may take a permit, even if the kernel woke another waiter. No permit is lost,
     // because a waiter leaves without a permit only if each permit has another waiter.
     //
     // Edges:
     //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. One of them sees
-    //     the other's write.
+    //     notifier writes the condition, runs a light fence and reads the state. One of the two
+    //     sees the other's write.
     //   E2 wake: a notifier changes the epoch or the permits with release, and leave() acquires.
     //   E3 join: a waiter that joins announced waiters needs no fence. If a notifier read an older
     //     state, the fence of earlier waiters has made the notifier's change visible, and
     //     markAnnounced() passes it on to announce(). If a notifier changes the state, the waiter
-    //     acquires the state or is notified.
+    //     either acquires the new state or is notified.
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};
@@ -301,9 +301,8 @@ private:
 
     enum class Leaving { withPermit, withoutPermit };
 
-    /// Ends a wait. Returns true if the waiter was notified. A `withPermit` waiter that was not
-    /// notified continues to wait. A `withoutPermit` waiter leaves, and takes a permit only if each
-    /// waiter has a permit.
+    /// Ends a wait. Returns true if the waiter was notified. `withPermit` waiters leave only if
+    /// notified. `withoutPermit` waiters leave, and take a permit only if each waiter has one.
     bool leave(Epoch epoch, Leaving how) noexcept {
         State seen = state_.load(std::memory_order_acquire);  // E2
         for (;;) {
@@ -320,7 +319,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire: E2. this exchange may take a newer permit than the load has seen.
+            // Acquire (E2), because this exchange may take a newer permit than the load saw.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;
@@ -378,10 +377,10 @@ private:
         endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
+    /// The next epoch, without waiters and permits. Epoch 0 follows the last one.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
-    /// Clears the notifier's `waking` mark after its kernel call, unless a newer epoch has begun.
+    /// Clears this notifier's `waking` mark after the kernel call, unless a newer epoch has begun.
     void endWaking(Epoch epoch) noexcept {
         State seen = state_.load(std::memory_order_relaxed);  // relaxed, all: only the mark changes
         while (epochOf(seen) == epoch &&
@@ -390,7 +389,7 @@ private:
         }
     }
 
-    /// If the condition throws, cancels the wait or passes its notification to another waiter.
+    /// A guard for conditions that throw: cancels the wait, or passes the notification on.
     struct Announcement {
         BasicPark& park;
         Epoch epoch;

@@ -31,8 +31,8 @@ namespace sluice {
 /// A poll function handles at most a batch of messages of its source. The poll returns false or 0
 /// if the source was empty. Use EventFdWait if the thread also waits for sockets.
 ///
-/// Thread safety: any thread may call notify(). One thread at a time calls all other functions, and
-/// destroys the sources in the set. A poll may call everything but the wait functions.
+/// Thread safety: any thread may call notify(). All other functions, and destroying sources of the
+/// set, are for one thread at a time. A poll may call everything but the wait functions.
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
@@ -88,7 +88,7 @@ public:
     }
 
     /// Calls action() at `due`, and then again after each period. A timer without a period leaves
-    /// the set after its call. Calls missed by a late thread are skipped.
+    /// the set after its call. Missed calls are skipped.
     template <class Action>
     Source addTimer(typename Clock::time_point due, Action action,
                     typename Clock::duration period = Clock::duration::zero()) {
@@ -111,7 +111,7 @@ public:
     /// The number of sources and timers.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// Waits until a poll succeeds. Returns Ready() if the set is empty or the deadline has passed.
+    /// Waits until a poll succeeds. Returns an empty Ready if the set is empty or the time is over.
     Ready wait() { return waitUntil(Clock::time_point::max()); }
     template <class Rep, class Period>
     Ready waitFor(std::chrono::duration<Rep, Period> atMost) {
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    /// Polls the entries until a poll succeeds. The next call continues behind that entry.
+    /// Polls the entries until a poll succeeds. The next pollNext() begins behind this entry.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();
@@ -239,7 +239,7 @@ private:
 /// The wait strategy of a source: a Park whose notifications also wake the source's WaitSet.
 ///
 /// WaitSet::add() puts a Member into the set, where it stays until its source is destroyed. A
-/// thread may also wait for the source alone.
+/// thread may also wait for a single source through its Member.
 template <class Platform, class Parker>
 class BasicWaitSet<Platform, Parker>::Member : private BasicPark<Platform, Parker> {
     using Park = BasicPark<Platform, Parker>;

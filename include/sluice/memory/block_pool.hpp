@@ -42,14 +42,15 @@ class PoolCore;
 /// Use BlockPool for blocks whose type you manage yourself. Use FixedBlockPool for exact limits or
 /// allocation in interrupts, ObjectPool<T> for objects, and PoolResource for several sizes.
 ///
-/// Thread safety: any thread may call any member. Most calls use only the calling thread's cache.
-/// At most one call in `magazineRounds` calls exchanges a batch of blocks (a magazine) with the
-/// pool's shared depot, under a spin lock. Growth and trim() use a second lock.
+/// Thread safety: any thread may call any member. Most calls only use the calling thread's cache. A
+/// full or empty cache exchanges `magazineRounds` blocks with the pool's shared depot, under a spin
+/// lock. Growth and trim() use a second lock.
 ///
-/// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the depot is empty
-/// and the pool cannot grow. When tryAllocate() fails, each other thread's cache may still hold 2 *
-/// magazineRounds + 1 free blocks. Freeing the block that the thread freed last ends the program in
-/// all builds. Assertions check the thread's whole cache; AddressSanitizer finds all double frees.
+/// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
+/// depot are empty and the pool cannot grow. When tryAllocate() fails, each other thread's cache
+/// may still hold 2 * magazineRounds + 1 free blocks. A thread that frees the same block twice in a
+/// row ends the program in all builds. Assertions find blocks in the thread's cache,
+/// AddressSanitizer finds all double frees.
 ///
 /// Performance: slabs come from the memory resource, which several threads may call, and which must
 /// not use the pool. A thread's first call allocates the thread's cache with operator new.
@@ -125,9 +126,9 @@ public:
         return exact_ != nullptr ? exact_->owns(address) : core_->owns(address);
     }
 
-    /// Frees slabs whose blocks all lie in the depot or in the calling thread's cache, and returns
-    /// the freed bytes. Free blocks in other threads' caches keep their slabs alive. trim() takes
-    /// O(log slabs) time for each free block.
+    /// Frees each slab whose blocks are all in the depot or in the calling thread's cache. Returns
+    /// the number of freed bytes. Free blocks in other threads' caches keep their slabs alive.
+    /// trim() takes O(log slabs) time for each free block.
     std::size_t trim() noexcept {
         return exact_ != nullptr ? 0 : core_->trim(Threads::find(core_.get(), hash_));
     }
@@ -141,7 +142,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return options_.capacity; }
 
 private:
-    // Rare cases are out of line, so that common calls save no registers.
+    // Rare cases are out of line, so that common calls need not save registers.
     [[gnu::noinline]] void* takeOrGrow() noexcept {
         if (exact_ != nullptr) {
             return exact_->tryAllocate();
@@ -181,8 +182,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The block pool of an exact pool; null for growing pools. An exact pool has no caches, so all
-    // its calls take the slow path.
+    // The block pool of an exact pool; null for growing pools. Calls of an exact pool take the slow
+    // path, because its threads have no caches.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -199,7 +200,7 @@ struct Magazine {
     bool isEmpty() const noexcept { return size() == 0; }
     bool isFull() const noexcept { return size() == Rounds; }
 
-    /// Returns false if the magazine is full. Ends the program if `block` is already on top.
+    /// Returns false if the magazine is full. Ends the program if `block` is already the top block.
     bool tryPush(void* block) noexcept {
         const std::uint32_t old = count.load(std::memory_order_relaxed);
         if (SLUICE_UNLIKELY(blocks[old] == block)) {
@@ -235,12 +236,12 @@ struct Magazine {
     Magazine() noexcept { blocks[0] = nullptr; }
 };
 
-/// The slabs of a BlockPool, the depot of free blocks, and the caches of the pool's threads.
+/// The shared part of a BlockPool: the slabs, the depot of free blocks, and the threads' caches.
 ///
-/// A cache has two magazines, and calls use the loaded one. If an allocation finds the loaded
-/// magazine empty, or a deallocation finds it full, the cache swaps its magazines. If the other
-/// magazine is empty or full as well, the cache exchanges it in the depot, at most once per
-/// `magazineRounds` calls of a kind. (Bonwick and Adams, "Magazines and Vmem", 2001.)
+/// A thread's cache has two magazines (stacks of blocks), and calls use the loaded magazine. If the
+/// loaded magazine is empty in an allocation, or full in a deallocation, the cache swaps its
+/// magazines. If the second magazine is also empty or full, the depot exchanges it, at most once
+/// per `magazineRounds` calls of a kind. (Origin: Bonwick and Adams 2001, "Magazines and Vmem".)
 ///
 /// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
 template <class Traits>
@@ -310,7 +311,7 @@ public:
         }
     }
 
-    /// Creates a thread's cache; see ThreadSlots. An exception changes nothing.
+    /// Creates a thread's cache for ThreadSlots. An exception changes nothing.
     Slot& enroll(const void*) {
         auto slot = std::make_unique<Slot>();
         withSpareMagazines(2, [&](const Guard& guard) {
@@ -342,7 +343,7 @@ public:
         this->dropUser();
     }
 
-    /// Called by the pool's destructor. No thread uses blocks, but threads with caches may end.
+    /// Called by the pool's destructor. No thread uses blocks, but threads may end.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -364,7 +365,7 @@ public:
 
     // Blocks. A thread without a cache passes a null slot, and uses the depot directly.
 
-    /// Takes a block from the loaded magazine or the spare. Returns null without blocks.
+    /// Takes the cache's spare or a block of the loaded magazine. Returns null without blocks.
     static void* tryTake(Slot* slot) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;
@@ -377,7 +378,7 @@ public:
         return spare;
     }
 
-    /// Puts a block into the loaded magazine or the spare. Returns false if there is no room.
+    /// Keeps a block as the spare, or in the loaded magazine. Returns false if there is no room.
     static bool tryGive(Slot* slot, void* block) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return false;
@@ -418,8 +419,8 @@ public:
         }
     }
 
-    /// Adds a slab, unless another thread has just added a slab. Returns false if the pool has
-    /// reached its capacity. An exception changes nothing.
+    /// Adds a slab, unless another thread has just refilled the depot. Returns false if the pool
+    /// has reached its capacity. An exception changes nothing.
     bool grow() {
         const Guard resizing(resizeLock_);
         {
@@ -444,7 +445,7 @@ public:
                 empty(guard, *slot);
             }
             held = std::exchange(fulls_, {});
-            // An empty magazine is available, because there is one more than all blocks can fill.
+            // An empty magazine is available: the depot has one more than all blocks can fill.
             held.push(std::exchange(partial_, takeEmpty(guard)));
         }
         for (const Magazine* full = held.first; full != nullptr; full = full->next) {
@@ -481,12 +482,12 @@ public:
 private:
     // Invariants: each magazine is in one cache, in `fulls_`, in `empties_`, or is `partial_`. The
     // stacks `fulls_` and `empties_` have at least one magazine more than all blocks fill (blocks /
-    // rounds), so an empty magazine exists whenever a full magazine enters the depot. All magazines
-    // in `fulls_` are full. Threads without a cache take and return blocks of `partial_`.
+    // rounds), so an empty magazine exists whenever a full magazine enters the depot. Only full
+    // magazines are in `fulls_`. Threads without a cache take and return blocks of `partial_`.
     //
-    // Edge E1: by lock_, uses of a block before its magazine enters the depot happen before later
-    // uses. A magazine enters a thread's cache under lock_, so statistics() sees a complete
-    // magazine when it reads all caches under lock_.
+    // Edge E1: threads exchange magazines under lock_, which orders a block's use before its next
+    // use. A magazine enters a thread's cache under lock_, so statistics() sees a complete magazine
+    // when it reads all caches under lock_.
 
     static std::size_t blocksPerSlab(const BlockPoolOptions& options) noexcept {
         const SlabLayout layout(options);
@@ -654,7 +655,7 @@ private:
         };
         return std::upper_bound(slabs_.begin(), end, address, isBefore) - slabs_.begin();
     }
-    /// The index of the slab that contains `address`, or -1. The caller holds lock_ or resizeLock_.
+    /// The index of the slab with `address`, or -1. The caller holds lock_ or resizeLock_.
     std::ptrdiff_t indexOf(const void* address) const noexcept {
         const std::ptrdiff_t index = slabsUpTo(address) - 1;
         return index >= 0 && slabs_[static_cast<std::size_t>(index)].covers(address, layout_)
@@ -671,7 +672,7 @@ private:
 
     static bool isUnused(const Slab& slab) noexcept { return slab.freeBlocks == slab.count; }
 
-    /// Empties a magazine taken by trim(). Blocks of slabs that are kept return to the depot.
+    /// Empties a magazine for trim(). Blocks of slabs that are kept return to the depot.
     void putBackKept(Magazine& magazine) noexcept {
         std::array<void*, rounds> kept;  // uninitialised on purpose
         std::size_t count = 0;
@@ -731,7 +732,7 @@ private:
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // The following members are written under both locks, and read under one of them.
+    // The following members are written under lock_ and resizeLock_, and read under one of them.
     std::size_t blocks_ = 0;
     std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
     std::ptrdiff_t sorted_ = 0;

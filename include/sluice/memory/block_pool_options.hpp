@@ -12,8 +12,8 @@ struct BlockPoolTraits {
     using Platform = StdPlatform;
     static constexpr std::size_t cacheLineSize = sluice::cacheLineSize;
 
-    /// The number of blocks that a thread's cache exchanges with a growing pool in one step. A
-    /// thread caches at most 2 * magazineRounds + 1 free blocks.
+    /// The number of blocks that a thread's cache and a growing pool exchange in one step. A thread
+    /// caches at most 2 * magazineRounds + 1 free blocks.
     static constexpr std::size_t magazineRounds = 64;
 };
 
@@ -32,7 +32,7 @@ struct BlockPoolOptions {
     std::size_t alignment = alignof(std::max_align_t);  ///< a power of two
     std::size_t capacity = unlimited;  ///< the most blocks; a fixed pool must have one
     std::size_t initialBlocks = 0;     ///< blocks that the constructor allocates
-    /// The blocks of a new slab. 0: as many as the pool has, from 1 KiB to 64 KiB or 8 blocks.
+    /// The blocks of a new slab. 0: a slab doubles the pool, by 1 KiB up to 64 KiB or 8 blocks.
     std::size_t blocksPerSlab = 0;
     /// Makes a BlockPool work like a FixedBlockPool, without growth and caches.
     bool isExact = false;

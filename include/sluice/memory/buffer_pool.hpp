@@ -48,7 +48,7 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A fixed number of equal buffers: one thread fills a buffer, and other threads read without a
+/// A fixed number of equal buffers. One thread fills a buffer, and other threads read it without a
 /// copy. Each reader holds a DataToken. A buffer becomes free when its last token is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
@@ -60,9 +60,9 @@ struct BufferPoolStatistics {
 /// Use BufferPool for payloads too large for a queue's slot: frames, samples, packets, DMA data.
 /// Use ObjectPool<T> for objects with constructors.
 ///
-/// Thread safety: any thread and any interrupt may call any member of the pool. A WritableBuffer or
-/// a DataToken is used by one thread at a time. All calls are lock-free; the pool's destructor
-/// waits for threads that are returning a buffer.
+/// Thread safety: any thread and any interrupt may call any member of the pool. One thread at a
+/// time uses a WritableBuffer or a DataToken. All calls are lock-free; the pool's destructor waits
+/// for threads that are returning a buffer.
 ///
 /// Errors: tryAcquire() fails only if all buffers were in use at some moment during the call.
 ///
@@ -73,8 +73,8 @@ class BasicBufferPool {
     class Core;
 
 public:
-    /// The only handle to a buffer being filled, or empty. The destructor returns the buffer to the
-    /// pool if it was not published.
+    /// The only handle to a buffer while a thread fills it; may be empty. The destructor returns a
+    /// buffer that was not published to the pool.
     class [[nodiscard]] WritableBuffer {
     public:
         WritableBuffer() noexcept = default;
@@ -90,8 +90,8 @@ public:
         }
 
         /// Ends the writing, and returns a token for the first `length` bytes. Asserts that the
-        /// WritableBuffer is not empty and that `length` is at most capacity(). Release builds then
-        /// return an empty token or a token for the whole buffer.
+        /// WritableBuffer is not empty and that `length` is at most capacity(). Without assertions,
+        /// returns an empty token or a token for the whole buffer.
         DataToken publish(std::size_t length, std::uint64_t timeStamp = 0) && noexcept {
             SLUICE_ASSERT(slot_ != nullptr, "there is no buffer to publish: test what tryAcquire "
                                             "returned, and publish it once");
@@ -135,7 +135,7 @@ public:
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
     /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion. The
-    /// memory then stays allocated, so that these buffers are valid as long as the memory resource.
+    /// pool's memory then stays allocated, so that these buffers remain valid.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {
@@ -166,7 +166,7 @@ private:
     //
     // Edges:
     //   E1 hand-over: the last holder frees a buffer with release; the next writer acquires it.
-    //   E2 last: each holder decrements `holders` with release; the last holder acquires.
+    //   E2 last: each holder decrements `holders` with release; the last holder acquires it.
 
     using Platform = typename Traits::Platform;
     template <class U>
@@ -192,7 +192,7 @@ private:
         static std::size_t roundedUp(std::size_t bytes, std::size_t unit) noexcept {
             return (bytes + unit - 1) / unit * unit;
         }
-        // The allocation contains the buffers, then their slots, then the core.
+        // A pool's memory holds the buffers, then their slots, then the core.
         std::size_t slotsAt() const noexcept { return roundedUp(count * stride, alignof(Slot)); }
         std::size_t coreAt() const noexcept {
             return roundedUp(slotsAt() + count * sizeof(Slot), alignof(Core));
@@ -274,7 +274,7 @@ public:
 
     /// Removes a holder. The last holder returns the buffer to the free list.
     void release(Slot& slot) noexcept {
-        // A sole holder needs no atomic exchange, because only a holder can share the buffer.
+        // The only holder needs no read-modify-write, because only a holder can share the buffer.
         if (slot.holders.load(std::memory_order_acquire) == 1) {  // E2
             slot.holders.store(0, std::memory_order_relaxed);     // relaxed: for inUse() alone
         } else if (slot.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) {  // E2
@@ -321,7 +321,7 @@ private:
     std::byte* const begin_;
     Slot* const slots_;
     std::pmr::memory_resource* const memory_;
-    // Written by each thread that acquires or returns a buffer.
+    // free_ is written by each thread that acquires or returns a buffer.
     alignas(std::max(Traits::cacheLineSize, alignof(void*))) detail::FreeList<Platform, Slot> free_;
 };
 

@@ -32,8 +32,8 @@ public:
 
     DataToken() noexcept = default;
 
-    /// Creates a token for `size` bytes from `data`. The bytes must not change until
-    /// releaser(context, data, size) has been called. Without a sharer, share() is not allowed.
+    /// Creates a token for `size` bytes at `data`. The bytes must not change until
+    /// releaser(context, data, size) has been called. Without a sharer, share() asserts.
     DataToken(const void* data, std::size_t size, Releaser releaser, void* context,
               Sharer sharer = nullptr, std::uint64_t timeStamp = 0) noexcept
         : state_{static_cast<const std::byte*>(data), size, releaser, sharer, context, timeStamp} {

@@ -35,7 +35,7 @@ namespace sluice {
 ///
 /// Errors: tryAllocate() fails only if all blocks were in use at some moment during the call.
 /// Freeing a free block ends the program in all builds. Without 64-bit atomics a pool has at most
-/// 4,095 blocks; see TaggedHead for preemption.
+/// 4,095 blocks, and TaggedHead's limits.
 template <class Traits = BlockPoolTraits>
 class BasicFixedBlockPool {
     using Platform = typename Traits::Platform;
@@ -97,7 +97,7 @@ public:
             detail::failFreedTwice(block);
         }
         detail::closeMemory(block, options_.blockSize);
-        // Counts before another thread can take the block, so that inUse_ stays in range.
+        // Decrements before another thread can take the block, so that inUse_ stays in range.
         inUse_.fetch_sub(1, std::memory_order_relaxed);
         free_.give(node);
     }
@@ -124,8 +124,8 @@ private:
     // Invariant: a node's successor is `used` while the node's block is in use. A slow thread in
     // take() may read `used` as successor, but its exchange fails, because the head has changed.
     //
-    // Edge E1 of TaggedHead orders the return of a block before its next use. FixedBlockPool's own
-    // accesses are relaxed: statistics, or `used`, which travels with the block.
+    // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses in this
+    // class are relaxed: they are statistics, or mark a node as `used`.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

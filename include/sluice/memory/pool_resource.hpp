@@ -82,8 +82,7 @@ public:
         }
     }
 
-    /// Takes back a block of unknown size if the block belongs to a pool. Searching the slabs of
-    /// all pools makes this function slow.
+    /// Takes back a block of unknown size if the block belongs to a pool. Searches all slabs.
     [[nodiscard]] bool tryDeallocateUnsized(void* block) noexcept {
         for (auto& pool : pools_) {
             if (pool.has_value() && pool->owns(block)) {
@@ -99,7 +98,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Returns unused memory to the upstream resource; the result is the number of bytes.
+    /// Returns unused memory to the upstream resource. The result is its size in bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {

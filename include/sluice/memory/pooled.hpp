@@ -10,7 +10,7 @@
 
 namespace [[gnu::visibility("default")]] sluice {
 
-/// A base class with `new` and `delete` on a pool, for existing code with `new Message`.
+/// A base class with operator new and delete on a pool, for existing code that uses `new`.
 ///
 ///     class Message final : public Pooled<Message> { ... };
 ///
@@ -22,17 +22,16 @@ namespace [[gnu::visibility("default")]] sluice {
 /// never destroyed. Arrays, over-aligned objects, and objects beyond 4 KiB come from the heap.
 /// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
-/// Shared objects have separate resources if a shared object hides its symbols, or if the program
-/// does not export its own symbols (-rdynamic). Each object is then created and deleted in one
-/// shared object, which defines a virtual destructor. A block deleted in the wrong shared object
-/// ends the program, in release builds at the latest in trim().
+/// Shared libraries have separate pools if a library hides its symbols, or if the program does not
+/// export its symbols (-rdynamic). Such programs must create and delete an object in the same
+/// library, and define a virtual destructor there. Deleting an object in another library ends the
+/// program, in release builds at the latest in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>
 class Pooled {
 public:
-    // The matching operator delete is the form with a size.
-    // NOLINTNEXTLINE(misc-new-delete-overloads)
+    // The matching operator delete has a size parameter. NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);
         if (SLUICE_UNLIKELY(memory == nullptr)) {
@@ -50,14 +49,14 @@ public:
             toHeap(object);
         }
     }
-    // Called without a size if a constructor throws after a nothrow new.
+    // The compiler calls this form if a constructor throws after a nothrow new.
     static void operator delete(void* object, const std::nothrow_t&) noexcept {
         if (!resource().tryDeallocateUnsized(object)) {
             toHeap(object);
         }
     }
 
-    // The over-aligned and placement forms, because the class's operator new hides the global ones.
+    // The over-aligned and placement forms, which the class's operator new would hide.
     static void* operator new(std::size_t size, std::align_val_t alignment) {
         return ::operator new(size, alignment);
     }
@@ -111,8 +110,7 @@ private:
                                           : ::operator new(size, std::nothrow);
     }
 
-    /// Out of line, because g++ would warn about a mismatch with the class's operator new, although
-    /// the object came from the heap.
+    /// Out of line, because g++ would warn that this operator delete does not match operator new.
     [[gnu::noinline]] static void toHeap(void* object) noexcept { ::operator delete(object); }
 };
 

@@ -15,7 +15,7 @@ namespace sluice {
 template <class T>
 struct ArenaDeleter {
     void operator()(T* object) const noexcept {
-        // The deleter is copied, because the object may own the ArenaPtr that contains it.
+        // The deleter is copied, because the object may own the ArenaPtr with this deleter.
         const ArenaDeleter self = *this;
         object->~T();
         self.release(self.arena, object);
@@ -44,7 +44,7 @@ using ArenaPtr = std::unique_ptr<T, ArenaDeleter<T>>;
 /// empty pointer. The arena's destructor asserts that all objects have been destroyed.
 ///
 /// Performance: the arena uses one bit for each `Align` bytes, and each call visits the bits of the
-/// object. A static arena is all zero, so it adds nothing to the program image.
+/// object. A static StaticArena is all zero, so it adds nothing to the program image.
 template <std::size_t Bytes, std::size_t Align = alignof(std::max_align_t)>
 class StaticArena {
     static_assert(Bytes > 0, "StaticArena<Bytes, Align>: Bytes must be at least 1");
@@ -67,7 +67,7 @@ public:
     }
 
     /// Constructs T(args...), or T{args...} for an aggregate, `Offset` bytes from the beginning.
-    /// Compiles only if the T lies within the arena and Offset is a multiple of Align.
+    /// emplaceAt() compiles only if the T lies within the arena and Offset is a multiple of Align.
     template <class T, std::size_t Offset, class... Args>
     [[nodiscard]] ArenaPtr<T>
     emplaceAt(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {
@@ -83,8 +83,8 @@ public:
         return isFree ? build<T>(Offset / Align, std::forward<Args>(args)...) : ArenaPtr<T>();
     }
 
-    /// Like emplaceAt(), but at the lowest free offset. If there is no room, the returned pointer
-    /// is empty and the arguments are unchanged.
+    /// Like emplaceAt(), but at the lowest free offset. Without room, tryEmplace() returns an empty
+    /// pointer and leaves the arguments unchanged.
     template <class T, class... Args>
     [[nodiscard]] ArenaPtr<T>
     tryEmplace(Args&&... args) noexcept(detail::nothrowBuildable<T, Args...>()) {

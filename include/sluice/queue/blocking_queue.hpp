@@ -55,11 +55,11 @@ struct PlatformOfQueue<Queue, std::void_t<typename Queue::Platform>> {
     static constexpr bool canCountBatches = !hasProducers<Queue> && !hasManyConsumers<Queue>;
 };
 
-/// The limit type of functions that wait without a time limit.
+/// The time limit of functions such as push() and pop(), which wait without limit.
 struct Forever {};
 
-/// The push functions of a BlockingQueue and of its producer handles. A refused push leaves its
-/// arguments unchanged, even arguments that are not of type T.
+/// Base of BlockingQueue and of its producer handles, with the push functions. A refused push
+/// leaves its arguments unchanged, even arguments that are not of type T.
 template <class Self, class T>
 class BlockingPushes {
 public:
@@ -119,16 +119,17 @@ private:
 ///     queue.close();
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
-/// call tryPush() on its own queue, but a push() in a handler may wait for itself. No call may
-/// outlast the queue. A producer handle may outlive its queue, but must not push afterwards.
+/// call tryPush() on its own queue, but a push() in a handler may wait for itself. Destroy a
+/// BlockingQueue after all calls have returned. A producer handle may outlive its queue, but must
+/// not push afterwards.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
-/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. Lanes
-/// and MpmcRing require messages with a noexcept move for these functions.
+/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. With
+/// lanes or MpmcRing, these functions require a noexcept move.
 ///
-/// Performance: each push notifies a consumer, and each poll notifies a producer. A notification
-/// costs a load and a light fence if no thread sleeps. Each message wakes one consumer. Each freed
-/// slot wakes one producer before the next handler runs, or all producers if each has its own lane.
+/// Performance: each accepted push notifies a consumer, and each consume call notifies a producer.
+/// A notification costs a load and a light fence if no thread sleeps. Each message wakes one
+/// consumer. Each freed slot wakes a producer (all with lanes) before the next handler runs.
 ///
 /// `Wait` is the wait strategy of producers and consumers. `Pacing` pauses after a consume call,
 /// and in a producer that finds the queue full. All threads share one Pacing, so its functions are
@@ -144,7 +145,7 @@ public:
 
     BlockingQueue() = default;
 
-    /// For queues with a capacity or a limit. `Queue` is constructed from the arguments.
+    /// Constructs a `Queue` with a capacity or a limit from the arguments.
     template <class... Args>
     explicit BlockingQueue(std::size_t capacity, Args&&... args)
         : queue_(capacity, std::forward<Args>(args)...) {}
@@ -277,7 +278,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
     /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor. A
-    /// consumeFor() that returns 0 arms the descriptor.
+    /// consumeFor() that returns 0 arms this descriptor.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
 private:
@@ -287,8 +288,7 @@ private:
 
     // Invariant: each change that can end a wait is followed by a notification of the waiting
     // threads. Messages and slots become available out of order, so a woken thread may find
-    // nothing, and one change may serve two threads. A thread that waited and leaves a message or a
-    // free slot wakes another thread.
+    // nothing. A thread that had to wait, and leaves a message or a slot, therefore wakes another.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {
@@ -307,7 +307,7 @@ private:
         drained_.notifyAll();
         notEmpty_.notifyAll();
     }
-    /// Wakes a consumer. A consumer in consumeBatch() is only woken for a complete batch.
+    /// Wakes a consumer; in consumeBatch() only for a complete batch.
     ///
     /// The consumer writes awaited_, announces itself, runs a heavy fence and reads the size. A
     /// producer commits a message, runs a light fence, and reads the announcement, size and
@@ -347,7 +347,7 @@ private:
             }
             bool isForAll = result == SendResult::closed;
             if constexpr (detail::hasDrops<Queue>) {
-                // Read after the notification's fence, so that a later close() sees the drop.
+                // isClosed() follows the notification's fence, so a later close() sees the drop.
                 isForAll = isForAll || queue.isClosed();
             }
             if (isForAll) {
@@ -393,8 +393,8 @@ private:
 
     // ---- Consumer
 
-    /// Notifies a producer and drain(), even if the call throws. Notifies all consumers if the
-    /// queue is drained, or one consumer if a released lane has messages.
+    /// Notifies a producer and drain() after a consume call, even if the call throws. Notifies all
+    /// consumers if the queue is drained, or one if a released lane has messages.
     struct PollEnd {
         BlockingQueue& queue;
         std::size_t count = 1;  // stays so if a handler throws
@@ -480,7 +480,7 @@ private:
     typename Platform::template Atomic<std::size_t> awaited_{1};  // fewer wake no consumer
     alignas(line) alignas(Wait) Wait notFull_;                    // producers wait
     Wait drained_;                                                // drain() waits
-    // Destroyed before the wait strategies, because a message's destructor may use the queue.
+    // queue_ is destroyed before the wait strategies, because a message's destructor may use them.
     alignas(line) alignas(Queue) Queue queue_;
     const Pacing pacing_{};
     RoleCheck consumerRole_;
@@ -493,7 +493,7 @@ template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Gives up the lane; idempotent. The consumer frees the lane in its next poll.
+    /// Gives up the lane; idempotent. The consumer later frees the lane.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

@@ -28,11 +28,12 @@ namespace sluice {
 /// older value after a newer value.
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
-/// A signal handler may call set() if it may call the functions of T. A set() called from a
-/// function of T counts as another writer. A preempted thread blocks no other thread.
+/// A signal handler may call set() if it may call the functions of T. A set() inside a function of
+/// T counts as another writer. A preempted thread blocks no other.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
-/// are running, or if the Latest is being destroyed. A throwing constructor of T changes nothing.
+/// are running, or if the Latest is being destroyed. If T's constructor throws, the Latest is
+/// unchanged.
 ///
 /// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
 /// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.
@@ -111,7 +112,7 @@ public:
 
     // ---- Any thread
 
-    /// Returns true if update() would find a newer value. Only a hint outside the reader thread.
+    /// Returns true if update() would find a newer value. Other threads receive a hint.
     [[nodiscard]] bool hasNew() const noexcept {
         // Relaxed: only the reader takes values, and update() loads newest_ with acquire.
         return isNew(newest_.load(std::memory_order_relaxed));
@@ -160,7 +161,7 @@ private:
         }
     }
 
-    // newest_ is modified by writers and the reader.
+    // newest_ is written by all threads.
     alignas(line) alignas(Atomic<Word>) Atomic<Word> newest_{0};
 
     // Written by writers.

@@ -26,9 +26,10 @@ namespace sluice {
 /// Order: none across producers. consume() calls the handlers of one producer's messages one after
 /// the other, on any thread. tryPop() releases the lane before its caller receives the message.
 ///
-/// Thread safety: as for MpscLanes, except that any thread may consume. A handler may consume from
-/// the other lanes. A consumer preempted in a handler blocks its lane: the producer's messages
-/// wait, and its pushes may return `full`. A consumer preempted in its search blocks others.
+/// Thread safety: as for MpscLanes, except that any thread may consume. A handler may call
+/// consume(), which uses other lanes. A consumer preempted in a handler blocks its lane: the
+/// producer's messages wait, and its pushes may return `full`. A consumer preempted in its search
+/// for a lane blocks other consumers.
 ///
 /// Errors: as for MpscLanes. A throwing handler leaves the rest of its batch in the lane.
 ///
@@ -87,8 +88,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: if isHeld is outdated, the consumer that releases the lane calls
-            // hasArrival() itself.
+            // Relaxed: the consumer that clears isHeld then calls hasArrival() itself.
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -108,7 +108,7 @@ public:
 
 private:
     // Invariants: as for MpscLanes, but consumers read and write link_ and the lanes' links only
-    // under the lock. A consumer uses a lane's ring only while holding the lane. Consumers take
+    // under the lock. A consumer uses a lane's ring only while it holds the lane. Consumers take
     // lanes under the lock, and remove only lanes that no consumer holds.
     //
     // Happens-before edges: those of MpscLanes, and
@@ -118,12 +118,12 @@ private:
     // Wake-ups: a consumer that finds all lanes empty or held goes to sleep, although a held lane
     // may have a message whose notification is used up. A consumer that has released a lane
     // therefore calls hasArrival(), and wakes another consumer if the result is true. The lock
-    // orders hasArrival() and the sleeping consumer's last search. If hasArrival() was first, that
-    // search found the lane released. If the search was first, hasArrival() sees the message, and
+    // orders hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that
+    // search found the lane released. If the search ran first, hasArrival() sees the message, and
     // its caller sees that the sleeping consumer has announced itself. A push after the search
     // wakes the sleeping consumer.
     //
-    // tests/model/mpmc_lanes_model_test.cpp weakens the order of E7, and BlockingQueue's call.
+    // tests/model/mpmc_lanes_model_test.cpp weakens E7, and omits BlockingQueue's hasArrival().
 
     using Lanes::lock_;
 
@@ -132,7 +132,7 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Holds the next free lane with messages, if any. hold() removes visited lanes that are empty
+    /// Takes the next free lane with messages, if any. hold() removes visited lanes that are empty
     /// and whose producers have gone.
     Lane* hold() noexcept {
         Lane* held = nullptr;

@@ -21,14 +21,14 @@ namespace sluice {
 ///     jobs.consume([](Job& job) { job.run(); });                // each worker
 ///
 /// Use MpmcRing if several threads share the work. Use MpscRing for one consumer, to save a
-/// compare-exchange per message. Wrap a BlockingQueue around MpmcRing to wait.
+/// compare-exchange per message. BlockingQueue adds functions that wait.
 ///
 /// Order: if a push returned before another push began, its message is taken first. Handlers of
 /// different consumers may run simultaneously.
 ///
 /// Thread safety: any thread may call any member, including from a handler. MpmcRing is not
-/// lock-free in the strict sense. A producer preempted mid-push blocks delivery of later messages.
-/// A consumer preempted in a handler keeps its slot, so pushes that need this slot return `full`.
+/// strictly lock-free. A producer preempted mid-push blocks delivery of later messages. A consumer
+/// preempted in a handler keeps its slot, so pushes that need this slot return `full`.
 ///
 /// Errors: if a constructor of T throws, its slot counts as used until a consumer skips it. A push
 /// returns `full` only if its slot still holds the message of an earlier lap.
@@ -37,7 +37,7 @@ namespace sluice {
 /// takes a compare-exchange and another read-modify-write. tryPopAll() takes both once for all its
 /// messages. Capacity and memory are as in MpscRing.
 //
-// At least two slots, because with a single slot skipped(p) would equal freed(p).
+// An MpmcRing has at least two slots, because with one slot skipped(p) would equal freed(p).
 template <class T, std::size_t Capacity, class Traits = QueueTraits>
 class MpmcRing
     : public detail::SequenceRing<MpmcRing<T, Capacity, Traits>, T, Capacity, 2, Traits> {
@@ -135,8 +135,8 @@ public:
 
     /// Returns true if consume() would find a message or a skipped slot before other consumers do.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed: consume() acquires. A consumer that only passes a skipped slot between these two
-        // loads wakes the waiting threads.
+        // Relaxed: consume() acquires. Between the loads, another consumer may pass a skipped slot;
+        // it then wakes the waiting threads.
         const Index position = head();
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
@@ -148,13 +148,13 @@ protected:
         return head_.load(std::memory_order_relaxed);  // no data follows it
     }
 
-    /// The position of the next push. Later pushes may have begun concurrently.
+    /// The position of the next push. New pushes may have begun.
     [[nodiscard]] Index tail() const noexcept {
         return Positions::unmarked(tail_.load(std::memory_order_acquire));
     }
 
-    /// Like consume(), but stops if mayTake(position) is false for the oldest message.
-    /// mayTake(position) must not return to false before the message at this position is taken.
+    /// Like consume(), but stops if mayTake(position) is false for the oldest message. Once
+    /// mayTake(position) is true, it must stay true until this message is taken.
     template <class MayTake, class Handler>
     std::size_t consumeIf(const MayTake& mayTake, Handler&& handler, std::size_t max) {
         const std::size_t limit = std::min(max, slots_.capacity());
@@ -192,11 +192,10 @@ private:
     //     Producers claim positions in order, so all slots up to p - capacity are then free.
     //
     // Happens-before edges; tests/model/mpmc_ring_model_test.cpp weakens each order in turn:
-    //   E1 publish: a push writes a message and releases the sequence; a consumer acquires it.
+    //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
     //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
     //     directly or through E4.
-    //   E3 close: the closed mark is a bit of tail_, which orders each push before or after
-    //     close().
+    //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
     //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
     //     the same free slots.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
@@ -226,7 +225,7 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return passed_; }
 
-    /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
+    /// The number of free slots from `tail` on, at most `max`. 0 may mean that `tail` is outdated.
     std::size_t freeSlots(Index tail, std::size_t max) noexcept {
         Index previous = static_cast<Index>(tail - Positions::advance(0, slots_.capacity()));
         std::size_t count = 0;
@@ -254,7 +253,7 @@ private:
         return count;
     }
 
-    /// Advances `head` to the oldest position. Returns true if its slot is filled or skipped.
+    /// Advances `head` to the oldest position. Returns true if the position is filled or skipped.
     bool findOldest(Index& head, bool isFirst) noexcept {
         for (;;) {
             Slot& slot = slots_.at(head);
@@ -265,7 +264,7 @@ private:
             const Index newest = head_.load(std::memory_order_acquire);  // E6 order
             if (newest == head) {
                 if (isFirst) {
-                    // Prefetches the slot's last cache line, to save a miss for the next message.
+                    // Prefetches the slot's last line, to save a cache miss for its message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 return false;

@@ -30,8 +30,8 @@ class MpmcLanes;
 ///     lanes.consume([](const Reading& reading) { ... });  // the consumer
 ///
 /// Use MpscLanes for a few long-lived producers, which never write the same cache line. Use
-/// MpscRing for one order of all messages, or for hundreds of mostly idle producers. Wrap a
-/// BlockingQueue around MpscLanes to wait.
+/// MpscRing for one order of all messages, or for hundreds of mostly idle producers. BlockingQueue
+/// adds functions that wait.
 ///
 /// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
@@ -75,7 +75,7 @@ public:
 
     // ---- Producers
 
-    /// Registers a producer with its own lane. Allocates memory, so avoid it on hot paths.
+    /// Registers a producer with its own lane. producer() allocates memory.
     [[nodiscard]] Producer producer() {
         Lane* const lane = Lane::create(laneCapacity_, memory_);
         const Guard guard(lock_);
@@ -105,7 +105,7 @@ public:
         return consume([&value](T& message) { value.emplace(std::move(message)); }, 1) != 0;
     }
 
-    /// Visits every lane once, beginning behind the last visited lane, and calls handler(T&) for up
+    /// Visits every lane once, beginning after the last visited lane, and calls handler(T&) for up
     /// to `max` queued messages in total. Each message is destroyed when its handler returns or
     /// throws. Returns the number of messages.
     template <class Handler>
@@ -124,7 +124,7 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. The messages queued at the call are handled in key order if each lane is
     /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Each switch between lanes visits all lanes.
+    /// Equal keys of a producer keep their order. Each switch to another lane visits all lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -206,8 +206,9 @@ private:
     // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn:
     //   E3 close: close() closes all lanes and sets closed_ with release; isDrained() acquires
     //     closed_ and runs a heavy fence for all lanes.
-    //   E5 list: producer() constructs a lane, and links it with release; the consumer acquires.
-    //   E6 unref: a lane's first owner sets its bit of `owners` with release; the second acquires.
+    //   E5 list: producer() constructs a lane and links it with release; the consumer acquires it.
+    //   E6 unref: the first owner to leave a lane sets a bit of `owners` with release; the second
+    //     owner acquires `owners` and frees the lane.
 
     friend class MpmcLanes<T, Traits>;
 
@@ -217,7 +218,7 @@ private:
         ~PopFront() { ring.popFront(); }
     };
 
-    /// Ends a visit even if the handler throws, so that the next call visits another lane.
+    /// Ends the visit of a lane, even if a handler throws, so that the next call visits another.
     struct Visit {
         MpscLanes& lanes;
         Lane& lane;
@@ -245,7 +246,7 @@ private:
         return lane;
     }
 
-    /// Removes the current lane. Out of line, because a poll needs the registers.
+    /// Removes the current lane. Out of line, because consume() needs the registers.
     [[gnu::noinline]] void remove(Lane& lane) noexcept {
         {
             const Guard guard(lock_);
@@ -311,8 +312,7 @@ private:
     RoleCheck consumerRole_;
 };
 
-/// The handle of a producer. The destructor, like close(), gives up the lane. Pushed messages are
-/// still delivered.
+/// The handle of a producer. Destroying the handle closes it. Pushed messages are still delivered.
 template <class T, class Traits>
 class MpscLanes<T, Traits>::Producer {
 public:

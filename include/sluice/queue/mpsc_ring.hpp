@@ -132,7 +132,7 @@ public:
                 const ReleaseGuard guard{*this, head, nullptr};
             } else {
                 if (count == 0) {
-                    // Prefetches the slot's last cache line, to save a miss for the next message.
+                    // Prefetches the slot's last line, to save a cache miss for its message.
                     prefetchForRead(reinterpret_cast<const unsigned char*>(&slot + 1) - 1);
                 }
                 break;
@@ -160,8 +160,8 @@ public:
     }
 
 private:
-    // Origin: Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing
-    // frees slots by advancing head_ and writes no sequence, so it takes no line from producers.
+    // Origin: Vyukov's bounded queue, with one sequence per slot. The consumer of an MpscRing frees
+    // slots by advancing head_ and writes no sequence, so it takes no cache line from producers.
     //
     // Invariants, on unbounded positions:
     //   head <= tail <= head + capacity, and cachedHead <= head.
@@ -173,8 +173,7 @@ private:
     //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
-    //   E3 close: the closed mark is a bit of tail_, which orders each push before or after
-    //     close().
+    //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
     //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
     //     the same free slots.
 
@@ -193,7 +192,7 @@ private:
 
     const Atomic<Index>& passed() const noexcept { return head_; }
 
-    /// The number of free slots from `tail` on, at most `max`. May be 0 if `tail` is outdated.
+    /// The number of free slots from `tail` on, at most `max`. 0 may mean that `tail` is outdated.
     template <class Max>
     std::size_t freeSlots(Index tail, Max max) noexcept {
         const std::size_t used = Positions::distance(cachedHead_.load(std::memory_order_acquire),
@@ -204,7 +203,7 @@ private:
     // Out of line, so that a push is small enough for inlining.
     [[gnu::noinline]] std::size_t freeSlotsByHead(Index tail, std::size_t max) noexcept {
         const Index head = head_.load(std::memory_order_acquire);  // E2 reuse
-        // This store may overwrite a newer value; the next push then only rereads head_.
+        // This store may replace a newer cachedHead_, which only makes the next push reread head_.
         cachedHead_.store(head, std::memory_order_release);  // E2 reuse, second step
         const std::size_t used = Positions::distance(head, tail);
         return used < slots_.capacity() ? std::min(max, slots_.capacity() - used) : 0;

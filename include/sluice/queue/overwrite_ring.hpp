@@ -30,13 +30,13 @@ struct OverwriteRingTraits : QueueTraits {
 ///     frames.consume([](Frame& frame) { show(frame); });  // each consumer: the last 8 at most
 ///     report(frames.dropped());
 ///
-/// Use Latest if only the newest message counts, and MpmcRing if no message may be lost. Wrap a
-/// BlockingQueue around OverwriteRing to wait.
+/// Use Latest if only the newest message counts, and MpmcRing if no message may be lost.
+/// BlockingQueue adds functions that wait.
 ///
 /// Order: if a push returned before another push began, its message is taken or dropped first.
 ///
 /// Thread safety: any thread may call any member; without manyProducers, one thread at a time
-/// pushes. A push waits only if preempted threads occupy all slots, at least four. A thread
+/// pushes. A push only waits if preempted threads occupy all slots (at least four). A thread
 /// preempted while moving a message occupies a slot, so the ring keeps one message less. A producer
 /// preempted mid-push blocks delivery until capacity() later pushes have dropped its message.
 ///
@@ -204,13 +204,13 @@ private:
     //     slot, or skips the position if a thread is inside or later pushes have decided it. The
     //     owner decides the position `capacity` earlier before publishing or skipping its own,
     //     because the ring may then be drained and destroyed.
-    //   Each position is counted once: in taken_, dropped_ or skipped_. head_ <= tail_ is a hint.
+    //   taken_, dropped_ or skipped_ counts each position once. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
     // Happens-before edges; tests/model/overwrite_ring_model_test.cpp weakens each order in turn:
     //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
-    //   E3 close: the closed mark is a bit of tail_ for many producers; as in SpscRing for one.
+    //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.
     //   E4 done: a thread handles or drops a message and counts it with release; done() acquires.
     //   E5 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E6 order: each consumer's claim releases head_ and the sequence; the next consumer acquires
@@ -229,7 +229,7 @@ private:
         return ahead <= busy || (ahead > filled && ahead <= std::numeric_limits<Index>::max() / 2);
     }
 
-    /// A position that a producer owns. The destructor publishes or skips the position.
+    /// A position that a push owns. The destructor publishes or skips the position.
     struct Push {
         OverwriteRing& ring;
         Index position;
@@ -280,8 +280,8 @@ private:
         }
     }
 
-    /// Decides position `p` by dropping its message, if any. The owner of `p` also enters the slot,
-    /// and drops an earlier message. Returns true if no thread was inside the slot.
+    /// Decides position `p` by dropping its message, if any. The owner of `p` also enters its slot,
+    /// and drops an earlier message in the slot. Returns true if no thread was inside the slot.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {
@@ -313,7 +313,7 @@ private:
         const Index p = push.position;
         Slot& slot = slots_.at(p);
         if (p % (std::numeric_limits<Index>::max() / 4 + 1) == 0) {
-            // Keeps head_ within a lap of the tail if no thread consumes.
+            // Keeps head_ near tail_, even if no thread consumes messages.
             head_.store(before(p, capacity()), std::memory_order_release);  // E6 order
         }
         (void)decide(before(p, capacity()), false);
@@ -327,7 +327,7 @@ private:
                    push.isInside && !slot.sequence.compare_exchange_strong(
                                         seen, result, std::memory_order_release,  // E1 publish
                                         std::memory_order_relaxed)) {
-            // Relaxed: another thread has dropped position `p`, but has written no other data.
+            // Relaxed: after a failed exchange, another thread has dropped `p` and written no data.
             if (push.isBuilt) {
                 slot.cell.destroy();
             }
@@ -348,7 +348,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty. Other threads may have raised its position.
+    /// Makes a busy slot empty. Other threads may have raised the slot's position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }
@@ -375,7 +375,7 @@ private:
             } else if (slot.sequence.compare_exchange_strong(seen, with(p, busy),
                                                              std::memory_order_release,  // E6
                                                              std::memory_order_relaxed)) {
-                // Relaxed: the loop loads the sequence again after a failure.
+                // Relaxed: after a failed exchange, the loop loads the sequence again.
                 head_.store(Positions::next(p), std::memory_order_release);  // E6 order
                 value.emplace(std::move(slot.cell.get()));
                 slot.cell.destroyAndOwnLines();

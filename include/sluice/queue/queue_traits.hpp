@@ -38,17 +38,17 @@ std::size_t elementsIn(Iterator begin, Iterator end) {
 
 /// The default settings of all queues. Derive a type and redeclare members to change settings.
 struct QueueTraits {
-    /// The atomics, storage, fences and clock; see platform.hpp.
+    /// The platform with atomics, storage, fences and clock; see platform.hpp.
     using Platform = StdPlatform;
 
     /// The unsigned type of positions: 64 bits, or 32 bits if 64-bit atomics need a lock. With n
     /// bits, a position repeats after a lap of 2^(n-1) messages; 64 bits never wrap in practice. A
-    /// thread preempted for a whole lap would overwrite a message: in an MpscRing in the middle of
-    /// a push, for about a lap (plus or minus the capacity); in an MpmcRing between its load and
-    /// its compare-exchange, for exactly a lap. Use 8 and 16 bits only in tests of the wrap-around.
+    /// producer preempted mid-push in an MpscRing for about a lap (plus or minus the capacity)
+    /// would overwrite a message. So would a thread of an MpmcRing preempted between its load and
+    /// its compare-exchange for exactly a lap. Use 8 and 16 bits only in tests of the wrap-around.
     using Index = StdPlatform::WideWord;
 
-    /// The first position, an even number. Tests of the wrap-around set a high position.
+    /// The first ring position, an even number. Tests of the wrap-around set a high position.
     static constexpr std::uint64_t firstPosition = 0;
 
     /// The distance in bytes between data written by different threads.

@@ -32,7 +32,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a fixed bound without later allocations. With a limit, pushes may be refused.
+/// or MpscLanes for a bound without later allocations. With a limit, SegmentQueue refuses pushes.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
@@ -169,7 +169,7 @@ public:
 
     /// Returns true if the queue is closed and empty, and no push or handler runs. Stays true.
     [[nodiscard]] bool isDrained() const noexcept {
-        // Claims and close() take the same lock, so no claim follows close().
+        // tryPush() and close() take the same lock, so no push is accepted after close().
         return isClosed() &&
                tail_.load(std::memory_order_acquire) == head_.load(std::memory_order_acquire);
     }
@@ -208,7 +208,7 @@ private:
     //   The linked segments in use hold exactly the positions from head to tail.
     //   A segment is reused only after the consumer has moved to the next segment, so the last
     //     segment is never reused.
-    //   The number of segments is at most that of the largest backlog, plus one, plus one for each
+    //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
     //     producer that simultaneously found no free segment.
     //
     // Happens-before edges; tests/model/segment_queue_model_test.cpp weakens each order in turn:
@@ -303,7 +303,7 @@ private:
         return true;
     }
 
-    /// The slot at the consumer's position. A producer has claimed it: its segment is linked.
+    /// The slot at the consumer's position. Its segment is linked, because the slot is claimed.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link
@@ -351,13 +351,13 @@ private:
 
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Slot {
-    /// filled() or skipped() of the slot's segment, written by the producer; otherwise outdated.
+    /// The segment's filled() or skipped() after the push of this lap; other values are outdated.
     Atomic<unsigned char> state;
     Cell cell;
 };
 
-/// A block of slots. Each reuse of a segment starts another lap. A bit of each slot's state tells
-/// the segment's laps apart, so a reuse need not clear the states.
+/// A block of slots. Each reuse of a segment starts another lap. A bit of each slot's state
+/// distinguishes this lap from the last, so a reuse clears no states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

@@ -37,8 +37,8 @@ struct Span {
 ///     if (ring.tryPush(reading) != sluice::SendResult::ok) { ... }  // producer; it is unchanged
 ///     ring.consume([](const Reading& reading) { show(reading); });  // the consumer
 ///
-/// Use MpscRing or MpscLanes for several producers, and SegmentQueue for unlimited messages. Wrap a
-/// BlockingQueue around SpscRing to wait.
+/// Use MpscRing or MpscLanes for several producers, and SegmentQueue for unlimited messages.
+/// BlockingQueue adds functions that wait.
 ///
 /// Thread safety: one thread at a time pushes, one thread at a time consumes, and any thread may
 /// call the other members. Handing over a role to another thread needs synchronization. A handler
@@ -68,7 +68,7 @@ private:
 public:
     using value_type = T;
     using Reservation = detail::RingReservation<SpscRing, T, Traits>;
-    /// One or two spans. The second span holds the messages behind the wrap-around, if any.
+    /// One or two spans; the second span holds the messages after the wrap-around, if any.
     using Spans = std::array<Span<T>, 2>;
 
     SpscRing() = default;
@@ -118,7 +118,7 @@ public:
     }
 
     /// Reserves the next slot, so that a message can be built in several steps. Until commit(), the
-    /// producer must not push other messages, and isDrained() stays false.
+    /// producer must not push other messages, and isDrained() returns false.
     [[nodiscard]] Reservation tryReserve() {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);
         return reserve();
@@ -319,18 +319,20 @@ private:
     //
     // Invariants, on unbounded positions:
     //   head <= cachedTail <= tail <= limit <= head + capacity. The slots of [head, tail) hold
-    //     messages. Between two pushes announced == tail. A push sets announced to tail + 1 before
-    //     it reads closed_; a refused push sets announced back to tail.
+    //     messages. Between two pushes, announced equals tail. A push sets announced to tail + 1
+    //     before it reads closed_; a refused push sets announced back to tail.
     //
     // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
-    //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
-    //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
+    //   E1 publish: the producer writes a message, then stores tail_ with release; the consumer
+    //     acquires tail_.
+    //   E2 reuse: the consumer destroys a message, then stores head_ with release; the producer
+    //     acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
     //     isDrained() sees the push.
     //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
-    //   E5 give up: a push that is refused, throws or drops its reservation releases announced_.
-    //     isDrained() acquires announced_ before it returns true, and the ring may be destroyed.
+    //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
+    //     release. isDrained() acquires announced_ before it allows the ring's destruction.
 
     friend class MpscLanes<T, Traits>;
 
@@ -354,8 +356,8 @@ private:
         }
     };
 
-    /// The slow path of tryEmplace(): throwing constructors, no slot known to be free, a closed
-    /// ring, or a full fence. A tail call, so that the fast path needs no stack frame.
+    /// The slow path of tryEmplace() for throwing constructors, full or closed rings, and full
+    /// fences. Called as a tail call, so that tryEmplace() needs no stack frame on the fast path.
     template <class... Args>
     [[gnu::noinline]] SendResult tryEmplaceGuarded(Args&&... args) {
         Reservation reservation = reserve();
@@ -391,7 +393,7 @@ private:
         return announce(tail, 1) ? SendResult::ok : SendResult::closed;
     }
 
-    /// Announces up to `max` pushes into free slots. Returns their number, 0 if the ring is closed.
+    /// Announces up to `max` pushes into free slots. Returns the number of pushes; 0 if closed.
     std::size_t announceFree(Index tail, std::size_t max) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -426,7 +428,7 @@ private:
         return {Span<T>{first, count - wrapped}, Span<T>{begin, wrapped}};
     }
 
-    /// Returns true if the producer knows a free slot. Also prefetches a later free slot.
+    /// Returns true if the producer knows that a slot is free. Prefetches a later free slot.
     bool isKnownFree(Index tail) noexcept {
         SLUICE_ASSERT(tail == tail_.load(std::memory_order_relaxed),
                       "a push while a reservation is open: commit or drop the reservation first");
@@ -464,7 +466,7 @@ private:
         const bool drained = announced == tail_.load(std::memory_order_acquire) &&
                              announced == head_.load(std::memory_order_acquire);
         if (drained) {
-            // Kept in drained_, because a later push changes announced_ before it is refused.
+            // drained_ is kept, because a later push changes announced_ before it is refused.
             drained_.store(true, std::memory_order_release);  // E4 end
         }
         return drained;

@@ -19,7 +19,7 @@
 
 namespace sluice::detail {
 
-/// The largest total size of a pool's blocks, so that no sum of bytes overflows.
+/// The largest size of a pool in bytes. No sum of byte counts overflows below this limit.
 inline constexpr std::size_t mostBytes = std::numeric_limits<std::size_t>::max() / 4;
 
 inline constexpr std::size_t hugePage = std::size_t{2} << 20;
@@ -53,7 +53,7 @@ private:
     }
 };
 
-/// A number of consecutive blocks in one allocation.
+/// A slab: consecutive blocks in one allocation.
 struct Slab {
     std::byte* begin;
     std::size_t count;

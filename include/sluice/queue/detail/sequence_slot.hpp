@@ -12,7 +12,7 @@
 
 namespace sluice::detail {
 
-/// A slot of MpscRing and MpmcRing: a message and a sequence. Only the sequence filled(p) is odd.
+/// A slot of MpscRing and MpmcRing, with a message and a sequence number. Only filled(p) is odd.
 template <class T, class Platform, class Index>
 struct SequenceSlot {
     using Sequence = typename Platform::template Atomic<Index>;
@@ -32,7 +32,7 @@ struct SequenceSlot {
         return static_cast<Index>(sequence - filled(p)) <= Index{1};
     }
 
-    /// Constructs and publishes the message of position `p`. Skips `p` if the constructor throws.
+    /// Constructs and publishes the message of `p`. Marks `p` as skipped if T's constructor throws.
     template <class... Args>
     SLUICE_ALWAYS_INLINE void fill(Index p, Args&&... args) {
         struct PublishGuard {
@@ -45,7 +45,7 @@ struct SequenceSlot {
     }
 };
 
-/// Marks all slots of a ring as free for the lap that begins at `position`.
+/// Marks all slots as free for the lap of the ring that begins at `position`.
 template <class Storage, class Index>
 void initialiseSequences(Storage& slots, Index position) noexcept {
     for (std::size_t i = 0; i < slots.count(); ++i) {
@@ -145,12 +145,12 @@ public:
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
         // `passed` is loaded before `tail`, so concurrent pushes only enlarge the difference.
         const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Relaxed would suffice, because passed() already synchronizes with earlier claims.
+        // Acquire is stronger than needed, because the load of `passed` has synchronized already.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed.
+    /// Like sizeApprox(), but exact at one moment. Retries while consumers free slots.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(ring().passed(), ring().tail_), capacity());
     }
@@ -190,7 +190,7 @@ private:
             const std::size_t available = ring().freeSlots(tail, max);
             const std::size_t count = std::is_same_v<Max, One> ? 1 : available;
             if (available == 0 && max != 0) {
-                // The ring is only full if tail_ has not changed since the load of `tail`.
+                // The ring is only full if tail_ has not changed since `tail` was loaded.
                 const Index newest = tailWord.load(std::memory_order_acquire);  // E4 order
                 if (newest == tail) {
                     return {SendResult::full, 0, 0};

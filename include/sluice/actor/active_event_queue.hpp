@@ -14,20 +14,20 @@
 
 namespace sluice {
 
-/// An EventQueue with a thread of its own that calls the listeners, which may come and go.
+/// An EventQueue with its own thread, which calls listeners that may come and go.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
 ///     events.start({"events"});
 ///     events.enqueue("speed", 3);  // any thread; the listener runs on the thread of `events`
 ///
-/// Use ActiveObject if the handlers are known when the program is compiled: it is several times
-/// faster, has priorities, and its mailbox is bounded.
+/// Use ActiveObject if the handlers are known at compile time: it is several times faster, has
+/// priorities, and has a bounded mailbox.
 ///
-/// Thread safety: that of EventQueue. Any thread may call the other functions, except the
-/// destructor, which a listener must not call.
+/// Thread safety: that of EventQueue. Any thread may call the added functions, except that a
+/// listener must not call the destructor.
 ///
-/// Errors: an exception of a listener is counted, and ends the dispatch of its event only. The
+/// Errors: an exception of a listener is counted, and only ends the dispatch of its event. The
 /// destructor stops the queue and waits for the running listener.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class ActiveEventQueue : public EventQueue<Event, Prototype, Policies> {
@@ -47,8 +47,8 @@ public:
         }
     }
 
-    /// Starts the thread. Returns false if it was started before, or if the queue was stopped. If
-    /// the system refuses, it fails as setupError() describes and leaves the queue unchanged.
+    /// Starts the thread. Returns false if the queue was started or stopped before. If the system
+    /// refuses a thread, start() fails as setupError() describes and leaves the queue unchanged.
     bool start(const ThreadOptions& options = {}) {
         return !this->isClosed() &&
                lifecycle_.start(
@@ -57,17 +57,17 @@ public:
                    [](bool /*isStarting*/) {});
     }
 
-    /// Refuses later events and destroys the queued ones. Events that the thread has already taken
-    /// are dispatched.
+    /// Refuses later events and destroys the queued events. Events that the thread has already
+    /// taken are still dispatched.
     void stop() {
         isDiscarding_.store(true, std::memory_order_relaxed);  // relaxed: close() releases it
         this->close();
         this->clearEvents();
     }
 
-    /// Refuses later events and waits until the queued ones have been dispatched. If that takes
-    /// longer than `timeout`, or if the queue was never started, calls stop() and returns false. In
-    /// a listener, returns false without waiting; the thread ends after the last queued event.
+    /// Refuses later events, and waits until the queued events have been dispatched. After
+    /// `timeout`, or if the queue was never started, calls stop() and returns false. In a listener,
+    /// returns false without waiting; the thread ends after the last queued event.
     template <class Rep, class Period>
     bool stopAfterDrain(std::chrono::duration<Rep, Period> timeout) {
         this->close();
@@ -86,8 +86,8 @@ public:
         return !isDiscarding_.load(std::memory_order_relaxed);
     }
 
-    /// Waits until the thread has ended; another call must stop the queue. Returns false, without
-    /// waiting, in a listener.
+    /// Waits until the thread has ended; stop() or stopAfterDrain() must make it end. In a
+    /// listener, returns false without waiting.
     bool join() {
         if (isHere()) {
             return false;
@@ -97,12 +97,12 @@ public:
         return true;
     }
 
-    /// Whether the caller is a listener on the queue's thread.
+    /// Returns true if the caller is a listener on the queue's thread.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: equal only if this thread wrote it.
         return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();
     }
-    /// The number of exceptions that left a listener.
+    /// The number of exceptions thrown by listeners.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
 
 private:

@@ -32,15 +32,15 @@ class Posting : public Requesting<Posting<MessageList, Traits>>,
 public:
     using Statistics = typename Bus<MessageList, Traits>::Statistics;
 
-    /// Copies or moves a message into the mailbox, by default with medium priority. `options` may
-    /// be a Priority.
+    /// Copies or moves a message into the mailbox, by default with medium priority. The parameter
+    /// `options` may be a Priority.
     template <class T, class Options = PublishOptions>
     SendResult post(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.publish(std::forward<T>(message), options); });
     }
 
-    /// Constructs a T in its slot. A refused post leaves the arguments untouched.
+    /// Constructs a T in its slot of the mailbox. A refused post leaves the arguments untouched.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -52,14 +52,14 @@ public:
         });
     }
 
-    /// Posts without waiting, with any overflow policy.
+    /// Posts without waiting, whatever the overflow policy.
     template <class T, class Options = PublishOptions>
     SendResult tryPost(T&& message, const Options& options = {}) {
         return admit<std::decay_t<T>>(
             options, [&] { return mailbox_.tryPublish(std::forward<T>(message), options); });
     }
-    /// Waits for room for at most `timeout`, with any overflow policy; not in a handler, nor before
-    /// the start.
+    /// Waits for a free slot for at most `timeout`, whatever the overflow policy, except in a
+    /// handler or before the start.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -70,12 +70,12 @@ public:
 
     // ---- Any thread
 
-    /// Whether the caller is the object's thread.
+    /// Returns true if the caller is the object's thread.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Traits::Platform::thisThread();
     }
-    /// Whether the object refuses messages.
+    /// Returns true if the object refuses messages.
     [[nodiscard]] bool isClosed() const noexcept { return mailbox_.isClosed(); }
     [[nodiscard]] Pressure pressure() const noexcept { return mailbox_.pressure(); }
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return mailbox_.sizeApprox(); }
@@ -89,9 +89,9 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// While it exists, its thread is the object's thread.
+    /// Marks its thread as the object's thread while a Serving exists.
     struct Serving {
-        // Relaxed, both: other threads only find that the value is not their own.
+        // Relaxed: other threads only find that the value is not their own.
         explicit Serving(Posting& o) noexcept : object(o) {
             object.servedBy_.store(Traits::Platform::thisThread(), std::memory_order_relaxed);
         }
@@ -102,21 +102,21 @@ protected:
         const HandlerThread<typename Traits::Platform> handlers;
     };
 
-    /// Posts must not wait before the start, because no thread makes room.
+    /// Posts must not wait before the start, because no thread makes room then.
     Posting() noexcept { mailbox_.letPublishersWait(false); }
     ~Posting() = default;
 
     static typename MailboxBus::Clock::time_point now() noexcept {
         return MailboxBus::Clock::now();
     }
-    /// Makes the object's thread check its timers. notifyAll() has the fences.
+    /// Makes the object's thread check its timers; notifyAll() contains the fences.
     void wakeOwner() noexcept { mailbox_.waiting().notifyAll(); }
 
     MailboxBus mailbox_;
     InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
-    /// Publishes if the type's limit allows it. The mailbox counts a refusal by this limit, too.
+    /// Publishes a message within the type's maxInFlight; the mailbox also counts these refusals.
     template <class T, class Options, class Publish>
     SendResult admit([[maybe_unused]] const Options& options, const Publish& publish) {
         if constexpr (Traits::template maxInFlight<T> == 0) {
@@ -132,7 +132,7 @@ private:
         }
     }
 
-    /// The object's thread, which writes it; null if it does not run.
+    /// The object's thread, or null while the object does not run.
     typename Traits::Platform::template Atomic<const void*> servedBy_{nullptr};
 };
 
@@ -140,8 +140,8 @@ private:
 
 namespace sluice {
 
-/// An object with a thread of its own that handles its messages one at a time, so its members need
-/// no lock. Any thread may post to it.
+/// An object with its own thread that handles its messages one at a time, so its members need no
+/// lock. Any thread may post to an active object.
 ///
 ///     class Motor : public sluice::ActiveObject<Motor, sluice::Messages<Speed, Stop>> {
 ///     public:
@@ -152,21 +152,21 @@ namespace sluice {
 ///     sluice::Running<Motor> motor;  // starts the thread; its destructor stops and joins it
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
-/// Use it for a part of a program with a state of its own. Use PooledObject for many objects with
-/// short handlers, ActiveEventQueue if handlers are added at run time, Bus if several parts share a
-/// thread.
+/// Use ActiveObject for a part of a program with its own state, PooledObject for many objects with
+/// short handlers, ActiveEventQueue for handlers added at run time, and Bus if several parts share
+/// a thread.
 ///
-/// Order: that of Bus. A due timer of high priority fires before the next message. The thread
-/// checks other timers when it has handled the queued messages or fires one of high priority.
+/// Order: as for Bus. A due timer of high priority fires before the next message. Other timers are
+/// checked when the queued messages have been handled, or when a timer of high priority fires.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// destroys the object, after join() or before start(); a handler must not: see Running.
+/// destroys the object, after join() or before start(); a handler must not do so: see Running.
 ///
-/// Errors: post results are those of Bus. If a handler throws, the object calls
-/// `handlerFailed(std::exception_ptr)` of the class, if it exists, and acts by Traits::onFailure.
-/// At its end the object's thread calls `ended()` of the class, if it exists.
+/// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
+/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure.
+/// When the thread ends, it calls the class's `ended()`, if any.
 ///
-/// Performance: a post is a publication to a bus. The object contains all that it needs.
+/// Performance: a post costs as much as a publication to a bus. The object contains all its memory.
 template <class Derived, class MessageList, class Traits = ActorTraits>
 class ActiveObject
     : public detail::Coroutines<
@@ -194,8 +194,8 @@ public:
 
     // ---- The thread
 
-    /// Starts the thread. Returns false if it was started before, or if the object was stopped. If
-    /// the system refuses, it fails as setupError() describes and leaves the object unchanged.
+    /// Starts the thread. Returns false if the object was started or stopped before. If the system
+    /// refuses a thread, start() fails as setupError() describes and leaves the object unchanged.
     bool start(const ThreadOptions& options = {}) {
         constexpr bool isHandled = detail::handlesAll<Derived, Header, MessageList>;
         constexpr bool canRestart =
@@ -215,17 +215,16 @@ public:
         }
     }
 
-    /// Refuses later messages, and discards queued ones when the running handler has returned.
+    /// Refuses later messages, and discards queued messages when the running handler has returned.
     void stop() {
         mailbox_.stop();
         lifecycle_.changed().notifyAll();  // as in stopAfterDrain()
         (void)endUnstarted();
     }
 
-    /// Refuses later messages and waits until the queued ones have been handled. After the
-    /// deadline, or if the object was never started, it calls stop() and returns false. In a
-    /// handler of the object it returns false without waiting; the object stops when all messages
-    /// have been handled.
+    /// Refuses later messages, and waits until queued ones have been handled. After the deadline,
+    /// or if the object was never started, calls stop() and returns false. In a handler of the
+    /// object, returns false without waiting; the object stops when all messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         mailbox_.close();
         lifecycle_.changed().notifyAll();  // wakes a wait before a restart
@@ -240,8 +239,8 @@ public:
         return !mailbox_.isStopped();
     }
 
-    /// Waits until the thread has ended; another call must stop the object. Returns false, without
-    /// waiting, in a handler of the object.
+    /// Waits until the thread has ended; stop() or stopAfterDrain() must make it end. In a handler
+    /// of the object, returns false without waiting.
     bool join() {
         if (isHere()) {
             return false;
@@ -263,8 +262,8 @@ public:
         }
         return times;
     }
-    /// The number of called handlers and discarded messages, for Watchdog. Without
-    /// Traits::statistics it leaves out the discarded messages.
+    /// The number of handler calls and discarded messages, for Watchdog. Without
+    /// Traits::statistics, discarded messages are not counted.
     [[nodiscard]] std::uint64_t progress() const {
         std::uint64_t progress = handlerTimes().handled;
         if constexpr (Traits::statistics) {
@@ -275,18 +274,18 @@ public:
         }
         return progress;
     }
-    /// Whether the thread is handling messages, rather than waiting for them.
+    /// Returns true if the thread is handling messages, not waiting for them.
     [[nodiscard]] bool isAwake() const noexcept {
         return isAwake_.load(std::memory_order_relaxed);  // relaxed: no data follows
     }
-    /// The number of exceptions that left a handler or `restart()`.
+    /// The number of exceptions thrown by handlers or `restart()`.
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_.get(); }
     /// The number of successful restarts.
     [[nodiscard]] std::uint64_t restarts() const noexcept { return restarts_.get(); }
 
 protected:
     ActiveObject() = default;
-    /// The members of Derived are already destroyed here, so the thread must have ended.
+    /// The thread must have ended, because the members of Derived are already destroyed.
     ~ActiveObject() {
         if (!lifecycle_.isIdleOrEnded()) {
             failAssertion({"thread has ended",
@@ -303,8 +302,8 @@ protected:
     }
 
     /// Handles queued messages and due timers on the calling thread, for tests of an object that is
-    /// never started. Returns their number. A handler that throws ends the batch, which then counts
-    /// as 1. Call stop() before the object is destroyed if coroutines may wait.
+    /// never started. Returns their number. An exception of a handler ends the batch, which then
+    /// counts as 1. If coroutines may wait, call stop() before the destructor.
     std::size_t handleQueued() {
         SLUICE_ASSERT(lifecycle_.isIdle(), "handleQueued() is for an object that is never started");
         const typename Posting::Serving serving(*this);
@@ -314,7 +313,7 @@ protected:
 private:
     using Posting::mailbox_;
 
-    /// Calls the message's handler. Timer messages were not posted, so no limit counts them.
+    /// Calls the message's handler. Timer messages are not posted and not counted by maxInFlight.
     template <bool IsPosted>
     struct Receiver {
         ActiveObject& object;
@@ -345,8 +344,8 @@ private:
         });
     }
 
-    /// Discards the messages of a closed object without a thread. Returns false if it has a
-    /// thread, or if another thread ends it. Waits for a start() that runs on another thread.
+    /// Discards the messages of a closed object that has no thread. Returns false if the object has
+    /// a thread, or if another thread ends it. Waits for a running start().
     bool endUnstarted() {
         if (isHere() || !lifecycle_.takeUnstarted()) {
             return false;
@@ -384,9 +383,9 @@ private:
         isAwake_.store(true, std::memory_order_relaxed);
     }
 
-    /// Handles queued messages, and then due timers. Returns their number.
+    /// Handles queued messages and then due timers. Returns the number of both.
     std::size_t handleDue() {
-        // One message between two batches of timers, so that no fast timer starves the messages.
+        // One message between two batches of timers, so that no fast timer starves messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
             if constexpr (detail::hasTimers<Traits>) {
@@ -410,7 +409,7 @@ private:
         return count;
     }
 
-    /// Calls a function that calls handlers. Returns 1 if it throws, after handling the failure.
+    /// Calls a function that calls handlers. If it throws, handles the failure and returns 1.
     template <class Handling>
     std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -462,7 +461,7 @@ private:
     }
 #endif
 
-    /// Also notified when the object is closed.
+    /// The lifecycle is also notified when the object is closed.
     detail::ThreadLifecycle<Platform, typename Traits::Wait> lifecycle_;
     detail::RestartBudget<Traits> budget_;
     detail::HandlerBook<Traits, !Traits::statistics> book_;

@@ -94,12 +94,12 @@ public:
     // NOLINTEND(readability-identifier-naming)
 
 private:
-    /// Posts the message. Returns false if there was no room.
+    /// Posts the message. Returns false if the mailbox was full.
     bool isPosted() {
         result_ = post_.object.tryPost(std::move(post_.message), post_.options);
         return !isWithoutRoom(result_);
     }
-    /// Posts the message, or waits for room.
+    /// Posts the message, or waits for a free slot.
     bool isDone() override {
         for (;;) {
             const std::uint32_t seen = post_.object.roomWaiters().notifications();
@@ -123,7 +123,7 @@ private:
 }  // namespace detail
 
 /// The result of an object's coroutine, which lets a handler wait while its object handles other
-/// messages. For C++20; its destructor ends a coroutine that was not started.
+/// messages (C++20). The destructor ends a coroutine that was not started.
 ///
 ///     struct Awaits : sluice::ActorTraits { static constexpr std::size_t maxCoroutines = 8; };
 ///     class Robot : public sluice::ActiveObject<Robot, sluice::Messages<Plan>, Awaits> {
@@ -136,22 +136,21 @@ private:
 ///         }
 ///     };
 ///
-/// Use it for a handler that needs a reply, or room in another object's mailbox; Future::get()
-/// would block its thread. A coroutine is a member function of an object whose traits set
-/// maxCoroutines, takes its arguments by value, and is started in a handler by run(). It continues
-/// on the object's thread, between two handlers.
+/// Use a coroutine for a handler that needs a reply, or room in another object's mailbox, because
+/// Future::get() would block the thread. A coroutine is a member function of an object whose traits
+/// set maxCoroutines; it takes its arguments by value, and a handler starts it with run(). A
+/// coroutine continues on the object's thread, between two handlers.
 ///
-/// `request<Reply>(question, timeout)` results in an Expected<Reply, RequestError>;
-/// `awaitPost(message, timeout)` of an object whose traits set awaitedPosts, in a SendResult.
-/// Timeouts run on the clock of the coroutine's object.
+/// The result of co_await `request<Reply>(question, timeout)` is an Expected<Reply, RequestError>;
+/// that of `awaitPost(message, timeout)`, for an object whose traits set awaitedPosts, is a
+/// SendResult. Timeouts use the clock of the coroutine's object.
 ///
-/// Errors: run() returns false at Traits::maxCoroutines and for a closed object. An exception of a
-/// coroutine counts as one of a handler. The object destroys the waiting coroutines before it calls
-/// `ended()`. g++ 12 destroys a message twice that is created within
-/// the expression of co_await, if it is an aggregate that owns memory: give it a name or a
-/// constructor.
+/// Errors: run() returns false for a closed object, or if Traits::maxCoroutines coroutines exist.
+/// An exception of a coroutine counts as an exception of a handler. The object destroys waiting
+/// coroutines before it calls `ended()`. g++ 12 destroys a message twice if it is an aggregate that
+/// owns memory and is created within the co_await expression: give it a name or a constructor.
 ///
-/// Performance: allocates a frame for each coroutine, and a block for each request.
+/// Performance: one allocated frame per coroutine, and one allocated block per request.
 class [[nodiscard]] Coroutine {
 public:
     Coroutine(Coroutine&& other) noexcept

@@ -17,23 +17,23 @@ namespace sluice {
 struct ExecutorOptions {
     /// The size of the largest message, including about 32 bytes for the mailbox.
     std::size_t messageSize = 128;
-    /// The largest alignment of a message; a power of two.
+    /// The largest alignment of a message, which must be a power of two.
     std::size_t messageAlignment = alignof(std::max_align_t);
-    /// The number of messages that all its objects together may have queued. Beyond 1,024, each
-    /// thread may cache memory for 129 of them, see BlockPool.
+    /// The maximum number of queued messages of all objects together. Above 1,024 messages, each
+    /// thread may cache memory for 129 of them: see BlockPool.
     std::size_t maxMessages = 65536;
 };
 
-/// An object with messages, scheduled once until it runs.
+/// An object with messages, which is scheduled only once until it runs.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
     ExecutorTask& operator=(const ExecutorTask&) = delete;
 
-    /// Handles some messages, and schedules the object again if there are more.
+    /// Handles some messages, and schedules the object again if messages remain.
     void run() { run_(*this); }
 
-    // The neighbours of a scheduled task. Written by the executor.
+    // The neighbours of a scheduled task, written by the executor.
     ExecutorTask* nextScheduled = nullptr;
     ExecutorTask* previousScheduled = nullptr;
 
@@ -45,13 +45,13 @@ private:
     void (*const run_)(ExecutorTask&);
 };
 
-/// A time, and the task's number, which orders alarms of the same time.
+/// A time with the task's number, which orders alarms of the same time.
 using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 
-/// An object with one alarm, for its earliest timer.
+/// An object with an alarm for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. Returns true if it must be scheduled for that.
+    /// Makes the object check its timers. Returns true if the object must be scheduled for that.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.
@@ -67,27 +67,26 @@ private:
     bool (*const wake_)(TimedExecutorTask&);
 };
 
-/// Runs objects that share threads, each of them on one thread at a time; see ThreadPool and
-/// ManualExecutor. PooledObject::start() names the executor of an object. Destroying an executor
-/// before all its objects have ended terminates the program with a message.
+/// Runs objects that share threads, each object on one thread at a time: see ThreadPool and
+/// ManualExecutor. PooledObject::start() selects the executor of an object. Destroying an executor
+/// before its objects have ended terminates the program with a message.
 class Executor : public detail::HandlerWait {
 public:
-    /// Schedules a task with its first message. Any thread may call it.
+    /// Schedules a task that has received its first message. Any thread may call schedule().
     virtual void schedule(ExecutorTask& task) = 0;
-    /// Schedules a task behind the others, called by the thread that has run it.
+    /// Schedules a task behind all others; called by the thread that has run the task.
     virtual void scheduleLast(ExecutorTask& task) = 0;
 
     /// Reserves memory for a task's alarm. May throw std::bad_alloc.
     virtual void addAlarm(TimedExecutorTask& task) = 0;
-    /// Sets the time at which the executor wakes the task; TimePoint::max() means never.
-    /// Called by the thread that runs the task.
+    /// Sets the time at which the executor wakes the task; TimePoint::max() means never. Called by
+    /// the thread that runs the task.
     virtual void setAlarm(TimedExecutorTask& task, TimePoint time) = 0;
-    /// Removes the alarm of a task, which is not woken after the return. Called by its thread.
+    /// Removes a task's alarm, which then cannot fire. Called by the thread that runs the task.
     virtual void removeAlarm(TimedExecutorTask& task) = 0;
 
     using HasEnded = bool (*)(const ExecutorTask&);
-    /// Waits until hasEnded(task), which becomes true before notifyEnd(). Returns false at the
-    /// deadline.
+    /// Waits until hasEnded(task), which precedes notifyEnd(), or returns false at the deadline.
     virtual bool awaitEnd(ExecutorTask& task, HasEnded hasEnded, TimePoint deadline) {
         const auto isOver = [&] { return hasEnded(task); };
         if (isManual()) {
@@ -99,10 +98,10 @@ public:
     // ---- Called by an object at its start, before its end, and after its end
     void addObject() noexcept { objects_.fetch_add(1, std::memory_order_relaxed); }
     void removeObject() noexcept { objects_.fetch_sub(1, std::memory_order_relaxed); }
-    /// The task may have been destroyed already.
+    /// The task may already be destroyed.
     virtual void notifyEnd(const ExecutorTask* /*ended*/) noexcept { ends_.notifyAll(); }
 
-    /// Memory for messages of this size; null if there is none.
+    /// Returns memory for one message, or null if none is free.
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }
     void deallocate(void* message) noexcept { messages_.deallocate(message); }
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }
@@ -134,8 +133,8 @@ private:
     }
 
     BlockPool messages_;
-    /// The number of objects that have started and not ended. Relaxed, all: the thread that
-    /// destroys the executor has seen their ends.
+    /// The number of objects that have started and not yet ended. Relaxed: the thread that destroys
+    /// the executor has seen the objects' ends.
     std::atomic<std::size_t> objects_{0};
 };
 

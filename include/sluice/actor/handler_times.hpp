@@ -9,20 +9,20 @@
 
 namespace sluice {
 
-/// The number and times of an object's handlers. Without Traits::handlerTimes the times are zero.
-/// The figures of a running object may belong to different moments.
+/// The number and durations of an object's handler calls. Without Traits::handlerTimes, all
+/// durations are zero. The values of a running object may belong to different moments.
 struct HandlerTimes {
     std::uint64_t handled = 0;  ///< handlers that have run, also for timers
     std::chrono::nanoseconds inHandlers{0};
     std::chrono::nanoseconds longestHandler{0};
-    /// The time from a message's stamp to its handler. Zero if the header has no time stamp.
+    /// The time from a message's time stamp to its handler; zero if the header has no time stamp.
     std::chrono::nanoseconds inQueue{0};
     std::chrono::nanoseconds longestInQueue{0};
 };
 
 namespace detail {
 
-/// The sum, at most Nanoseconds::max(), and the maximum of durations. One thread calls add().
+/// The maximum of durations, and their sum up to Nanoseconds::max(). One thread calls add().
 template <class Platform>
 class DurationBook {
     using Nanoseconds = std::chrono::nanoseconds;
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] Nanoseconds longest() const noexcept { return durationOf(longest_); }
 
 private:
-    // Not a SingleWriterCounter: 32 bits of nanoseconds are 4 seconds.
+    // Not a SingleWriterCounter, because 32 bits of nanoseconds are only 4 seconds.
     using Number = SingleWriterNumber<Platform>;
     static Nanoseconds durationOf(const Number& number) noexcept {
         return Nanoseconds(static_cast<Nanoseconds::rep>(number.get()));
@@ -53,8 +53,7 @@ private:
     Number longest_;
 };
 
-/// Calls the handlers of one object and counts them; measures them if the traits say so. The
-/// object's thread writes.
+/// Calls, counts and, if the traits say so, measures the handlers of one object on its thread.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

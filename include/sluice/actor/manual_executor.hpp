@@ -23,13 +23,13 @@ namespace sluice {
 ///     executor.runAll();
 ///     executor.runFor(std::chrono::minutes(10));  // takes as long as the handlers
 ///
-/// Order: each step chooses one of the objects with messages by the seed. The same seed and posts
-/// give the same run. A step handles at most Traits::batch messages of its object.
+/// Order: the seed decides which object with messages each step runs. The same seed and the same
+/// posts give the same run. A step handles at most Traits::batch messages of its object.
 ///
 /// Waits: join(), stopAfterDrain() and postFor() of an object, and get() of a request to it, run
-/// the objects and move the clock until they are done, or until their deadline on this clock.
+/// the objects and advance the clock until they are done or reach their deadlines.
 ///
-/// Thread safety: one thread calls all functions, also posts to the objects and their stop().
+/// Thread safety: a single thread calls all functions, including posts to the objects and stop().
 class ManualExecutor final : public Executor {
 public:
     explicit ManualExecutor(std::uint64_t seed = 0, const ExecutorOptions& options = {})
@@ -62,7 +62,7 @@ public:
         return true;
     }
 
-    /// The clock begins at zero and stops after 146 years. Only runFor() and waits move it.
+    /// The clock begins at zero and ends after 146 years. Only runFor() and waits advance it.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }
@@ -76,7 +76,7 @@ public:
         if (ready_.empty()) {
             return false;
         }
-        // No standard distribution, because libraries implement it differently.
+        // No standard distribution is used, because libraries implement distributions differently.
         ExecutorTask* const task = std::exchange(
             ready_[static_cast<std::size_t>(random_() % ready_.size())], ready_.back());
         ready_.pop_back();
@@ -84,8 +84,7 @@ public:
         return true;
     }
 
-    /// Calls step() at most `atMost` times, until no object has messages. Returns the number of
-    /// steps.
+    /// Calls step() until no object has messages, at most `atMost` times. Returns their number.
     std::size_t runAll(std::size_t atMost = SIZE_MAX) {
         std::size_t steps = 0;
         while (steps < atMost && step()) {
@@ -95,7 +94,7 @@ public:
     }
 
     /// Runs all objects, advances the clock to the next timer and repeats, until the clock has
-    /// advanced by `time`. A handler must not call it.
+    /// advanced by `time`. A handler must not call runFor().
     template <class Rep, class Period>
     void runFor(std::chrono::duration<Rep, Period> time) {
         const TimePoint end = std::min(deadlineAfter(now_, time), lastTime);
@@ -109,8 +108,8 @@ private:
     /// Half of the range, so that the difference from a time in the past does not overflow.
     static constexpr TimePoint lastTime{TimePoint::duration::max() / 2};
 
-    /// Moves the clock to the earliest alarm, and wakes its tasks. Returns false if it is later
-    /// than `end`.
+    /// Advances the clock to the earliest alarm and wakes its tasks. Returns false if the earliest
+    /// alarm is later than `end`.
     bool wakeDue(TimePoint end) {
         const TimePoint earliest = alarms_.earliest();
         if (earliest > std::min(end, lastTime)) {

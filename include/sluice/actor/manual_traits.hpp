@@ -8,8 +8,8 @@
 
 namespace sluice {
 
-/// A clock that only a test advances. Each Tag has a clock of its own. Any thread may read it; one
-/// thread moves it.
+/// A clock that only a test advances. Each Tag has its own clock. Any thread may read the clock,
+/// but only one thread may move it.
 template <class Tag = void>
 class ManualClock {
 public:
@@ -19,17 +19,17 @@ public:
     using time_point = std::chrono::time_point<ManualClock>;
     static constexpr bool is_steady = true;
 
-    // Relaxed, all: no data follows the time.
+    // Relaxed: no data follows the time.
     static time_point now() noexcept {
         return time_point(duration(now_.load(std::memory_order_relaxed)));
     }
-    /// Moves the clock to this time, which is not in the past. Times beyond 146 years may overflow.
+    /// Moves the clock to this time, not backwards. Times beyond 146 years may overflow.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);
     }
     static void advance(duration by) noexcept { moveTo(now() + by); }
-    /// Sets the clock to zero, for the next test. No object that has read the clock may be in use.
+    /// Sets the clock to zero for the next test. No object that has read the clock may be in use.
     static void reset() noexcept { now_.store(0, std::memory_order_relaxed); }
 
 private:
@@ -37,7 +37,7 @@ private:
 };
 
 /// The wait strategy of objects that one thread runs by hand: a wait with a deadline fails
-/// immediately. Any other wait terminates the program, because no other thread could end it.
+/// immediately. A wait without a deadline terminates the program, as no other thread could end it.
 template <class Platform>
 class ManualWait {
 public:
@@ -64,7 +64,7 @@ struct ManualPlatform : Base {
     using Clock = ManualClock<Tag>;
 };
 
-/// The traits of an active object that a test runs by hand, with a clock that the test moves.
+/// The traits of an active object that a test runs by hand, with a clock that the test advances.
 template <class Base = ActorTraits, class Tag = void>
 struct ManualTraits : Base {
     using Platform = ManualPlatform<typename Base::Platform, Tag>;

@@ -25,8 +25,8 @@
 
 namespace sluice::detail {
 
-/// The restart time of an object on an executor. Until then the object handles no message, and
-/// blocks no thread. Any thread may call restarts(); the object's thread calls the rest.
+/// The restart time of an object on an executor. Before its restart, the object handles no message
+/// and blocks no thread. Any thread may call restarts(); the object's thread calls the rest.
 template <class Traits, bool IsOn = Traits::onFailure == OnFailure::restart>
 class RestartPlan {
 protected:
@@ -42,7 +42,7 @@ class RestartPlan<Traits, true> {
 protected:
     using TimePoint = typename Traits::Platform::Clock::time_point;
 
-    /// Plans the next restart after a failure. Returns false at the limit of restarts.
+    /// Plans the next restart after a failure. Returns false if the limit of restarts is reached.
     [[nodiscard]] bool planRestart(TimePoint now) {
         const auto wait = budget_.take(now);
         isPlanned_ = wait.has_value();
@@ -96,16 +96,16 @@ constexpr bool arePooledTraits() noexcept {
     return areDerived;
 }
 
-/// Whether an object on an executor needs its alarm.
+/// True if an object on an executor needs an alarm.
 template <class Traits>
 inline constexpr bool hasAlarm =
     Traits::maxTimers != 0 || Traits::maxCoroutines != 0 || Traits::onFailure == OnFailure::restart;
 
-/// Counts of refused posts. Any thread may call any member. Relaxed, all: no data follows.
+/// The numbers of refused posts. Any thread may call any member. Relaxed: only counts.
 template <class Platform, bool IsOn>
 class Refusals {
 public:
-    /// Counts the result if it is a refusal, and returns it.
+    /// Counts the result if it is a refusal, and returns the result.
     SendResult counted(SendResult result) noexcept {
         if (result != SendResult::ok) {
             (result == SendResult::closed ? closed_ : full_)
@@ -147,19 +147,19 @@ protected:
     ~PooledTask() = default;
 
     MailboxSignal<typename Traits::Platform> alarmSignal_;
-    /// The time of the executor's alarm; time_point::min() if it may have fired since.
+    /// The time of the executor's alarm, or time_point::min() if the alarm may have fired.
     Executor::TimePoint alarm_ = Executor::TimePoint::max();
 };
 
-/// The mailbox of an object on an executor and its posting functions.
+/// The mailbox and the posting functions of an object on an executor.
 template <class MessageList, class Traits>
 class PooledPosting : public Requesting<PooledPosting<MessageList, Traits>>,
                       public AwaitedPosting<PooledPosting<MessageList, Traits>, Traits>,
                       protected PooledTask<Traits> {
 
 public:
-    /// Copies or moves a message into the mailbox, by default with medium priority. Never waits.
-    /// `options` may be a Priority.
+    /// Copies or moves a message into the mailbox, by default with medium priority. post() never
+    /// waits. The parameter `options` may be a Priority.
     template <class T, class Options = PublishOptions>
     SendResult post(T&& message, const Options& options = {}) {
         return emplaceWith<std::decay_t<T>>(options, std::forward<T>(message));
@@ -168,7 +168,7 @@ public:
     SendResult tryPost(T&& message, const Options& options = {}) {
         return post(std::forward<T>(message), options);
     }
-    /// Waits for room for at most `timeout`; not in a handler. Needs Traits::awaitedPosts.
+    /// Waits for a free slot for at most `timeout`, if awaitedPosts is set; not in a handler.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     SendResult postFor(std::chrono::duration<Rep, Period> timeout, T&& message,
                        const Options& options = {}) {
@@ -178,8 +178,8 @@ public:
         return refusals_.counted(this->tryFor(timeout, tryNow, manualExecutor()));
     }
 
-    /// Constructs a T from the arguments. A refused post leaves them untouched, unless the object
-    /// is stopped simultaneously.
+    /// Constructs a T from the arguments. A refused post leaves the arguments untouched, unless the
+    /// object is stopped simultaneously.
     template <class T, class... Args>
     SendResult emplace(Args&&... args) {
         return emplaceWith<T>(PublishOptions{}, std::forward<Args>(args)...);
@@ -192,27 +192,27 @@ public:
 
     // ---- Any thread
 
-    /// Whether the caller is a handler of this object.
+    /// Returns true if the caller is a handler of this object.
     [[nodiscard]] bool isHere() const noexcept {
         // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == Platform::thisThread();
     }
-    /// Whether a thread runs the object.
+    /// Returns true if a thread is running the object.
     [[nodiscard]] bool isAwake() const noexcept {
-        // Relaxed: no other data depends on it.
+        // Relaxed: no other data depends on servedBy_.
         return servedBy_.load(std::memory_order_relaxed) != nullptr;
     }
     [[nodiscard]] bool isClosed() const noexcept { return closing() != Closing::no; }
-    /// Whether the object has ended and its `ended()` has returned.
+    /// Returns true if the object has ended and its `ended()` has returned.
     [[nodiscard]] bool hasEnded() const noexcept {
         return mailbox_.hasEnded() && !isNotifyingEnd_.load(std::memory_order_acquire);  // E2
     }
-    /// The number of accepted messages that have not been handled, and of running posts.
+    /// The number of unhandled messages and of running posts.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         return queued_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] static constexpr std::size_t capacity() noexcept { return Traits::depth; }
-    /// For Requesting: the executor, if it is manual.
+    /// For Requesting: returns the executor if it is manual.
     [[nodiscard]] HandlerWait* manualExecutor() const noexcept {
         Executor* const executor = this->executor();
         return executor != nullptr && executor->isManual() ? executor : nullptr;
@@ -263,7 +263,7 @@ protected:
                                              std::memory_order_relaxed)) {  // E1
             return true;
         }
-        // Another thread has stopped the object, which was never open: no thread has posted.
+        // Another thread has stopped the object, which was never open, so no thread has posted.
         if constexpr (hasAlarm<Traits>) {
             executor.removeAlarm(*this);
         }
@@ -273,8 +273,8 @@ protected:
         return false;
     }
 
-    /// Ends the mailbox and calls atEnd(); then another thread may destroy the object. Returns
-    /// false, and does nothing, if a message has arrived. Called by the consumer.
+    /// Ends the mailbox and calls atEnd(); another thread may then destroy the object. If a message
+    /// has arrived, does nothing and returns false. Called by the consumer.
     template <class AtEnd>
     bool endThen(AtEnd atEnd) noexcept {
         // Relaxed: end() of the mailbox releases this write.
@@ -287,8 +287,7 @@ protected:
         return isEnded;
     }
 
-    /// Refuses later posts. Returns false if the object was not started; then it cannot start
-    /// later.
+    /// Refuses later posts. Returns false for an unstarted object, which then cannot start.
     bool close(Closing how) noexcept {
         Closing before = closing();
         while (before < how &&
@@ -304,8 +303,8 @@ protected:
 
     /// Returns true if the caller must schedule the object, which then checks its alarm.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
-    /// The same, and schedules the object. Not needed in its own handler, because the object
-    /// checks its timers before it leaves the thread.
+    /// Like wake(), but also schedules the object. A handler of the object need not wake it,
+    /// because the object checks its timers before it leaves the thread.
     void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
@@ -354,26 +353,26 @@ protected:
     HandlerBook<Traits, true> book_;
     InFlightLimits<MessageList, Traits> inFlight_;
     Refusals<Platform, Traits::statistics> refusals_;
-    /// Whether the consumer has seen that the object is closed; written by the consumer.
+    /// True if the consumer has seen that the object is closed; written by the consumer.
     bool isEnding_ = false;
 
 private:
-    // Edges, besides those of PooledMailbox and MailboxSignal. E1: begin() writes the executor and
-    // the mailbox -> closing_ released .. acquired -> a post by another thread. E2: `ended()` of
-    // the class -> isNotifyingEnd_ released -> acquired by hasEnded().
+    // Further edges are in PooledMailbox and MailboxSignal. E1: begin() writes the executor and the
+    // mailbox before it releases closing_, which a posting thread acquires. E2: `ended()` returns
+    // before isNotifyingEnd_ is released, which hasEnded() acquires.
 
     Atomic<Closing> closing_{Closing::unstarted};
     Atomic<Executor*> executor_{nullptr};  ///< written by begin()
-    /// Whether `ended()` of the class is running; written by the consumer.
+    /// True while `ended()` of the class is running; written by the consumer.
     Atomic<bool> isNotifyingEnd_{false};
-    /// Accepted, not yet handled messages and running posts; written by any thread.
+    /// Unhandled messages and running posts; written by any thread.
     Atomic<std::uint32_t> queued_{0};
-    /// The thread that runs the object, which writes it; null if none.
+    /// The thread that runs the object, or null; written by that thread.
     Atomic<const void*> servedBy_{nullptr};
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// The rooms of a bus, as limits of the mailbox: all messages share its depth.
+    /// The quotas of a bus, as limits of the mailbox: all messages share its depth.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
@@ -437,7 +436,7 @@ private:
         }
         return refuse(message);
     }
-    /// Out of line, because it is rare and would keep compilers from inlining push().
+    /// Out of line, because a refusal is rare and would keep compilers from inlining push().
     [[gnu::cold, gnu::noinline]] SendResult refuse(MailboxMessage& message) noexcept {
         release(message);
         return SendResult::closed;
@@ -448,20 +447,20 @@ private:
 
 namespace sluice {
 
-/// The traits of an object on an executor. The other traits of a bus do not compile.
+/// The traits of an object on an executor. Other traits of a bus do not compile.
 struct PooledTraits : BareBusTraits, ObjectTraits {
     static constexpr bool priorities = true;
     static constexpr bool senders = true;
 
-    /// The capacity of the mailbox. Low messages are refused when 60 % of it are in use, medium
-    /// messages at 80 %: see roomOf().
+    /// The capacity of the mailbox. Low messages are refused when 60 % of the capacity are in use,
+    /// and medium messages at 80 %: see roomOf().
     static constexpr std::uint32_t depth = 256;
-    /// The largest number of messages handled before other objects run.
+    /// The maximum number of messages handled before other objects run.
     static constexpr std::size_t batch = 32;
 };
 
-/// An object that handles its messages one at a time on threads that it shares with other objects,
-/// so a program can have thousands of objects with a state of their own and a few threads.
+/// An object that handles its messages one at a time, on threads that it shares with other objects,
+/// so thousands of objects need only a few threads.
 ///
 ///     class Session : public sluice::PooledObject<Session, sluice::Messages<Packet, Hangup>> {
 ///     public:
@@ -472,24 +471,25 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
 ///     sluice::Running<Session> session(pool);
 ///     (void)session.post(Packet{...});
 ///
-/// Use it for many objects whose handlers are short. Use ActiveObject for an object that waits or
-/// computes for long in a handler.
+/// Use PooledObject for many objects whose handlers are short. Use ActiveObject for an object whose
+/// handlers wait or compute for long.
 ///
-/// Order: high priority first; then messages of one poster and one priority in order. The object
-/// handles at most Traits::batch messages before other objects run. A due timer of high priority
-/// fires before the next message, others before the next batch.
+/// Order: high priority first; messages that one thread posts with one priority stay in order. The
+/// object handles at most Traits::batch messages before other objects run. A due timer of high
+/// priority fires before the next message, other timers before the next batch.
 ///
-/// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// calls start() and the destructor, which needs an ended or never started object; a handler must
-/// not: see Running.
+/// Thread safety: any thread and the object's own handlers may call every function. Only one thread
+/// calls start() and the destructor, which requires an object that has ended or was never started;
+/// a handler must not destroy its object: see Running.
 ///
-/// Errors: post() fails without room and never waits, so objects that post to each other cannot
-/// block each other. If a handler throws, the object calls `handlerFailed(std::exception_ptr)` of
-/// the class, if it exists, and acts by Traits::onFailure; while it waits for its restart, its
-/// thread runs other objects. At its end it calls `ended()` of the class, if it exists.
+/// Errors: post() fails if the mailbox is full and never waits, so objects that post to each other
+/// cannot block each other. If a handler throws, the object calls the class's
+/// `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. A thread
+/// whose object waits for a restart runs other objects. At its end, the object calls the class's
+/// `ended()`, if any.
 ///
-/// Performance: an idle object without timers takes at most 256 bytes. A message takes a block of
-/// the executor's BlockPool.
+/// Performance: an idle object without timers takes at most 256 bytes. Each message takes a block
+/// of the executor's BlockPool.
 template <class Derived, class MessageList, class Traits = PooledTraits>
 class PooledObject
     : public detail::Coroutines<
@@ -514,7 +514,7 @@ public:
         std::uint64_t failed = 0;     ///< handlers that have thrown
         std::uint64_t discarded = 0;  ///< accepted messages that stop() discarded
         std::uint64_t restarts = 0;   ///< successful restarts
-        // With Traits::statistics.
+        // Counted only with Traits::statistics.
         std::uint64_t full = 0;    ///< posts without room, also without room for their type
         std::uint64_t closed = 0;  ///< posts to an object that was not running
     };
@@ -529,7 +529,7 @@ public:
 
     // ---- Start and end
 
-    /// Lets the object accept messages. Returns false if it was started or stopped before.
+    /// Makes the object accept messages. Returns false if the object was started or stopped before.
     bool start(Executor& executor) {
         static_assert(detail::handlesAll<Derived, Header, MessageList>,
                       "an object has a public `void handle(const T&)` or `void handle(const T&, "
@@ -548,13 +548,12 @@ public:
         return this->begin(executor);
     }
 
-    /// Refuses later messages, and discards queued ones when the running handler has returned.
+    /// Refuses later messages, and discards queued messages when the running handler has returned.
     void stop() noexcept { (void)this->close(Closing::discarding); }
 
-    /// Refuses later messages and waits until the queued ones have been handled. After the
-    /// deadline, or if the object was never started, it calls stop() and returns false. In a
-    /// handler of the object it returns false without waiting; the object ends when all messages
-    /// have been handled.
+    /// Refuses later messages, and waits until queued ones have been handled. After the deadline,
+    /// or if the object was never started, calls stop() and returns false. In a handler of the
+    /// object, returns false without waiting; the object ends when all messages have been handled.
     bool stopAfterDrain(typename Clock::time_point deadline) {
         const bool isStarted = this->close(Closing::draining);
         if (isHere()) {
@@ -567,14 +566,13 @@ public:
         return this->closing() == Closing::draining;
     }
 
-    /// Waits until the object has ended. Returns false, without waiting, in a handler of the
-    /// object.
+    /// Waits until the object has ended. In a handler of the object, returns false without waiting.
     bool join() { return !isHere() && awaitEnd(Clock::time_point::max()); }
 
     // ---- Any thread: isHere, isClosed, hasEnded, sizeApprox, capacity, see PooledPosting
 
     [[nodiscard]] HandlerTimes handlerTimes() const noexcept { return book_.times(); }
-    /// The number of called handlers and discarded messages, for Watchdog.
+    /// The number of handler calls and discarded messages, for Watchdog.
     [[nodiscard]] std::uint64_t progress() const noexcept {
         std::uint64_t progress = book_.handled() + discarded_.get();
         if constexpr (Traits::maxCoroutines != 0) {
@@ -590,7 +588,7 @@ public:
 
 protected:
     PooledObject() noexcept : PooledObject(std::bool_constant<detail::hasAlarm<Traits>>{}) {}
-    /// The members of Derived are destroyed before this, so the object must have ended.
+    /// The object must have ended, because the members of Derived are already destroyed.
     ~PooledObject() {
         if (!hasEnded()) {
             failAssertion({"object has ended",
@@ -643,7 +641,7 @@ private:
         return static_cast<PooledObject&>(task).wake();
     }
 
-    /// Avoids a second error without PooledTraits.
+    /// Avoids a second error if the traits do not derive from PooledTraits.
     static constexpr std::size_t batch() noexcept {
         if constexpr (areTraits) {
             return Traits::batch;
@@ -657,7 +655,7 @@ private:
         this->executor()->scheduleLast(*this);
     }
 
-    /// After false, another thread may run or destroy the object.
+    /// If serveOne() returns false, another thread may run or destroy the object.
     bool serveOne() {
         for (;;) {
             if (mailbox_.hasNew()) {
@@ -677,7 +675,7 @@ private:
         }
     }
 
-    /// Returns false if a message has arrived. After true, another thread may run or destroy it.
+    /// Returns false if a message has arrived. On true, other threads may run or destroy it.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -805,7 +803,7 @@ private:
             [&] { detail::callHandler(static_cast<Derived&>(*this), content, header); });
     }
 
-    /// Calls a function that calls handlers, and handles the failure if it throws.
+    /// Calls a function that calls handlers, and handles a failure if it throws.
     template <class Handling>
     void catching(const Handling& handling) {
 #if defined(__cpp_exceptions)
@@ -827,7 +825,7 @@ private:
 #endif
     }
 
-    /// Restarts the object if its restart is due. Returns true if it still waits for it.
+    /// Restarts the object if its restart is due. Returns true if the object still waits for it.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

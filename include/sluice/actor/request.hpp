@@ -18,7 +18,7 @@
 
 namespace sluice::detail {
 
-/// The time of a manual executor's clock; without such an executor, of Clock.
+/// The time of a manual executor's clock, or of Clock without such an executor.
 template <class Clock>
 typename Clock::time_point timeOf(const HandlerWait* executor) {
     if constexpr (std::is_same_v<typename Clock::time_point, HandlerWait::TimePoint>) {
@@ -29,7 +29,7 @@ typename Clock::time_point timeOf(const HandlerWait* executor) {
     return Clock::now();
 }
 
-/// A callback that ends a wait, called once.
+/// A callback that ends a wait and is called once.
 class Waker {
 public:
     Waker(const Waker&) = delete;
@@ -45,8 +45,8 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The block shared by a request and its future, with the reply or the fact that there is none. The
-/// last of the two frees it. States: waiting, perhaps with a waker; replied; cancelled.
+/// The block shared by a request and its future; it holds the reply, or that there is none. The
+/// last of both users frees the block. States: waiting (perhaps with a waker), replied, cancelled.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -60,7 +60,7 @@ public:
     ReplyCell(const ReplyCell&) = delete;
     ReplyCell& operator=(const ReplyCell&) = delete;
 
-    // ---- The request: one of these, once
+    // ---- The request calls one of these functions, once
 
     template <class... Args>
     void reply(Args&&... args) {
@@ -69,7 +69,7 @@ public:
     }
     void cancel() noexcept { end(State::cancelled); }
 
-    /// Whether the future exists.
+    /// Returns true if the future exists.
     [[nodiscard]] bool isAwaited() const noexcept {
         // Relaxed: a hint.
         return users_.load(std::memory_order_relaxed) == 2;
@@ -87,14 +87,14 @@ public:
     void awaitUntil(TimePoint deadline) {
         (void)changed_.waitUntil([this] { return state() != State::waiting; }, deadline);
     }
-    /// Registers a waker for the end of the wait. Returns false if the wait has ended; after true,
+    /// Registers a waker and returns true, or returns false if the wait has ended. After true,
     /// detach() must follow.
     [[nodiscard]] bool attach(Waker& waker) noexcept {
         void* expected = mark(State::waiting);
         return state_.compare_exchange_strong(expected, &waker, std::memory_order_release,
                                               std::memory_order_relaxed);  // E3
     }
-    /// Removes the waker, which may then be destroyed. Returns false if it was called.
+    /// Removes the waker, which may then be destroyed. Returns false if the waker was called.
     bool detach(Waker& waker) {
         void* expected = &waker;
         // Relaxed: no other thread depends on this write.
@@ -105,12 +105,12 @@ public:
         changed_.wait([this] { return isWakerDone_.load(std::memory_order_acquire); });  // E4
         return false;
     }
-    /// Valid if state() is `replied`.
+    /// Requires that state() is `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
 
-    // ---- Request and future, each at its end
+    // ---- Request and future, each when it ends
 
-    /// Ends the use by one of the two users.
+    /// Ends the use of the block by one of its two users.
     void drop() noexcept {
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {  // E2
             delete this;
@@ -118,10 +118,11 @@ public:
     }
 
 private:
-    // Edges. E1: value written -> state_ released by reply() or cancel() -> acquired by the future.
-    // E2: last use by one of the two users -> users_ -> acquired by the other. E3: waker written ->
-    // state_ released by attach() -> acquired by reply() or cancel(). E4: last use of the waker ->
-    // isWakerDone_ released -> acquired by detach().
+    // E1: the value is written before reply() or cancel() releases state_, which the future
+    // acquires. E2: one user's last use precedes a release of users_, which the other user
+    // acquires. E3: the waker is written before attach() releases state_, which reply() or cancel()
+    // acquires. E4: the last use of the waker precedes a release of isWakerDone_, which detach()
+    // acquires.
 
     ~ReplyCell() = default;
 
@@ -140,7 +141,7 @@ private:
     }
 
     char marks_[3]{};  ///< the address of each element is a state
-    /// A state, or the address of the waker while the future waits with one.
+    /// A state, or the address of the waker with which the future waits.
     Atomic<void*> state_{&marks_[0]};
     Atomic<bool> isWakerDone_{false};
     Atomic<unsigned> users_{2};
@@ -150,9 +151,7 @@ private:
 
 }  // namespace sluice::detail
 
-/// \file
-/// Request and Future: a thread asks an active object, and receives the reply or the reason
-/// why there is none.
+/// \file Request and Future: a thread queries an active object, and receives a reply or an error.
 ///
 ///     struct CurrentSpeed {};
 ///     using SpeedRequest = sluice::Request<CurrentSpeed, double>;
@@ -165,17 +164,16 @@ private:
 ///     const auto speed = future.get();
 ///     use(speed ? *speed : 0);  // otherwise speed.error() is a RequestError
 ///
-/// Use it if a thread cannot continue without the reply. Otherwise let the object post its reply.
+/// Use a request if a thread cannot continue without the reply. Otherwise, post the reply.
 ///
-/// Thread safety: one thread at a time uses a Request or a Future; each may be moved to another
-/// thread. reply() never waits. get() waits until the reply, the cancellation or the deadline, so
-/// objects that request from each other in a cycle continue after their deadlines.
+/// Thread safety: one thread at a time may use a Request or a Future, and each may be moved to
+/// another thread. reply() never waits. get() waits until the reply, the cancellation or the
+/// deadline, so objects that request from each other in a cycle continue after their deadlines.
 ///
-/// Errors: a request destroyed without a reply is cancelled: its object discarded or dropped it, or
-/// its handler threw. std::bad_alloc, and exceptions from moving the question or the reply,
-/// propagate.
+/// Errors: a request is cancelled if it is destroyed without a reply: discarded, dropped, or its
+/// handler threw. std::bad_alloc and exceptions from moving the question or the reply propagate.
 ///
-/// Performance: one allocation for each request.
+/// Performance: one allocation per request.
 
 namespace sluice {
 
@@ -193,7 +191,7 @@ enum class RequestError : unsigned char {
     timedOut,   ///< the deadline passed; a later reply is dropped
 };
 
-/// The name of the value.
+/// Returns the name of the value.
 [[nodiscard]] constexpr const char* toString(RequestError error) noexcept {
     switch (error) {
     case RequestError::full:
@@ -213,14 +211,14 @@ enum class RequestError : unsigned char {
 template <class Traits, class Question, class Reply>
 class BasicRequest;
 
-/// A reply that may arrive. The destructor abandons it.
+/// A reply that may arrive later. The destructor abandons the reply.
 template <class Traits, class Reply>
 class [[nodiscard]] BasicFuture {
     using Cell = detail::ReplyCell<Traits, Reply>;
     using TimePoint = typename Traits::Wait::Clock::time_point;
 
 public:
-    /// A future that has failed already.
+    /// A future that has already failed.
     explicit BasicFuture(RequestError error) noexcept : error_(error) {}
 
     BasicFuture(BasicFuture&& other) noexcept
@@ -242,19 +240,18 @@ public:
         }
     }
 
-    /// Whether get() has a result before the deadline.
+    /// Returns true if get() would not wait.
     [[nodiscard]] bool isReady() const noexcept {
         return cell_ == nullptr || cell_->state() != Cell::State::waiting;
     }
 
-    /// Calls the waker when isReady() becomes true; returns false if it is. For
-    /// detail::AwaitedFuture.
+    /// For detail::AwaitedFuture: calls the waker when isReady() changes; returns false if ready.
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// Returns false if the waker was called; after true it is not called.
+    /// Returns false if the waker was called, and true if it will not be called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
-    /// The deadline on another clock, whose time is `now`.
+    /// The deadline converted to another clock, whose present time is `now`.
     template <class OtherTimePoint>
     [[nodiscard]] OtherTimePoint deadlineFrom(OtherTimePoint now) const {
         if (deadline_ == TimePoint::max()) {
@@ -267,8 +264,8 @@ public:
         return deadlineAfter(now, std::max(deadline_, here) - here);
     }
 
-    /// Waits for the reply until the deadline. After `timedOut` it may be called again, since the
-    /// reply may still arrive. It returns the reply only once.
+    /// Waits for the reply until the deadline. After `timedOut`, get() may be called again, because
+    /// the reply may still arrive. The reply is returned only once.
     Expected<Reply, RequestError> get() {
         if constexpr (std::is_same_v<TimePoint, detail::HandlerWait::TimePoint>) {
             if (executor_ != nullptr && !isReady()) {
@@ -283,7 +280,7 @@ public:
         return poll();
     }
 
-    /// Like get(), but does not wait: returns `timedOut` if there is no reply yet.
+    /// Like get(), but returns `timedOut` instead of waiting.
     Expected<Reply, RequestError> poll() {
         if (cell_ == nullptr) {
             SLUICE_ASSERT(error_ != noError, "a future gives its reply out once");
@@ -321,7 +318,7 @@ private:
     RequestError error_ = noError;             ///< why there is no cell
 };
 
-/// A question to an active object, as its handler receives it. It is a message like any other.
+/// A question to an active object, which its handler receives as a message like any other.
 template <class Traits, class Question, class Reply>
 class BasicRequest {
     using Cell = detail::ReplyCell<Traits, Reply>;
@@ -339,8 +336,8 @@ public:
         }
     }
 
-    /// Posts a request by post(BasicRequest&&), which returns a SendResult. The executor of the
-    /// object counts only if it is manual.
+    /// Posts a request by calling post(BasicRequest&&), which returns a SendResult. The object's
+    /// executor matters only if it is manual.
     template <class Post>
     static Future make(Question&& question, TimePoint deadline, Post post,
                        detail::HandlerWait* executor = nullptr) {
@@ -358,8 +355,8 @@ public:
         return Future(RequestError::full);
     }
 
-    /// Sends the reply, constructed from the arguments; none for void. Returns false, and does
-    /// nothing, after a reply or take().
+    /// Sends a reply constructed from the arguments, or without arguments for void. After a reply
+    /// or take(), does nothing and returns false.
     template <class... Args>
     bool reply(Args&&... args) const {
         if (cell_ == nullptr) {
@@ -370,21 +367,21 @@ public:
         return true;
     }
 
-    /// Whether a future waits for the reply; otherwise a handler may skip the work.
+    /// Returns true if a future waits for the reply; otherwise, a handler may skip the work.
     [[nodiscard]] bool isAwaited() const noexcept { return cell_ != nullptr && cell_->isAwaited(); }
 
-    /// Moves the request out of the message, for a later reply.
+    /// Moves the request out of the message, so that the reply can be sent later.
     [[nodiscard]] BasicRequest take() const {
         BasicRequest result(std::move(question));
         result.cell_ = std::exchange(cell_, nullptr);
         return result;
     }
 
-    // Mutable, both: handlers receive messages as constants.
+    // Mutable, because handlers receive messages as constants.
     mutable Question question;
 
 private:
-    // Makes no cell, because an exception from moving the question would leak it.
+    // Makes no cell, because an exception from moving the question would leak the cell.
     explicit BasicRequest(Question&& q) : question(std::move(q)) {}
 
     mutable Cell* cell_ = nullptr;  ///< also null after reply() or take()
@@ -399,13 +396,13 @@ using Future = BasicFuture<RequestTraits, Reply>;
 
 namespace sluice::detail {
 
-/// Adds request() to an object, which has `tryPost`, `isHere` and `manualExecutor`.
+/// Adds request() to an object that has `tryPost`, `isHere` and `manualExecutor`.
 template <class Object>
 class Requesting {
 public:
     /// Posts a Request<Question, Reply>, which must be one of the object's Messages, and returns
-    /// the reply's future. It never waits for room. Deadlines are on the clock of a manual
-    /// executor, if the object has one.
+    /// the future of the reply. request() never waits for a free slot. If the object has a manual
+    /// executor, deadlines use its clock.
     template <class Reply, class Question, class Options = PublishOptions>
     Future<Reply> request(Question question, StdPlatform::Clock::time_point deadline,
                           const Options& options = {}) {

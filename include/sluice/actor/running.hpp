@@ -8,13 +8,13 @@
 
 namespace sluice {
 
-/// An active object that runs while it exists. The constructor starts it when the object is
-/// complete; the destructor stops and joins it while the object is still complete.
+/// An active object that runs during its whole lifetime. The constructor starts the complete
+/// object, and the destructor stops and joins the still complete object.
 ///
 ///     sluice::Running<Motor> motor({"motor"}, 3.5);  // Motor(3.5) on a thread named "motor"
 ///
-/// The destructor discards queued messages; call stopAfterDrain() first to handle them. Destroying
-/// the object in its own handler terminates the program with a message, also in release builds.
+/// The destructor discards queued messages; to handle them, call stopAfterDrain() first. Destroying
+/// the object in its own handler terminates the program with a message.
 template <class Object>
 class Running final : public Object {
 public:

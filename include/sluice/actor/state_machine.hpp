@@ -21,7 +21,7 @@ enum class MachineResult : unsigned char {
     unhandled,  ///< no row was used, or the machine is not running
 };
 
-/// The name of the value.
+/// Returns the name of the value.
 [[nodiscard]] constexpr const char* toString(MachineResult result) noexcept {
     switch (result) {
     case MachineResult::handled:
@@ -37,16 +37,16 @@ enum class MachineResult : unsigned char {
 }
 
 /// A guard: the row is used only if Function returns true. Function, which may be a member of the
-/// context, takes nothing, the context, the message, or both.
+/// context, accepts nothing, the context, the message, or both.
 template <auto Function>
 struct If {};
 
-/// An action. Function has the same parameters as a guard.
+/// An action. The Function of an action has the same parameters as a guard.
 template <auto Function>
 struct Do {};
 
-/// A row: in Source, a message of this type leads to Target. Options: at most one `If<guard>`, and
-/// `Do<action>` for each action, in order.
+/// A row: in the state Source, a message of this type leads to the state Target. Options: at most
+/// one `If<guard>`, and a `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
@@ -54,12 +54,12 @@ struct On {};
 template <class State, class Message, class... Options>
 struct Stay {};
 
-/// A row: the machine keeps the message until it is in a state that does not defer it.
+/// A row: the machine keeps the message until a state does not defer it.
 template <class State, class Message>
 struct Defer {};
 
-/// The table of a machine. For a state and a type of message, the first row whose guard returns
-/// true is used. Without such a row, the rows of the state's parent are checked.
+/// The table of a machine. For each state and message type, the first row whose guard returns true
+/// is used. If a state has no such row, the rows of its parent are checked.
 template <class... Rows>
 struct Transitions {};
 
@@ -72,7 +72,7 @@ struct TypeList {
     static constexpr std::size_t size = sizeof...(Ts);
     template <class T>
     static constexpr bool contains = (std::is_same_v<T, Ts> || ...);
-    /// The index of T in the list; `size` if T is not in the list.
+    /// The index of T in the list, or `size` if T is not in the list.
     template <class T>
     static constexpr std::size_t indexOf() noexcept {
         std::size_t index = 0;
@@ -83,13 +83,13 @@ struct TypeList {
 
 // ---- States
 
-/// Whether State is a complete class, so that its `Parent` is known.
+/// True if State is a complete class, so that its `Parent` is known.
 template <class State, class = void>
 inline constexpr bool isState = false;
 template <class State>
 inline constexpr bool isState<State, std::void_t<decltype(sizeof(State))>> = std::is_class_v<State>;
 
-// Declared only. The second function is for states without the member.
+// These functions are only declared. The second function is for states without the member.
 template <class State>
 typename State::Parent parentOf(int);
 template <class State>
@@ -110,7 +110,7 @@ template <class State>
 inline constexpr bool hasHistory<State, std::void_t<decltype(State::hasHistory)>> =
     State::hasHistory;
 
-/// Calls `State::enter`, if it exists, with the context or without an argument.
+/// Calls `State::enter`, if any, with the context or without an argument.
 template <class State, class Context>
 auto callEnter(Context& context, int /*rank*/) -> decltype(State::enter(context), void()) {
     State::enter(context);
@@ -123,7 +123,7 @@ template <class State, class Context>
 void callEnter(Context& /*context*/, ...) {
 }
 
-/// The same for `State::exit`.
+/// Calls `State::exit` in the same way.
 template <class State, class Context>
 auto callExit(Context& context, int /*rank*/) -> decltype(State::exit(context), void()) {
     State::exit(context);
@@ -205,7 +205,7 @@ struct DeferredVariant<std::variant<Ms...>, Row, Rows...> {
         std::conditional_t<isNew, std::variant<Ms..., Message>, std::variant<Ms...>>,
         Rows...>::Type;
 };
-/// A variant of the messages that rows defer. `std::variant<>` if no row defers.
+/// A variant of the messages that rows defer, or `std::variant<>` if no row defers.
 template <class... Rows>
 using DeferredMessage = typename DeferredVariant<std::variant<>, Rows...>::Type;
 
@@ -224,7 +224,7 @@ decltype(auto) callWith(Context& context, const Message& message) {
     }
 }
 
-/// Returns the guard's answer; true for an action.
+/// Returns the guard's answer, or true for an action.
 template <class Context, class Message, auto Function>
 bool asks(If<Function> /*guard*/, Context& context, const Message& message) {
     return callWith<Function>(context, message);
@@ -243,7 +243,7 @@ void acts(Do<Function> /*action*/, Context& context, const Message& message) {
 
 // ---- The table
 
-/// The states and rows of a machine, checked when it is compiled.
+/// The states and rows of a machine, checked at compile time.
 template <class First, class... Rows>
 struct MachineTable {
     using States = typename WithStates<TypeList<>, First, typename RowOf<Rows>::Source...,
@@ -266,7 +266,7 @@ struct MachineTable {
     static constexpr Indices initialsOf(TypeList<Sts...> /*states*/) noexcept {
         return {indexOf<Initial<Sts>>...};
     }
-    /// For each state, the index of its parent. `size` if it has none.
+    /// The index of each state's parent, or `size` if the state has no parent.
     static constexpr Indices parents = parentsOf(States{});
     static constexpr Indices initials = initialsOf(States{});
 
@@ -280,8 +280,8 @@ struct MachineTable {
         return false;
     }
 
-    /// Returns the innermost state that contains both states, perhaps one of them; of the same
-    /// state, the parent. `size` stands for the whole machine.
+    /// Returns the innermost state that contains both states, perhaps one of them; for equal
+    /// states, returns the parent. The index `size` stands for the whole machine.
     static constexpr std::size_t commonOf(std::size_t a, std::size_t b) noexcept {
         std::size_t common = a == b ? parents[a] : a;
         while (common != size && !contains(common, b)) {
@@ -299,7 +299,7 @@ struct MachineTable {
         return false;
     }
 
-    /// Whether each state with inner states has an initial state.
+    /// Returns true if each state with inner states has an initial state.
     static constexpr bool hasInitials() noexcept {
         for (std::size_t state = 0; state != size; ++state) {
             const std::size_t parent = parents[state];
@@ -328,7 +328,7 @@ struct MachineTable {
             state = initials[state];
         }
     }
-    // One element more than rows, because an array of size 0 is an error.
+    // There is one element more than rows, because an array of size 0 is an error.
     using RowIndices = std::array<std::size_t, sizeof...(Rows) + 1>;
     static constexpr RowIndices sources{indexOf<typename RowOf<Rows>::Source>..., size};
     static constexpr RowIndices targets{indexOf<typename RowOf<Rows>::Target>..., size};
@@ -351,8 +351,7 @@ struct MachineTable {
         return true;
     }
 
-    /// Whether a row is never used, because an earlier row of the same state and message has no
-    /// guard.
+    /// Returns true if a row is unreachable behind a row of its state and message without a guard.
     static constexpr bool hasHiddenRow() noexcept {
         const RowIndices messages{TypeList<typename RowOf<Rows>::Message...>::template indexOf<
                                       typename RowOf<Rows>::Message>()...,
@@ -394,13 +393,13 @@ struct MachineTable {
 
 // ---- Deferred messages
 
-/// The deferred messages of a state machine, variants in slots that are not moved.
+/// The deferred messages of a state machine: variants in slots that are never moved.
 template <class Message, std::size_t Capacity>
 class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Copies a message, with the strong guarantee. Returns false at Capacity messages.
+    /// Copies a message, with the strong guarantee. Returns false if Capacity messages are kept.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,
@@ -431,8 +430,8 @@ public:
 
     [[nodiscard]] bool isDue() const noexcept { return hasChanged_; }
 
-    /// Offers each message by offer(message), from the oldest one after each change of state. Out
-    /// of line, because most calls find no deferred message.
+    /// Passes each message to offer(message), and starts again with the oldest message after each
+    /// change of state. Out of line, because most calls find no deferred message.
     template <class Offer>
     [[gnu::noinline]] void redeliver(const Offer& offer) {
         while (hasChanged_) {
@@ -444,8 +443,8 @@ public:
     }
 
 private:
-    /// Removes an offered message unless it stays deferred, also if offer() throws. Then the next
-    /// call of redeliver() offers the others.
+    /// Removes an offered message unless it stays deferred, even if offer() throws. After an
+    /// exception, the next call of redeliver() offers the other messages.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -481,7 +480,7 @@ private:
     bool hasChanged_ = false;  ///< the state has changed since the last offers
 };
 
-/// The same for a machine that defers nothing.
+/// The specialisation for a machine that defers nothing.
 template <std::size_t Capacity>
 class DeferredMessages<std::variant<>, Capacity> {
 public:
@@ -499,12 +498,12 @@ public:
 namespace sluice {
 
 struct MachineTraits {
-    /// The largest number of deferred messages.
+    /// The maximum number of deferred messages.
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine whose table the compiler checks. Use it for a part of a program
-/// that treats a message differently in different states, inside an active object or alone.
+/// A hierarchical state machine whose table the compiler checks. Use it, in an active object or
+/// alone, for a part of a program that treats messages differently in different states.
 ///
 ///     struct Slow {                                 // a state is a type; all members are optional
 ///         using Parent = Moving;                    // it lies in this state
@@ -523,18 +522,16 @@ struct MachineTraits {
 ///
 /// Order: a change calls the guard, the exits from the inside out up to the innermost state that
 /// contains source and target, the actions, and the entries from the outside in. A change to the
-/// same state leaves and enters it. Deferred messages return in order after each change.
+/// same state leaves and enters that state. Deferred messages return in order after each change.
 ///
-/// Thread safety: one thread at a time. Guards, actions, enter() and exit() must not call start(),
-/// stop() or handle() of their own machine, which ends the program with a message; they post a
-/// message instead.
+/// Thread safety: one thread at a time may use a machine. Guards, actions, enter() and exit() must
+/// not call start(), stop() or handle() of their own machine, which ends the program with a
+/// message; they may post a message instead.
 ///
-/// Errors: if a user's function throws, the machine stays in the innermost state that it has
-/// entered and not left, or stops if there is none; a deferred message whose function throws is
-/// dropped.
+/// Errors: if a user's function throws, the machine stays in the innermost state that was entered
+/// and not left, or stops if there is none. A deferred message whose function throws is dropped.
 ///
-/// Performance: one table look-up for each message, and no heap: the machine holds maxDeferred
-/// messages.
+/// Performance: one table look-up per message, no heap, and room for maxDeferred messages.
 template <class Context, class First, class Table, class Traits = MachineTraits>
 class StateMachine;
 
@@ -552,7 +549,7 @@ public:
     StateMachine(const StateMachine&) = delete;
     StateMachine& operator=(const StateMachine&) = delete;
 
-    /// Enters the first state. Returns false if the machine is running.
+    /// Enters the first state. Returns false if the machine is already running.
     bool start() {
         if (isRunning()) {
             return false;
@@ -563,7 +560,7 @@ public:
         redeliver();
         return true;
     }
-    /// Leaves all states, discards the deferred messages, and forgets the history.
+    /// Leaves all states, discards the deferred messages, and clears the history.
     void stop() {
         static constexpr auto leaving = leaveTable(States{});
         const Calling calling(*this);
@@ -588,14 +585,14 @@ public:
     }
 
     [[nodiscard]] bool isRunning() const noexcept { return current_ != none; }
-    /// Whether the machine is in this state, or in a state inside it.
+    /// Returns true if the machine is in this state, or in a state inside it.
     template <class State>
     [[nodiscard]] bool isIn() const noexcept {
         static_assert(States::template contains<State>, "this state is not in the machine's table");
         return Table::contains(indexOf<State>, current_);
     }
     [[nodiscard]] std::size_t deferredCount() const noexcept { return deferred_.size(); }
-    /// Deferred messages that no row took when they returned, or that stop() discarded.
+    /// The deferred messages that no row took when they returned, or that stop() discarded.
     [[nodiscard]] std::size_t discardedCount() const noexcept { return deferred_.discarded(); }
 
 private:
@@ -626,7 +623,7 @@ private:
         static constexpr auto offers = offerTable<Message>(States{});
         return offers[current_](*this, message);
     }
-    /// The last function is for a stopped machine.
+    /// The last function of the table is for a stopped machine.
     template <class Message, class... Sts>
     static constexpr auto offerTable(detail::TypeList<Sts...> /*states*/) noexcept {
         using Offer = Result (*)(StateMachine&, const Message&);
@@ -634,7 +631,7 @@ private:
                                            &StateMachine::template offerTo<void, void, Message>};
     }
 
-    /// Searches the rows of State and its parents. The machine is in Current.
+    /// Searches the rows of State and its parents while the machine is in Current.
     template <class Current, class State, class Message>
     static Result offerTo(StateMachine& machine, const Message& message) {
         if constexpr (std::is_void_v<State>) {
@@ -648,7 +645,7 @@ private:
         }
     }
 
-    /// Returns whether the row fits and its guard allows it.
+    /// Returns true if the row matches and its guard allows it.
     template <class Current, class State, class Row, class Message>
     bool take(const Message& message, Result& result) {
         if constexpr (std::is_same_v<State, typename RowOf<Row>::Source> &&
@@ -725,7 +722,7 @@ private:
             [](StateMachine& machine) { machine.template leaveState<Sts>(); }...};
     }
 
-    /// Enters the parents of State inside Common, then State.
+    /// Enters the parents of State inside Common, and then State.
     template <std::size_t Common, class State>
     void enter() {
         if constexpr (indexOf<State> != Common) {
@@ -735,7 +732,7 @@ private:
         }
     }
 
-    /// Enters the inner states of State: the initial one, or with history the last one.
+    /// Enters the inner states of State: the initial one, or the last one if State has history.
     template <class State>
     void begin() {
         if constexpr (!std::is_void_v<detail::Initial<State>>) {

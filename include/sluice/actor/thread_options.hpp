@@ -11,10 +11,10 @@ enum class SchedulingPolicy : unsigned char {
     roundRobin,  ///< SCHED_RR: takes turns with threads of the same priority
 };
 
-/// The options of an active object's thread. If the system refuses one, start() fails with an error
-/// that names the option, the value and the limit, and no thread is left.
+/// The options of an active object's thread. If the system refuses an option, start() fails with an
+/// error that names the option, the value and the limit, and no thread is left.
 struct ThreadOptions {
-    /// At most 15 bytes, shown by debuggers and `top -H`. It is copied.
+    /// The thread's name in debuggers and `top -H`, at most 15 bytes. The name is copied.
     const char* name = "";
     /// The only processor to run on; without a value, those of the thread that calls start().
     std::optional<unsigned> processor{};

@@ -20,9 +20,9 @@
 
 namespace sluice::detail {
 
-/// The sleeping threads of a pool, workers and handlers that wait for the end of an object. One of
-/// them, the timekeeper, sleeps until the earliest alarm, so an alarm wakes one thread only.
-/// A guard is that of the pool's lock.
+/// The sleeping threads of a pool: workers, and handlers that wait for the end of an object. One of
+/// these threads, the timekeeper, sleeps until the earliest alarm, so an alarm wakes one thread
+/// only. Each `guard` parameter holds the pool's lock.
 class IdleThreads {
     using TimePoint = Executor::TimePoint;
 
@@ -44,18 +44,18 @@ public:
         Waiter* next_ = nullptr;
     };
 
-    /// The earliest alarm. TimePoint::max() if no alarm is set.
+    /// The earliest alarm, or TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return earliest_.load(std::memory_order_relaxed);  // relaxed: a hint
     }
-    /// If the time is earlier, wakeTimekeeper() follows.
+    /// If the time is earlier than before, the caller must call wakeTimekeeper().
     void setEarliest(const Guard& guard, TimePoint time) noexcept {
         earliest_.store(time, std::memory_order_relaxed);  // relaxed: notifyOne() has the fences
         update(guard);
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Where to wake a worker for a task: the timekeeper only if no other one sleeps.
+    /// Where to wake a worker for a task; the timekeeper wakes only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -71,7 +71,7 @@ public:
         work_.notifyAll();
         nextAlarm_.notifyAll();
     }
-    /// Whether all workers sleep. A worker changes that with the lock.
+    /// Returns true if all workers sleep. A worker changes this state under the lock.
     [[nodiscard]] bool areAllAsleep() const noexcept {
         return awake_.load(std::memory_order_relaxed) == 0;
     }
@@ -80,7 +80,7 @@ public:
 
     /// Called before a thread runs a task. If the timekeeper is missing, wakes another thread.
     void replaceTimekeeper(SpinLock& lock) noexcept {
-        // Relaxed, both: no other data depends on the flag.
+        // Relaxed: no other data depends on the flag.
         if (isTimekeeperMissing_.load(std::memory_order_relaxed) &&
             isTimekeeperMissing_.exchange(false, std::memory_order_relaxed)) {
             const Guard guard(lock);
@@ -88,8 +88,8 @@ public:
         }
     }
 
-    /// Sleeps until isOver(), the earliest alarm, the deadline, or a timekeeper is needed; then
-    /// calls leave(guard). A worker has no waiter.
+    /// Sleeps until isOver(), the earliest alarm, the deadline, or the need for a timekeeper, and
+    /// then calls leave(guard). The parameter `waiter` is null for a worker.
     template <class IsOver, class Leave>
     void sleep(SpinLock& lock, Waiter* waiter, TimePoint deadline, IsOver isOver, Leave leave) {
         bool isTimekeeper = false;
@@ -122,7 +122,7 @@ private:
     // Invariant: if an alarm is set and a thread sleeps, there is a timekeeper,
     // isTimekeeperMissing_ is set, or a sleeping thread has been woken.
 
-    // Relaxed, all: a thread checks these flags again before it sleeps.
+    // Relaxed: a thread checks these flags again before it sleeps.
     [[nodiscard]] bool hasTimekeeper() const noexcept {
         return hasTimekeeper_.load(std::memory_order_relaxed);
     }
@@ -164,11 +164,11 @@ private:
     std::atomic<std::size_t> awake_;          ///< workers that do not sleep; written with the lock
     std::atomic<bool> hasTimekeeper_{false};  ///< written with the lock
     std::atomic<TimePoint> earliest_{TimePoint::max()};  ///< written with the lock
-    /// Whether a sleeper must become timekeeper. Set with the lock, cleared by the waking thread.
+    /// True if a sleeper must become the timekeeper. Set under the lock, cleared by the waker.
     std::atomic<bool> isTimekeeperMissing_{false};
 };
 
-/// A first-in, first-out queue of tasks linked by their own pointers, so it never allocates. The
+/// A first-in, first-out queue of tasks linked by their own pointers, which never allocates. The
 /// caller synchronizes calls.
 class TaskQueue {
 public:
@@ -181,7 +181,7 @@ public:
         newest_ = &task;
     }
 
-    /// Removes the oldest task; null if there is none.
+    /// Removes and returns the oldest task, or null without tasks.
     ExecutorTask* pop() noexcept {
         ExecutorTask* const task = oldest_;
         if (task != nullptr) {
@@ -206,9 +206,9 @@ private:
     ExecutorTask* newest_ = nullptr;
 };
 
-/// The task that a worker runs next, because its running handler has posted to it. Only the worker
-/// calls set() and take(). Edge E2: the writes of the worker -> `task_` released -> acquired by the
-/// thread that takes the task.
+/// The task that a worker runs next, because the worker's running handler has posted to it. Only
+/// the worker calls set() and take(). Edge E2: the worker's writes precede a release of `task_`,
+/// which the thread that takes the task acquires.
 template <class Platform, class Task>
 class NextTask {
 public:
@@ -221,8 +221,8 @@ public:
         return isSet() ? task_.exchange(nullptr, std::memory_order_acquire) : nullptr;  // E2
     }
 
-    /// Appends a task that the previous call has seen; otherwise returns whether there is a task.
-    /// Callers have the pool's lock.
+    /// Appends a task that the previous check() has already seen; otherwise, returns true if a task
+    /// is set. Callers must hold the pool's lock.
     template <class Append>
     bool check(const Append& append) noexcept {
         Task* task = task_.load(std::memory_order_relaxed);
@@ -241,21 +241,21 @@ private:
     Task* seen_ = nullptr;  ///< guarded by the pool's lock
 };
 
-/// Whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets its next
-/// task and then reads isOn_; the checking thread writes isOn_ and then reads the next tasks, with
-/// fences in between: one of them finds the other's write.
+/// Determines whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets
+/// its next task, issues a light fence and reads isOn_; the checking thread writes isOn_, issues a
+/// heavy fence and reads the next tasks. One of them finds the other's write.
 template <class Platform>
 class NextTaskWatch {
 public:
-    /// Called by a worker after set(). If true, begin() must follow.
+    /// Called by a worker after set(). If isMissing() returns true, begin() must follow.
     [[nodiscard]] bool isMissing() const noexcept {
         Platform::Fence::light();                       // E3
         return !isOn_.load(std::memory_order_relaxed);  // relaxed: E3's fence orders it
     }
-    /// Called with the pool's lock, like check().
+    /// Called under the pool's lock, like check().
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
-    /// Appends each task that a worker has kept since the last check. Returns false at the end of
-    /// the watch.
+    /// Appends tasks that workers have kept since the last check. Returns false when the watch
+    /// ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -283,29 +283,28 @@ private:
 
 namespace sluice {
 
-/// An executor with a fixed number of threads, which run objects with messages and sleep while
-/// there are none.
+/// An executor with a fixed number of threads, which run objects with messages or sleep.
 ///
 ///     sluice::ThreadPool pool(2);
 ///     sluice::Running<Session> session(pool);
 ///
-/// Order: if a handler posts the first message to an object, this object runs next on the same
+/// Order: if a handler posts the first message to an object, that object runs next on the same
 /// thread, at most 32 times in a row; all other objects wait in one queue. If the handler takes
-/// longer than a millisecond, an idle thread runs that object. A free thread takes a due timer and
-/// an object of the queue in turns.
+/// longer than a millisecond, an idle thread runs that object. A free thread alternates between a
+/// due timer and an object of the queue.
 ///
-/// Thread safety: any thread may call any member, except that one thread constructs and destroys
-/// the pool. All objects must have ended before it is destroyed. A handler that waits calls
-/// Executor::beforeWaitInHandler(). One that waits for the end of another object of the pool may
-/// run that object.
+/// Thread safety: any thread may call any member except constructor and destructor. All objects
+/// must have ended before the destructor. A handler that waits must call
+/// Executor::beforeWaitInHandler(). A handler that waits for the end of another object of the pool
+/// may run that object.
 ///
-/// Errors: those of ActiveObject::start() and BlockPool.
+/// Errors: as for ActiveObject::start() and BlockPool.
 ///
 /// Performance: allocates the message memory, and a node for each object with timers.
 class ThreadPool final : public Executor {
 public:
-    /// Starts the threads, all with the same options. Fails as setupError() describes without
-    /// threads, or if the system refuses the options; then no thread is left.
+    /// Starts the threads, all with the same options. If `threads` is 0 or the system refuses the
+    /// options, fails as setupError() describes, and no thread is left.
     explicit ThreadPool(std::size_t threads, const ExecutorOptions& options = {},
                         const ThreadOptions& threadOptions = {})
         : Executor(options), idle_(threads), workers_(threads), threads_(threads) {
@@ -343,10 +342,10 @@ public:
         end();
     }
 
-    /// Waits until no object runs, has messages to handle, or has a due timer; then the caller sees
-    /// all that the handlers wrote. Messages that handlers post meanwhile count. Waiting
-    /// coroutines, and objects that wait for their restart, do not. Returns false at the deadline,
-    /// and without waiting in a handler of the pool, which is a misuse.
+    /// Waits until no object runs, has messages to handle, or has a due timer; the caller then sees
+    /// all writes of the handlers. Messages that handlers post during the wait count. Waiting
+    /// coroutines, and objects that wait for their restart, do not count. Returns false at the
+    /// deadline. In a handler of the pool, which is a misuse, returns false without waiting.
     [[nodiscard]] bool waitUntilIdle(TimePoint deadline) {
         const bool isOwnHandler = current_ != nullptr && current_->pool == this;
         SLUICE_ASSERT(!isOwnHandler,
@@ -421,8 +420,8 @@ public:
         if (current_ == nullptr || current_->pool != this) {
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
-        // All threads may wait in handlers, so this one runs the task itself if it is queued, and
-        // wakes the tasks whose alarms are due.
+        // All threads may be waiting in handlers, so this thread runs the task itself if it is
+        // queued, and wakes the tasks whose alarms are due.
         const detail::NestedWait nested;
         detail::IdleThreads::Waiter waiter(task);
         for (;;) {
@@ -451,15 +450,15 @@ public:
     }
 
 private:
-    // Edges, besides those of NextTask and NextTaskWatch. E1: the writes of the scheduling thread
-    // -> lock_ -> the thread that runs the task. E4: the writes of the handlers -> lock_, when
-    // their workers fall asleep -> isIdle().
+    // Further edges are in NextTask and NextTaskWatch. E1: the scheduling thread's writes precede
+    // its unlock of lock_; the thread that runs the task locks it. E4: handlers' writes precede the
+    // unlock of lock_ when their workers fall asleep; isIdle() locks it.
 
     using Guard = detail::IdleThreads::Guard;
 
     /// The most tasks that a thread runs for its own handlers before one of the queue.
     static constexpr unsigned mostInARow = 32;
-    /// An idle thread takes `next` of a worker whose handler has run for one to two of these.
+    /// An idle thread takes `next` of a worker whose handler has run for one to two intervals.
     static constexpr std::chrono::milliseconds watchInterval{1};
 
     struct alignas(cacheLineSize) Worker {
@@ -476,7 +475,7 @@ private:
         }
     }
 
-    /// A worker that sleeps has no task, and takes the lock before it takes one.
+    /// A worker that sleeps has no task, and takes the lock before taking a task.
     [[nodiscard]] bool isIdle() {
         if (!idle_.areAllAsleep()) {
             return false;
@@ -512,7 +511,7 @@ private:
     void append(const Guard& guard, ExecutorTask& task) noexcept {
         queue_.append(task);
         idle_.wakeWaiters(guard, &task);
-        // Relaxed: a thread that reads it without lock_ reads it again before it sleeps.
+        // Relaxed: a thread that reads the flag without lock_ reads it again before it sleeps.
         hasTasks_.store(true, std::memory_order_relaxed);
     }
 
@@ -522,7 +521,7 @@ private:
         }
     }
 
-    /// Waits for the next task; null at the end.
+    /// Waits for the next task; returns null at the end.
     ExecutorTask* await(Worker& worker) {
         for (;;) {
             if (ExecutorTask* const task = nextOf(worker)) {
@@ -545,7 +544,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);
             },
             [&](const Guard& guard) {
-                // This thread may have been woken for several tasks, and it runs one of them.
+                // This thread may have been woken for several tasks, but runs only one of them.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {
@@ -576,7 +575,7 @@ private:
     }
 
     /// Appends the task of one due alarm to the queue, so that no post waits behind many alarms.
-    /// Returns false if no alarm is due. After true, a worker takes a task from the queue.
+    /// Returns false if no alarm is due. After returning true, a worker takes a task.
     bool wakeDue(bool isWorker) {
         const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {
@@ -603,7 +602,7 @@ private:
         return true;
     }
 
-    /// Returns true if the earliest alarm or check is earlier now.
+    /// Returns true if the earliest alarm or check has become earlier.
     bool updateEarliest(const Guard& guard) noexcept {
         const TimePoint before = idle_.earliest();
         const TimePoint earliest = std::min(alarms_.earliest(), watchTime_);
@@ -611,7 +610,7 @@ private:
         return earliest < before;
     }
 
-    /// Lets an idle thread check soon whether a handler runs for long.
+    /// Makes an idle thread check soon whether a handler has been running for long.
     [[gnu::noinline]] void watch() {
         {
             const Guard guard(lock_);
@@ -630,7 +629,7 @@ private:
     SpinLock lock_;
     detail::TaskQueue queue_;  ///< guarded by lock_
     detail::Alarms alarms_;    ///< guarded by lock_
-    /// The next check of long handlers; guarded by lock_.
+    /// The next check for long handlers; guarded by lock_.
     TimePoint watchTime_ = TimePoint::max();
     detail::NextTaskWatch<StdPlatform> watch_;
     std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_

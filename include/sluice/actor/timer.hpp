@@ -12,12 +12,12 @@ template <class Platform, class Entry, std::size_t Count>
 class TimerSlots;
 }  // namespace detail
 
-/// A copyable handle to a timer of an active object, for cancel(). It may outlive the timer:
+/// A copyable handle to a timer of an active object, for cancel(). A handle may outlive its timer;
 /// cancel() then returns false. An empty Timer names no timer.
 class Timer {
 public:
     constexpr Timer() noexcept = default;
-    /// Whether it names a timer. The timer may have ended.
+    /// Returns true if the handle names a timer, even one that has ended.
     [[nodiscard]] constexpr explicit operator bool() const noexcept { return generation_ != 0; }
     [[nodiscard]] friend constexpr bool operator==(const Timer& a, const Timer& b) noexcept {
         return a.generation_ == b.generation_ && a.slot_ == b.slot_;

@@ -27,13 +27,13 @@ public:
         tasks_.insert(std::move(node));
     }
 
-    /// The earliest alarm. TimePoint::max() if none is set.
+    /// The earliest alarm, or TimePoint::max() if no alarm is set.
     [[nodiscard]] TimePoint earliest() const noexcept {
         return tasks_.empty() ? TimePoint::max() : tasks_.begin()->first.first;
     }
 
-    /// Wakes the task with the earliest alarm, and schedules it if necessary. Returns false if
-    /// that alarm is not due.
+    /// Wakes the task with the earliest alarm, and schedules the task if necessary. Returns false
+    /// if the earliest alarm is not due.
     template <class Schedule>
     bool wakeNext(TimePoint now, Schedule schedule) {
         if (earliest() == TimePoint::max() || earliest() > now) {

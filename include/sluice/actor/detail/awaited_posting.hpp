@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// One wait. It is listed from add() until its waker has been called, or until remove().
+    /// One wait, which is listed from add() until its waker has been called, or until remove().
     class Wait {
     public:
         explicit Wait(Waker& waker) noexcept : waker_(waker) {}
@@ -53,15 +53,15 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications. Read it before a post that is tried before add().
+    /// The number of notifications. Read it before the attempt to post before add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1
     }
 
-    /// Returns false if there has been another notification: then the caller tries to post again.
+    /// Returns false if another notification has occurred, and the caller must try to post again.
     [[nodiscard]] bool add(Wait& wait, std::uint32_t seen) noexcept {
         const Guard guard(lock_);
-        // Relaxed: written with the lock.
+        // Relaxed: written under the lock.
         if (notifications_.load(std::memory_order_relaxed) != seen) {
             return false;
         }
@@ -74,7 +74,7 @@ public:
         return true;
     }
 
-    /// Returns false if the wait is not listed. After the return its waker is not called.
+    /// Returns false if the wait is not listed. After remove(), the wait's waker is not called.
     bool remove(Wait& wait) noexcept {
         const Guard guard(lock_);
         const bool isListed = wait.isListed_;
@@ -83,7 +83,7 @@ public:
         }
         return isListed;
     }
-    /// Called after the last add(). Then the wait and the object may be destroyed.
+    /// Called after the last add(). The wait and the object may then be destroyed.
     void end(Wait& wait) noexcept {
         if (std::exchange(wait.isCounted_, false)) {
             const Guard guard(lock_);
@@ -94,7 +94,7 @@ public:
         }
     }
 
-    /// Called by the object's thread after a message has left the mailbox. Wakes the oldest wait.
+    /// Wakes the oldest wait. Called by the object's thread after a message has left the mailbox.
     void notifyOne() noexcept {
         const Guard guard(lock_);
         wakeOldest(guard);
@@ -108,14 +108,14 @@ public:
     }
 
 private:
-    // The lock is held while a waker runs, so that its wait is not destroyed before. A waker marks
-    // the coroutine as woken and schedules its object.
+    // The lock is held while a waker runs, so that the waker's wait is not destroyed too early. A
+    // waker marks its coroutine as woken and schedules the coroutine's object.
     //
-    // Edge E1: messages have left the mailbox -> notifications_ released -> acquired before the try
-    // to post. A later notification finds the wait in the list, by the lock.
+    // Edge E1: messages leave the mailbox before notifications_ is released; a post acquires it
+    // first. Under the lock, a later notification finds the wait in the list.
 
     void wakeOldest(const Guard& guard) noexcept {
-        // Relaxed: written with the lock.
+        // Relaxed: written under the lock.
         const std::uint32_t before = notifications_.load(std::memory_order_relaxed);
         notifications_.store(before + 1, std::memory_order_release);  // E1
         if (oldest_ != nullptr) {
@@ -136,7 +136,7 @@ private:
     typename Platform::template Atomic<std::uint32_t> notifications_{0};  ///< written with the lock
 };
 
-/// A post that a coroutine awaits. See Coroutine.
+/// A post that a coroutine awaits: see Coroutine.
 template <class Object, class T>
 struct PostToAwait {
     Object& object;
@@ -145,23 +145,23 @@ struct PostToAwait {
     PublishOptions options;
 };
 
-/// Whether the post failed because there was no room.
+/// Returns true if the post failed because the mailbox was full.
 [[nodiscard]] constexpr bool isWithoutRoom(SendResult result) noexcept {
     return result == SendResult::full;
 }
 
-/// Where posts to an object wait for room.
+/// The waits of posts to an object for a free slot.
 struct RoomWaits {
     Park roomMade_;                     ///< threads
     RoomWaiters<StdPlatform> waiters_;  ///< coroutines
 };
 struct NoRoomWaits {};
 
-/// Adds posts that wait for room, by a thread or by a coroutine, to an object with `tryPost`.
+/// Adds posts that wait for a free slot, by a thread or a coroutine, to an object with `tryPost`.
 template <class Object, class Traits>
 class AwaitedPosting : std::conditional_t<Traits::awaitedPosts, RoomWaits, NoRoomWaits> {
 public:
-    /// For `co_await`: the coroutine waits for room for at most `timeout`, and posts the message.
+    /// For `co_await`: waits for a free slot for at most `timeout`, and posts the message.
     template <class T, class Rep, class Period, class Options = PublishOptions>
     [[nodiscard]] auto awaitPost(T&& message, std::chrono::duration<Rep, Period> timeout,
                                  const Options& options = {}) {
@@ -177,8 +177,8 @@ public:
     [[nodiscard]] auto& roomWaiters() noexcept { return this->waiters_; }
 
 protected:
-    /// Calls tryOnce() until it finds room, for at most `timeout`; only once in a handler. Returns
-    /// the last result. `manual` is the object's executor if it is manual.
+    /// Calls tryOnce() until it succeeds or `timeout` passes; in a handler, calls it only once.
+    /// Returns the last result. `manual` is the object's executor if it is manual.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
                       HandlerWait* manual) {
@@ -208,7 +208,7 @@ protected:
             this->waiters_.notifyOne();
         }
     }
-    /// The same at the end of a batch, or of the object.
+    /// Called at the end of a batch or of the object.
     void notifyRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyAll();

@@ -13,17 +13,17 @@
 
 namespace sluice::detail {
 
-/// The part of a coroutine's frame that its scheduler uses. Its functions stand for those of a
-/// C++20 promise, because this header compiles as C++17.
+/// The part of a coroutine's frame that its scheduler uses. The functions replace those of a C++20
+/// promise, because this header compiles as C++17.
 struct CoroutineFrame {
-    /// Runs the coroutine until it waits or ends. Returns true if it has ended and destroyed its
-    /// frame. Exceptions of the coroutine propagate.
+    /// Runs the coroutine until it waits or ends. Returns true if the coroutine has ended and
+    /// destroyed its frame. Exceptions of the coroutine propagate.
     bool (*resume)(CoroutineFrame&);
     void (*destroy)(CoroutineFrame&) noexcept;
 };
 
-/// Resumes the coroutines of one object that were woken or whose deadline has passed. Any thread
-/// may call Waiting::wake(); the object's thread calls the rest.
+/// Resumes the coroutines of one object that were woken, or whose deadlines have passed. Any thread
+/// may call Waiting::wake(); only the object's thread calls the other functions.
 template <class Platform>
 class CoroutineScheduler {
 public:
@@ -32,7 +32,7 @@ public:
     /// The base of an object that a coroutine awaits.
     class Waiting : public Waker {
     public:
-        /// Called after the wake-up. Returns false to wait again.
+        /// Called after the wake-up. Returns false if the coroutine must wait again.
         virtual bool isDone() = 0;
         /// Called at the deadline. Returns false if another thread has woken the coroutine.
         virtual bool giveUp() = 0;
@@ -62,11 +62,11 @@ public:
         Waiting* later_ = nullptr;
         bool isWaiting_ = false;
         bool isLate_ = false;  ///< whether its deadline has come
-        /// The coroutine woken before this one; written by the waker, then the object's thread.
+        /// The coroutine woken before; written by the waker, and then by the object's thread.
         typename Platform::template Cell<Waiting*> nextWoken_;
     };
 
-    /// Makes the object's thread check for woken coroutines. Called by any thread.
+    /// Makes the object's thread check for woken coroutines; called by any thread.
     using Notify = void (*)(CoroutineScheduler&) noexcept;
 
     explicit CoroutineScheduler(Notify notify) noexcept : notify_(notify) {}
@@ -77,25 +77,25 @@ public:
     /// The number of coroutines that have not ended.
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-    /// Starts a coroutine, which runs until it waits.
+    /// Starts a coroutine and runs it until it waits.
     void start(CoroutineFrame& frame) {
         ++count_;
         resume(frame);
     }
 
-    /// Whether a woken coroutine has not been resumed yet.
+    /// Returns true if a woken coroutine has not been resumed yet.
     [[nodiscard]] bool hasWoken() const noexcept {
         // Relaxed: a hint. takeWoken() acquires.
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// The earliest deadline; TimePoint::max() without one, TimePoint::min() after a wake-up.
+    /// The earliest deadline, TimePoint::max() without one, or TimePoint::min() after a wake-up.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_
                                       : TimePoint::max();
     }
 
-    /// Resumes a coroutine that was woken or is due at readClock(). Returns false if there is none.
+    /// Resumes a coroutine that was woken or is due at readClock(). Returns false without one.
     template <class ReadClock>
     bool resumeOne(ReadClock readClock) {
         if (Waiting* const woken = takeWoken()) {
@@ -117,14 +117,14 @@ public:
         if (late.giveUp()) {
             resume(late.frame_);
         } else {
-            // Another thread is waking it, so it waits for that wake-up.
+            // Another thread is waking the coroutine, which therefore waits for that wake-up.
             late.isLate_ = true;
             insert(late, TimePoint::max());
         }
         return true;
     }
 
-    /// Destroys the frames of all waiting coroutines; then no thread wakes one of them.
+    /// Destroys the frames of all waiting coroutines, which no thread can then wake.
     void destroyAll() noexcept {
         while (earliest_ != nullptr) {
             CoroutineFrame& frame = earliest_->frame_;
@@ -138,8 +138,7 @@ public:
     }
 
 private:
-    // Edge E1: the waking thread's writes -> woken_ released by push() .. acquired by takeWoken()
-    // -> the coroutine.
+    // Edge E1: the waking thread's writes precede a release of woken_, which takeWoken() acquires.
 
     void resume(CoroutineFrame& frame) {
         struct Count {
@@ -160,7 +159,7 @@ private:
         notify_(*this);
     }
 
-    /// Removes the coroutine that was woken first; null if there is none.
+    /// Removes and returns the coroutine that was woken first, or null.
     Waiting* takeWoken() noexcept {
         if (ready_ == nullptr && woken_.load(std::memory_order_relaxed) != nullptr) {
             Waiting* newest = woken_.exchange(nullptr, std::memory_order_acquire);  // E1
@@ -176,8 +175,8 @@ private:
         return first;
     }
 
-    /// Inserts by deadline. Searches from both ends, because most coroutines wait equally long, or
-    /// for the time that is left of the same limit.
+    /// Inserts a coroutine by its deadline. The search runs from both ends, because most coroutines
+    /// wait equally long, or for the rest of the same limit.
     void insert(Waiting& waiting, TimePoint deadline) noexcept {
         waiting.deadline_ = deadline;
         Waiting* before = latest_;
@@ -205,7 +204,7 @@ private:
     }
 
     const Notify notify_;
-    /// The coroutine that was woken last; a list by nextWoken_.
+    /// The coroutine that was woken last; a list linked by nextWoken_.
     typename Platform::template Atomic<Waiting*> woken_{nullptr};
     Waiting* ready_ = nullptr;  ///< the coroutine that was woken first, of those taken from woken_
     Waiting* earliest_ = nullptr;
@@ -213,12 +212,12 @@ private:
     std::size_t count_ = 0;  ///< coroutines that have not ended
 };
 
-/// Coroutines of an object, whose Base is Timing.
+/// The coroutines of an object, whose Base is Timing.
 template <class Base, class Traits>
 class Coroutines<Base, Traits, true> : public Base {
     using Scheduler = CoroutineScheduler<typename Traits::Platform>;
     using TimePoint = typename Scheduler::TimePoint;
-    /// The most coroutines resumed before the object handles messages.
+    /// The maximum number of coroutines resumed before the object handles messages.
     static constexpr std::size_t batch = 32;
 
 public:
@@ -229,7 +228,7 @@ public:
     friend Scheduler& coroutineSchedulerOf(Coroutines& object) noexcept {
         return object.scheduler_;
     }
-    /// The clock of the deadlines of coroutines.
+    /// The clock of the coroutines' deadlines.
     [[nodiscard]] TimePoint coroutineClock() const { return this->now(); }
 
 protected:
@@ -243,7 +242,7 @@ protected:
               this) {}
     ~Coroutines() = default;
 
-    /// Starts a coroutine, which runs until it waits. Only handlers of the object may call it.
+    /// Starts a coroutine and runs it until it waits. Only handlers of the object may call run().
     /// Returns false if the object is closed or has Traits::maxCoroutines coroutines.
     template <class AnyCoroutine>
     [[nodiscard]] bool run(AnyCoroutine coroutine) {

@@ -29,7 +29,7 @@ template <class Derived, class... Args>
 inline constexpr bool handles = hasHandle<Derived, void (Derived::*)(Args...)> ||
                                 hasHandle<Derived, void (Derived::*)(Args...) const>;
 
-/// Whether Derived has a public function `handle` for each message.
+/// True if Derived has a public function `handle` for each message.
 template <class Derived, class Header, class MessageList>
 inline constexpr bool handlesAll = false;
 template <class Derived, class Header, class... Ts>
@@ -50,7 +50,7 @@ inline constexpr bool
     hasHandlerFailed<Derived, std::void_t<decltype(std::declval<Derived&>().handlerFailed(
                                   std::declval<std::exception_ptr>()))>> = true;
 
-/// Called in a catch block. Passes the exception to `handlerFailed` of the class, if it exists.
+/// Passes the exception of a catch block to the class's `handlerFailed`, if any.
 template <class Derived>
 void notifyFailure(Derived& object) noexcept {
     if constexpr (hasHandlerFailed<Derived>) {
@@ -67,7 +67,7 @@ template <class Derived>
 inline constexpr bool
     hasEndedFunction<Derived, std::void_t<decltype(std::declval<Derived&>().ended())>> = true;
 
-/// Calls `ended` of the class, if it exists.
+/// Calls the class's `ended`, if any.
 template <class Derived>
 void notifyEnd(Derived& object) noexcept {
     if constexpr (hasEndedFunction<Derived>) {
@@ -76,7 +76,7 @@ void notifyEnd(Derived& object) noexcept {
     }
 }
 
-/// Calls the handler with the header, if it takes one.
+/// Calls the handler, with the header if the handler takes one.
 template <class Derived, class T, class Header>
 void callHandler(Derived& object, const T& message, const Header& header) {
     if constexpr (handles<Derived, const T&, const Header&>) {
@@ -86,7 +86,7 @@ void callHandler(Derived& object, const T& message, const Header& header) {
     }
 }
 
-/// The restarts that the traits still allow. Only the object's thread uses it.
+/// The restarts that the traits still allow; only the object's thread uses it.
 template <class Traits>
 class RestartBudget {
     using TimePoint = typename Traits::Platform::Clock::time_point;
@@ -97,7 +97,7 @@ class RestartBudget {
                   "restartLimit is at most 1,000: the object remembers so many times");
 
 public:
-    /// Counts one restart and returns the wait before it; empty at the limit.
+    /// Counts a restart and returns the wait before it, or an empty value at the limit.
     std::optional<std::chrono::nanoseconds> take(TimePoint now) {
         unsigned recent = 0;
         auto wait = Traits::restartBackOff;

@@ -30,8 +30,8 @@ private:
     inline static thread_local unsigned depth_ = 0;
 };
 
-/// The part of an executor that a waiting call needs. It is apart from Executor, so that an active
-/// object does not include the executor's memory.
+/// The part of an executor that a waiting call needs. HandlerWait is separate from Executor, so
+/// that an active object does not include the executor's memory.
 class HandlerWait {
 public:
     using TimePoint = StdPlatform::Clock::time_point;
@@ -39,29 +39,30 @@ public:
     HandlerWait(const HandlerWait&) = delete;
     HandlerWait& operator=(const HandlerWait&) = delete;
 
-    /// Called by a thread before it waits for an object. Lets other threads run the task that this
-    /// thread would run next; without other threads, runs this task itself.
+    /// Called by a thread before it waits for an object. Makes other threads run the task that this
+    /// thread would run next; without other threads, runs the task itself.
     virtual void beforeWait() = 0;
-    /// The time of the clock of the objects' timers and requests.
+    /// The present time of the objects' timers and requests.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Whether the calling thread runs all objects and moves the clock, so that no wait may block.
+    /// Returns true if the calling thread runs all objects and advances the clock, so no wait may
+    /// block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
-    /// For manual executors: runs objects, and moves the clock from timer to timer, until isOver()
-    /// or the deadline. Returns isOver().
+    /// For manual executors: runs objects, and advances the clock from timer to timer, until
+    /// isOver() or the deadline. Returns the result of isOver().
     virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
 
-    /// Calls beforeWait() of the executor whose task the calling thread runs, if there is one. A
-    /// handler calls it before it waits for other objects, and so does Future::get().
+    /// Calls beforeWait() of the executor whose task the calling thread runs, if any. A handler
+    /// must call this function before it waits for other objects; Future::get() calls it.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();
         }
     }
 
-    /// While it exists, its thread runs a task of this executor. The running object creates it,
-    /// because a shared library may have a `current_` of its own, unknown to the executor's code.
+    /// Marks its thread as running a task of this executor. The running object creates the Current,
+    /// because a shared library may have its own `current_`, unknown to the executor's code.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

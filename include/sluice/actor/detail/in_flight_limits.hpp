@@ -12,8 +12,8 @@
 
 namespace sluice::detail {
 
-/// Increments a count below the limit. A refused call never changes it, so it takes no room from
-/// another thread. Relaxed: no other data depends on the count.
+/// Increments a count unless it has reached the limit. A refused call never changes the count, so
+/// it takes no place from another thread. Relaxed: no other data depends on the count.
 template <class Count>
 [[nodiscard]] bool tryAdmit(Count& count, std::uint32_t limit) noexcept {
     std::uint32_t before = count.load(std::memory_order_relaxed);
@@ -26,8 +26,8 @@ template <class Count>
     return true;
 }
 
-/// Counts the messages in flight, posted and not yet handled, of each type with a limit. Relaxed,
-/// all: no other data depends on a count.
+/// Counts the posted and not yet handled messages of each type that has a limit. Relaxed: no other
+/// data depends on the counts.
 template <class MessageList, class Traits>
 class InFlightLimits;
 
@@ -39,8 +39,8 @@ class InFlightLimits<Messages<Ts...>, Traits> {
 public:
     static constexpr bool any = ((limit<Ts> != 0) || ...);
 
-    /// Returns publish(), or refused() if the type's limit is reached. After `ok`, release() must
-    /// follow when the message has been handled.
+    /// Returns publish(), or refused() if the type's limit is reached. After the result `ok`,
+    /// release() must follow when the message has been handled.
     template <class T, class Publish, class Refused>
     SendResult acquire(const Publish& publish, [[maybe_unused]] const Refused& refused) {
         if constexpr (limit<T> == 0) {

@@ -105,7 +105,7 @@ private:
         }
     };
 
-    /// With four children, the tree is half as deep, and they lie in two cache lines.
+    /// With four children per node, in two cache lines, the tree is half as deep.
     static constexpr std::size_t width = 4;
     static std::size_t parentOf(std::size_t node) noexcept { return (node - 1) / width; }
 
@@ -131,7 +131,7 @@ private:
         put(hole, value);
     }
 
-    /// The child with the earliest deadline; size_ or more if there is none.
+    /// The child with the earliest deadline, or at least size_ without children.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -144,14 +144,14 @@ private:
     }
 
     std::array<Node, Count> nodes_{};
-    /// For each index, its node + 1; 0 outside the heap.
+    /// The node of each index, plus 1; 0 outside the heap.
     std::array<Index, Count> position_{};
     std::size_t size_ = 0;
     std::uint64_t insertions_ = 0;
 };
 
 /// The timers of one object, with their messages. Any thread may call arm(), cancel() and fired();
-/// the object's thread calls the rest.
+/// only the object's thread calls the other functions.
 template <class MessageList, class Traits>
 class ObjectTimers {
     using Platform = typename Traits::Platform;
@@ -159,10 +159,10 @@ class ObjectTimers {
     using TimePoint = typename Clock::time_point;
     using Duration = typename Clock::duration;
     using Header = MessageHeader<Traits>;
-    /// The most timers fired before the object handles messages.
+    /// The maximum number of timers fired before the object handles messages.
     static constexpr std::size_t batch = 32;
 
-    /// The earliest deadline, so that its difference from the present cannot overflow.
+    /// The earliest deadline, whose difference from the present time cannot overflow.
     static constexpr TimePoint longAgo{Duration::min() / 2};
 
     struct Entry {
@@ -182,7 +182,7 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Empty if there is no free timer. Afterwards the caller must wake the object's thread.
+    /// Returns an empty Timer if no timer is free. The caller must then wake the object's thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -194,7 +194,7 @@ public:
 
     [[nodiscard]] bool hasChanges() const noexcept { return slots_.hasChanges(); }
 
-    /// Applies starts and cancellations.
+    /// Applies starts and cancellations of timers.
     void takeChanges() noexcept {
         slots_.takeChanges([this](Index index) { insert(index); },
                            [this](Index index) {
@@ -210,16 +210,16 @@ public:
         return std::min(high_.earliest(), others_.earliest());
     }
 
-    /// Whether a timer of high priority is due.
+    /// Returns true if a timer of high priority is due.
     template <class ReadClock>
     [[nodiscard]] bool isHighDue(ReadClock readClock) {
         takeChanges();
-        // Without such a timer it does not read the clock.
+        // Without a timer of high priority, the clock is not read.
         return high_.earliest() != TimePoint::max() && high_.earliest() <= readClock();
     }
 
-    /// Calls receive(message, header) for a batch of timers that are due, those of high priority
-    /// first, until isOver(). A periodic timer fires at most once in a call. Returns their number.
+    /// Calls receive(message, header) for a batch of due timers, those of high priority first,
+    /// until isOver(). A periodic timer fires at most once per call. Returns their number.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();
@@ -251,7 +251,7 @@ private:
             ++entry.message.header.id;
         }
     }
-    /// Returns 0 if the timer has been cancelled: then takeChanges() frees its slot.
+    /// Returns 0 if the timer has been cancelled; takeChanges() then frees its slot.
     template <class Receive>
     std::size_t fireLast(Index index, const Receive& receive) {
         if (!slots_.end(index)) {
@@ -288,8 +288,8 @@ private:
         return 1;
     }
 
-    /// The first multiple of the period after `now`, counted from the first deadline, so a late
-    /// handler does not shift later deadlines.
+    /// The first multiple of the period after `now`, counted from the first deadline, so that a
+    /// late handler does not shift later deadlines.
     static TimePoint following(const Entry& entry, TimePoint now) noexcept {
         const Duration untilNext = entry.period - (now - entry.deadline) % entry.period;
         return untilNext < TimePoint::max() - now ? now + untilNext : TimePoint::max();
@@ -300,7 +300,7 @@ private:
         (entry.isHigh ? high_ : others_).insert(index, entry.deadline);
     }
 
-    /// One more than timers, because it is indexed by slots.
+    /// There is one index more than timers, because slots are the indices.
     using Queue = DeadlineHeap<TimePoint, Traits::maxTimers + 1>;
     Queue high_;                           ///< the timers of high priority
     Queue others_;                         ///< the other timers
@@ -308,7 +308,7 @@ private:
     Slots slots_;
 };
 
-/// The same for an object without timers.
+/// The timers of an object without timers.
 struct NoTimers {
     static bool cancel(Timer /*timer*/) noexcept { return false; }
     static std::uint64_t fired() noexcept { return 0; }
@@ -329,7 +329,7 @@ struct TimersMember<MessageList, Traits, false> {
     inline static NoTimers timers_{};
 };
 
-/// Adds timers to a mailbox, Posting or PooledPosting.
+/// Adds timers to a mailbox, which is a Posting or a PooledPosting.
 template <class Mailbox, class MessageList, class Traits>
 class Timing : public Mailbox, TimersMember<MessageList, Traits> {
     using TimersMember<MessageList, Traits>::timers_;
@@ -337,8 +337,8 @@ class Timing : public Mailbox, TimersMember<MessageList, Traits> {
 public:
     using Clock = typename Traits::Platform::Clock;
 
-    /// Makes the object handle a message at this time, or immediately if it has passed. Returns an
-    /// empty Timer if the object is closed or has Traits::maxTimers timers.
+    /// Makes the object handle a message at `time`, or immediately if that time has passed. Returns
+    /// an empty Timer if the object is closed or has Traits::maxTimers timers.
     template <class T>
     [[nodiscard]] Timer postAt(typename Clock::time_point time, T&& message,
                                const PublishOptions& options = {}) {
@@ -352,7 +352,7 @@ public:
         }
         return postAt(deadlineAfter(this->now(), delay), std::forward<T>(message), options);
     }
-    /// Makes the object handle a message after each period, which must be positive, and is rounded
+    /// Makes the object handle a message after each period, which must be positive and is rounded
     /// up to ticks of the clock.
     template <class Rep, class Period, class T>
     [[nodiscard]] Timer postEvery(std::chrono::duration<Rep, Period> period, T&& message,
@@ -381,8 +381,8 @@ public:
         return arm(first, ticks, options, std::forward<T>(message));
     }
 
-    /// Returns false if the timer had ended; a one-shot timer ends before its handler is called.
-    /// After true, no further call of its handler begins, but one may still be running.
+    /// Returns false if the timer had ended; a one-shot timer ends before its handler is called. If
+    /// cancel() returns true, no call of its handler begins, but one may be running.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {
@@ -417,7 +417,7 @@ protected:
         }
     }
     [[nodiscard]] bool hasTimerChanges() const noexcept { return timers_.hasChanges(); }
-    /// Whether a timer of high priority is due, which then fires before the next message.
+    /// Returns true if a timer of high priority is due, which then fires before the next message.
     [[nodiscard]] bool isHighTimerDue() {
         if constexpr (hasTimers<Traits>) {
             return timers_.isHighDue([this] { return this->now(); });
@@ -451,8 +451,8 @@ private:
     }
 };
 
-/// Adds coroutines to an object with timers. The specialization for objects with coroutines stands
-/// in <sluice/actor/coroutine.hpp>, which such an object must include. Base is Timing.
+/// Adds coroutines to an object with timers; Base is Timing. An object with coroutines must include
+/// <sluice/actor/coroutine.hpp>, which contains their specialisation.
 template <class Base, class Traits, bool IsOn = Traits::maxCoroutines != 0>
 class Coroutines;
 

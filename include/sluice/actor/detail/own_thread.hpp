@@ -15,8 +15,7 @@
 
 namespace sluice::detail {
 
-/// A thread with options. std::thread could set them only when the thread runs already, too late to
-/// refuse it.
+/// A thread with options, which std::thread could set only after the start, too late to fail.
 class OwnThread {
 public:
     using Work = void (*)(void*) noexcept;
@@ -39,7 +38,7 @@ public:
         }
     }
 
-    /// Called once for each start().
+    /// Must be called once for each start().
     void join() const noexcept { (void)pthread_join(thread_, nullptr); }
 
 private:
@@ -132,8 +131,7 @@ private:
     void* object_ = nullptr;
 };
 
-/// Starts the thread of an object at most once, and lets any number of threads join it. Any thread
-/// may call any member.
+/// Starts an object's thread at most once; any number of threads may join it. Thread-safe.
 template <class Platform, class Wait>
 class ThreadLifecycle {
 public:
@@ -142,9 +140,9 @@ public:
         return state() == State::idle || state() == State::ended;
     }
 
-    /// Returns false if the thread was started before, or the object ended without one. Calls
-    /// announce(true) before the thread runs; if the system refuses it, announce(false), and the
-    /// state is idle again.
+    /// Returns false if the thread was started before, or if the object ended without a thread.
+    /// Calls announce(true) before the thread runs. If the system refuses a thread, calls
+    /// announce(false), and the state is idle again.
     template <class Announce>
     bool start(const ThreadOptions& options, OwnThread::Work work, void* object,
                const Announce& announce) {
@@ -169,7 +167,7 @@ public:
         return true;
     }
 
-    /// Waits until the thread, which must not call it, has ended. Returns immediately without one.
+    /// Waits until the thread, if any, has ended; the thread itself must not call join().
     void join() {
         for (;;) {
             awaitStart();
@@ -185,15 +183,15 @@ public:
                 changed_.wait([this] { return state() == State::ended; });
                 return;
             }
-            // `starting`: another thread is starting it, so retry.
+            // In the state `starting`, another thread is starting it, so join() retries.
             if (seen != State::starting) {
                 return;
             }
         }
     }
 
-    /// Prevents a later start, after waiting for a running one. Returns true without a thread:
-    /// then the caller ends the object and calls endedWithoutThread().
+    /// Prevents a later start, after waiting for a running one. Returns true if there is no thread;
+    /// the caller then ends the object and calls endedWithoutThread().
     [[nodiscard]] bool takeUnstarted() {
         do {
             awaitStart();
@@ -205,17 +203,16 @@ public:
     }
     void endedWithoutThread() noexcept { become(State::ended); }
 
-    /// Where the thread itself waits; other threads end that wait by notifyAll().
+    /// The thread itself waits here; other threads end that wait with notifyAll().
     [[nodiscard]] Wait& changed() noexcept { return changed_; }
 
 private:
-    // Invariant: the state changes from idle to starting, running, joining, ended; after a refused
-    // start back to idle. The thread that ends an object without a thread changes idle to joining,
-    // then to ended.
+    // Invariant: the state changes from idle to starting, running, joining and ended, or back to
+    // idle after a refused start. A thread that ends an object without a thread changes the state
+    // from idle to joining and then to ended.
     //
-    // Edges. E1: the writes of start() -> state_ released .. acquired by join(). E2: the last write
-    // of the thread -> pthread_join -> state_ released by one join() -> acquired by other calls of
-    // join().
+    // E1: start() writes before it releases state_, which join() acquires. E2: the thread's last
+    // write precedes pthread_join() and a release of state_, which other calls of join() acquire.
 
     enum class State : unsigned char { idle, starting, running, joining, ended };
 

@@ -7,7 +7,7 @@ namespace sluice::detail {
 /// A message on its way to an object on an executor.
 template <class Platform>
 struct MailboxNode {
-    /// Next older node; in the oldest node, the saved idle or busy state.
+    /// The next older node; in the oldest node, the saved idle or busy state.
     typename Platform::template Cell<void*> older;
     MailboxNode* next = nullptr;  ///< the next message in MailboxBatch; written by the consumer
 };
@@ -22,7 +22,8 @@ public:
 
     enum class Pushed : unsigned char { queued, first, refused };
 
-    /// After `first` the caller must schedule the object. `refused`: it has ended, or not begun.
+    /// After the result `first`, the caller must schedule the object. The result `refused` means
+    /// that the mailbox has ended or not begun.
     [[nodiscard]] Pushed push(Node& node) noexcept {
         void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
         if (newest == &marks_[ended]) {
@@ -41,10 +42,10 @@ public:
         return newest == &marks_[idle] ? Pushed::first : Pushed::queued;
     }
 
-    /// Changes ended to idle. Called before other threads may push.
+    /// Changes the state from ended to idle. Called before other threads may push.
     void begin() noexcept { newest_.store(&marks_[idle], std::memory_order_relaxed); }
 
-    /// Changes idle back to ended, if no thread has pushed.
+    /// Changes the state from idle back to ended, unless a thread has pushed.
     void cancelBegin() noexcept {
         newest_.store(&marks_[ended], std::memory_order_relaxed);  // relaxed: as begin()
     }
@@ -55,7 +56,7 @@ public:
 
     // ---- The consumer
 
-    /// Whether takeAll() would find messages.
+    /// Returns true if takeAll() would find messages.
     [[nodiscard]] bool hasNew() const noexcept {
         return newest_.load(std::memory_order_relaxed) != &marks_[busy];  // relaxed: a hint
     }
@@ -72,22 +73,22 @@ public:
         }
     }
 
-    /// Changes busy to idle. Returns false if a message has arrived: the object stays busy.
+    /// Changes the state from busy to idle. Returns false if a message keeps the object busy.
     [[nodiscard]] bool goIdle() noexcept { return leave(idle); }  // E2
-    /// The same, but changes busy to ended.
+    /// Like goIdle(), but changes the state from busy to ended.
     [[nodiscard]] bool end() noexcept { return leave(ended); }  // E3
 
 private:
     // The word is a mark or a message. *ended*: the mailbox refuses messages. *idle*: there are no
     // messages, and no thread has the object. *busy*: there are no new messages, and the object is
-    // scheduled or running. A message has older ones below it, and idle or busy below the oldest.
+    // scheduled or running. Older messages are below a message, and idle or busy below the oldest.
     // The thread that changes idle to another state schedules the object; the thread that runs the
-    // object is its only consumer. Push is lock-free; the other functions take one step.
+    // object is its only consumer. push() is lock-free.
     //
-    // Edges. E1: the writes of the poster -> push() releases -> takeAll() acquires. E2: the writes
-    // of the consumer -> goIdle() releases -> push() continues with the same word -> takeAll() of
-    // the next consumer acquires. E3: the last use of the object -> end() releases -> hasEnded()
-    // acquires.
+    // E1: the poster's writes precede the release in push(), which takeAll() acquires. E2: the
+    // consumer's writes precede the release in goIdle(); push() continues its release sequence,
+    // which takeAll() of the next consumer acquires. E3: the last use of the object precedes the
+    // release in end(), which hasEnded() acquires.
     //
     // Origin: the stack of R. K. Treiber (1986), taken as a whole as in CAF.
 
@@ -103,7 +104,7 @@ private:
     char marks_[3]{};  ///< the address of each element is a state
 };
 
-/// An empty message that makes the object check other state. It is in the mailbox at most once.
+/// An empty message that makes the object check other state; at most once in the mailbox.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
@@ -116,12 +117,12 @@ public:
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
-    /// The consumer calls it after taking the message, before it reads the other state.
+    /// The consumer calls clear() after taking the message and before reading the other state.
     void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:
-    // Edges. E1: the other state written -> send() -> clear() -> it is read. E2: the consumer's
-    // last use of the node -> clear() -> the next send() that uses it.
+    // E1: the other state is written before send(), and read after clear(). E2: the consumer's last
+    // use of the node precedes clear() and the next send() that uses the node.
 
     Node node_;
     typename Platform::template Atomic<bool> isSent_{false};
@@ -136,7 +137,7 @@ public:
         (newest_ != nullptr ? newest_->next : oldest_) = &first;
         newest_ = &last;
     }
-    /// Removes the oldest message; null if there is none.
+    /// Removes and returns the oldest message, or null without messages.
     Message* pop() noexcept {
         auto* const message = static_cast<Message*>(oldest_);
         if (message != nullptr) {

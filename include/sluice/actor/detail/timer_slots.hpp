@@ -12,9 +12,8 @@
 
 namespace sluice::detail {
 
-/// The timers of one object, at most Count simultaneously. Any thread may start and cancel timers;
-/// one thread, the owner, fires them. Lock-free; a thread preempted in arm() keeps only its own
-/// slot.
+/// The timers of one object, at most Count at a time. Any thread may start and cancel timers; one
+/// thread, the owner, fires them. Lock-free; a thread preempted in arm() keeps only its own slot.
 template <class Platform, class Entry, std::size_t Count>
 class TimerSlots {
     template <class T>
@@ -38,7 +37,7 @@ public:
 
     // ---- Any thread
 
-    /// Empty if there is no free slot.
+    /// Returns an empty Timer if no slot is free.
     template <class... Args>
     Timer arm(Args&&... args) {
         FreeSlot index{};
@@ -58,14 +57,14 @@ public:
         Slot& slot = slots_[index];
         slot.entry.construct(std::forward<Args>(args)...);
         claim.isOpen = false;
-        // Relaxed, both: this thread has the slot, and E1 releases both writes.
+        // Relaxed: this thread has the slot, and E1 releases both writes.
         const CounterWord generation = slot.word.load(std::memory_order_relaxed) / oneGeneration;
         slot.word.store(generation * oneGeneration | armed | listed, std::memory_order_relaxed);
         list(index);
         return {index, generation};
     }
 
-    /// Returns false if the timer has ended. After true, no further call of its handler begins.
+    /// Returns false if the timer has ended. After `true`, no call of its handler begins.
     bool cancel(Timer timer) noexcept {
         if (timer.slot_ > Count) {
             return false;
@@ -94,8 +93,8 @@ public:
         return changes_.load(std::memory_order_relaxed) != 0;
     }
 
-    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one,
-    /// whose slot it frees, or rearm() if its handler runs.
+    /// Calls isArmed(index) for each started timer and isCancelled(index) for each cancelled one.
+    /// The slot of a cancelled timer is freed, by rearm() if its handler runs.
     template <class IsArmed, class IsCancelled>
     void takeChanges(IsArmed isArmed, IsCancelled isCancelled) noexcept {
         if (!hasChanges()) {
@@ -119,8 +118,8 @@ public:
 
     [[nodiscard]] Entry& entry(Index index) noexcept { return slots_[index].entry.get(); }
 
-    /// Ends a timer that fires for the last time. Returns false if it has been cancelled; after
-    /// true, destroyEntry() must follow when the handler has returned.
+    /// Ends a timer that fires for the last time. Returns false if the timer has been cancelled;
+    /// after returning true, destroyEntry() must follow when the handler has returned.
     [[nodiscard]] bool end(Index index) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);  // relaxed, both: see change
@@ -135,23 +134,23 @@ public:
     }
     void destroyEntry(Index index) noexcept { slots_[index].entry.destroy(); }
 
-    /// Marks a periodic timer as firing. Returns false if it has been cancelled; after true,
-    /// rearm() must follow when the handler has returned.
+    /// Marks a periodic timer as firing. Returns false if the timer has been cancelled; after
+    /// returning true, rearm() must follow when the handler has returned.
     [[nodiscard]] bool begin(Index index) noexcept {
         const bool isBegun = change(index, armed, firing);
         firing_ = isBegun ? index : none;
         return isBegun;
     }
-    /// Arms a firing timer again. Returns false if it has been cancelled.
+    /// Arms a firing timer again. Returns false if the timer has been cancelled.
     [[nodiscard]] bool rearm(Index index) noexcept {
         firing_ = none;
         if (change(index, firing, armed)) {
             return true;
         }
-        // Relaxed: takeChanges() has acquired it on this thread.
+        // Relaxed: takeChanges() has acquired the word on this thread.
         const CounterWord word = slots_[index].word.load(std::memory_order_relaxed);
         if ((word & listed) == 0) {
-            // takeChanges() left the slot to this call; it frees one that is still listed itself.
+            // takeChanges() left the slot to rearm(), but frees a slot that is still listed.
             endCancelled(index, word);
         }
         return false;
@@ -159,20 +158,20 @@ public:
 
 private:
     // A slot is free, armed, firing (its handler runs, and it will be armed again) or cancelled.
-    // The thread that starts or cancels a timer puts the slot on the list of changes, once, because
-    // the bit `listed` is set while it is there. The owner takes the whole list and reads each
-    // slot; only the owner frees slots, and it knows each armed slot that is not listed.
+    // The thread that starts or cancels a timer puts the slot on the list of changes, only once,
+    // because the bit `listed` is set while the slot is there. The owner takes the whole list and
+    // reads each slot; only the owner frees slots, and it knows each armed slot that is not listed.
     //
-    // One slot more than timers, the spare one: a timer that fires for the last time keeps its
-    // message until the handler has returned. Its slot becomes the spare one, and the former spare
-    // slot becomes free for the handler's next timer.
+    // There is one spare slot, because a timer that fires for the last time keeps its message until
+    // the handler has returned. This timer's slot becomes the spare slot, and the former spare slot
+    // becomes free for the handler's next timer.
     //
-    // A slot's generation grows when its timer ends, so an old Timer matches no timer. It is never
-    // 0; with a 32-bit CounterWord it repeats after 2^29 timers.
+    // A slot's generation grows when its timer ends, so an old Timer matches no timer. The
+    // generation is never 0; with a 32-bit CounterWord, it repeats after 2^29 timers.
     //
-    // Edges. E1: entry, word and link written -> list pushed with release .. list taken with
-    // acquire -> read by the owner. E2: link read -> `listed` cleared with release .. acquired by
-    // cancel() -> link written. E3: that of SlotStack.
+    // E1: entry, word and link are written before the list is pushed with release; the owner takes
+    // the list with acquire and reads them. E2: the link is read before `listed` is cleared with
+    // release; cancel() acquires it and writes the link. E3 is the edge of SlotStack.
 
     static constexpr CounterWord vacant = 0;
     static constexpr CounterWord armed = 1;
@@ -202,12 +201,12 @@ private:
 
     static CounterWord nextGeneration(CounterWord word) noexcept {
         const CounterWord next = (word / oneGeneration + 1) * oneGeneration;
-        // Generation 0 is that of an empty Timer.
+        // An empty Timer has generation 0.
         return (next != 0 ? next : oneGeneration) | vacant;
     }
 
     /// Returns false if the slot has another state. Relaxed: only cancel() may change a slot that
-    /// is not listed, and writes only word and link. An exchange continues E2's release sequence.
+    /// is not listed, and only word and link. The exchange continues the release sequence of E2.
     [[nodiscard]] bool change(Index index, CounterWord from, CounterWord to) noexcept {
         Slot& slot = slots_[index];
         CounterWord word = slot.word.load(std::memory_order_relaxed);
@@ -220,7 +219,7 @@ private:
     void list(Index index) noexcept {
         Index newest = changes_.load(std::memory_order_relaxed);  // relaxed: only the value is used
         do {
-            // Relaxed: the release of E1 publishes it.
+            // Relaxed: the release of E1 publishes this store.
             slots_[index].next.store(newest, std::memory_order_relaxed);
         } while (!changes_.compare_exchange_weak(newest, index + 1, std::memory_order_release,
                                                  std::memory_order_relaxed));  // E1
@@ -239,7 +238,7 @@ private:
     }
 
     Index firing_ = none;  ///< the periodic timer whose handler runs; written by the owner
-    /// Index + 1 of the newest listed slot; 0: none. Written by any thread.
+    /// Index + 1 of the newest listed slot, or 0; written by any thread.
     Atomic<Index> changes_{0};
     Free free_;
     FreeSlot spare_{};  ///< the slot that cannot be taken; written by the owner

@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace detail {
 
-/// How AnyData treats the object it holds.
+/// The size of an object in AnyData, and how to move and destroy it.
 struct AnyOperations {
     std::size_t size;
     bool onHeap;
@@ -32,15 +32,15 @@ constexpr AnyOperations makeAnyOperations() noexcept {
     }
 }
 
-/// Its address identifies the type. It is never written, but not const either: a linker may fold
-/// identical constants, which would make two types one, but does not fold variables.
+/// The address of the variable identifies the type. The variable is never written, but not const: a
+/// linker may fold identical constants, which would make two types equal.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
 }  // namespace detail
 
 /// One value of any type, as the argument of events of unrelated types. A listener takes its own
-/// type and receives it by implicit conversion.
+/// type, which an AnyData converts to implicitly.
 ///
 ///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
 ///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;
@@ -48,11 +48,11 @@ inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 ///     dispatcher.dispatch(1, Connected{"north"});
 ///
 /// A const AnyData gives mutable access, like a pointer. Access is not checked: call isType()
-/// first, or derive the type from the event. Debug builds refuse a type larger than the object, and
-/// access to an object that was moved away. The object's destructor must not assign to its AnyData.
+/// first, or derive the type from the event. Debug builds refuse access to a moved-away object, and
+/// to a type larger than the object. The destructor of an object must not assign to its AnyData.
 ///
-/// An object of up to MaxSize bytes (at least two pointers) lies inside. Larger ones, over-aligned
-/// ones, and those whose move may throw lie on the heap.
+/// An object of up to MaxSize bytes (at least two pointers) is stored inside the AnyData. Larger
+/// objects, over-aligned objects, and objects whose move may throw are stored on the heap.
 template <std::size_t MaxSize>
 class AnyData {
     static_assert(MaxSize > 0, "AnyData: MaxSize must be at least 1");
@@ -84,7 +84,7 @@ public:
         }
     }
 
-    /// Afterwards `other` has the moved-from object, or nothing if the object lies on the heap.
+    /// `other` keeps the moved-from object, or nothing if the object is on the heap.
     AnyData(AnyData&& other) noexcept { take(other); }
     AnyData& operator=(AnyData&& other) noexcept {
         if (this != &other) {
@@ -100,13 +100,13 @@ public:
     AnyData& operator=(const AnyData&) = delete;
     ~AnyData() { destroy(); }
 
-    /// The object as its own type, or as a base class that lies at its beginning.
+    /// Returns the object as its own type, or as a base class at its beginning.
     template <class T>
     [[nodiscard]] const T& get() const noexcept {
         return *object<const T>();
     }
 
-    /// The address of the object. Null if it was on the heap and has been moved away.
+    /// The address of the object, or null if it was on the heap and has been moved away.
     [[nodiscard]] const void* getAddress() const noexcept { return address(); }
 
     /// Returns true if the object is exactly a T, apart from const and references.
@@ -132,7 +132,7 @@ private:
         alignas(std::max_align_t) std::byte bytes[capacity];
     };
 
-    /// Moves the object of `other` into this AnyData, which holds nothing.
+    /// Moves the object of `other` into this AnyData, which must be empty.
     void take(AnyData& other) noexcept {
         operations_ = other.operations_;
         if (operations_ == nullptr) {

@@ -17,7 +17,7 @@ struct EmptyAnyStorage {
     EmptyAnyStorage(const T&) noexcept {}
 };
 
-/// An event identifier of any type. One dispatcher takes numbers, texts and enumerators.
+/// An event identifier of any type. A dispatcher then takes numbers, texts and enumerators.
 ///
 ///     sluice::EventDispatcher<sluice::AnyHashableId, void()> dispatcher;
 ///     dispatcher.appendListener(3, [] { std::puts("three"); });
@@ -25,10 +25,10 @@ struct EmptyAnyStorage {
 ///     dispatcher.dispatch(Key::enter);
 ///
 /// An AnyId keeps the digest Digester<T>()(value) and a Storage made from the value. Two AnyIds are
-/// equal if both are. If the type Storage has no ==, only the digests are compared for
-/// equality; if it has no <, only the digests are ordered.
+/// equal if digest and Storage are equal. If Storage has no ==, only the digests are compared for
+/// equality; if Storage has no <, only the digests are ordered.
 ///
-/// With the default EmptyAnyStorage, two values with one digest are one event, such as 3 and 3L.
+/// With the default EmptyAnyStorage, values with one digest are the same event, such as 3 and 3L.
 /// For untrusted identifiers, choose a Storage that compares values, such as std::variant<int, X>.
 template <template <class> class Digester = std::hash, class Storage = EmptyAnyStorage>
 class AnyId {
@@ -57,7 +57,7 @@ public:
     }
     [[nodiscard]] friend bool operator!=(const AnyId& a, const AnyId& b) { return !(a == b); }
 
-    /// Ordered by digest, then by Storage.
+    /// Ordered by digest, and then by Storage.
     [[nodiscard]] friend bool operator<(const AnyId& a, const AnyId& b) {
         if constexpr (detail::hasLess<Storage>) {
             return a.digest_ < b.digest_ || (a.digest_ == b.digest_ && a.value_ < b.value_);

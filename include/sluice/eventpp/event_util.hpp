@@ -15,7 +15,7 @@ constexpr void requireComparable() noexcept {
 
 }  // namespace detail
 
-/// Removes the first listener that equals `listener`. Returns false if there is none.
+/// Removes the first listener that equals `listener`. Returns false if no listener is equal.
 ///
 ///     struct Plain {
 ///         using Callback = void (*)(int);
@@ -24,12 +24,12 @@ constexpr void requireComparable() noexcept {
 ///     list.append(&onNumber);
 ///     (void)sluice::removeListener(list, &onNumber);
 ///
-/// Needs callbacks with ==, such as function pointers; std::function has none.
+/// Requires callbacks with ==, such as function pointers; std::function has no ==.
 template <class Dispatcher>
 bool removeListener(Dispatcher& dispatcher, const typename Dispatcher::Event& event,
                     const typename Dispatcher::Callback& listener) {
     detail::requireComparable<typename Dispatcher::Callback>();
-    // Tries the next one if another thread has removed this one first.
+    // If another thread has removed the listener first, tries the next equal one.
     return !dispatcher.forEachIf(event, [&](const auto& handle, const auto& item) {
         return !(item == listener && dispatcher.removeListener(event, handle));
     });
@@ -43,7 +43,7 @@ bool removeListener(List& list, const typename List::Callback& callback) {
     });
 }
 
-/// Whether a listener of the event equals `listener`.
+/// Returns true if a listener of the event equals `listener`.
 template <class Dispatcher>
 [[nodiscard]] bool hasListener(const Dispatcher& dispatcher,
                                const typename Dispatcher::Event& event,
@@ -58,7 +58,7 @@ template <class List>
     return !list.forEachIf([&](const auto& item) { return !(item == callback); });
 }
 
-/// Whether the event has a listener.
+/// Returns true if the event has a listener.
 template <class Dispatcher>
 [[nodiscard]] bool hasAnyListener(const Dispatcher& dispatcher,
                                   const typename Dispatcher::Event& event) {

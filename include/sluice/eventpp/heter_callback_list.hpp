@@ -16,8 +16,8 @@ namespace sluice {
 
 /// The prototypes of a heterogeneous class, such as HeterTuple<void(), void(int)>.
 ///
-/// A callable belongs to the first prototype that it can be called with, arguments to the first one
-/// that accepts them, also by conversions. So write the more special ones first.
+/// A callable belongs to the first prototype that it can be called with; arguments belong to the
+/// first prototype that accepts them, even by conversions. List more specific prototypes first.
 template <class... Prototypes>
 struct HeterTuple {};
 
@@ -38,13 +38,13 @@ struct PrototypeTraits {
 
 template <class Result, class... Args>
 struct PrototypeTraits<Result(Args...)> {
-    /// The arguments as a queue keeps them.
+    /// The argument types that a queue stores.
     using Arguments = std::tuple<std::decay_t<Args>...>;
 
     template <class Callable>
     static constexpr bool isFor = std::is_invocable_r_v<Result, Callable&, Args...>;
 
-    /// Like isFor, for any result.
+    /// Like isFor, but for any result type.
     template <class Callable>
     static constexpr bool canCall = std::is_invocable_v<Callable&, Args...>;
 
@@ -52,7 +52,7 @@ struct PrototypeTraits<Result(Args...)> {
     static constexpr bool takes = std::is_invocable_v<Result(Args...), A...>;
 };
 
-/// The position of the first true value; their number if there is none.
+/// The position of the first true value, or the number of values if all are false.
 constexpr std::size_t firstTrue(std::initializer_list<bool> values) noexcept {
     std::size_t position = 0;
     for (const bool value : values) {
@@ -64,7 +64,7 @@ constexpr std::size_t firstTrue(std::initializer_list<bool> values) noexcept {
     return position;
 }
 
-/// Finds the prototype that a callable or arguments belong to.
+/// Finds the prototype of a callable or of arguments.
 template <class PrototypeList>
 struct Prototypes {
     static_assert(never<PrototypeList>,
@@ -95,8 +95,8 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The prototype itself if it is in the list, otherwise the first one with whose arguments a
-    /// function of this type can be called.
+    /// The index of the prototype itself if it is in the list, otherwise of the first one with
+    /// whose arguments a function of this type can be called.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});
@@ -107,7 +107,7 @@ struct Prototypes<HeterTuple<P...>> {
     }
 };
 
-/// The policies of the list for one prototype: all except Callback, which fits one prototype only.
+/// The policies of the list for one prototype: all except Callback, which fits only one prototype.
 template <class Policies, class Prototype>
 struct WithoutCallback : Policies {
     using Callback = std::function<Prototype>;
@@ -118,7 +118,7 @@ using HeterListPolicies = std::conditional_t<isDetected<CallbackMember, Policies
 
 /// Names one callback of one heterogeneous list, like CallbackHandle.
 ///
-/// `index` is the position of the callback's prototype, -1 in an empty handle.
+/// `index` is the position of the callback's prototype, or -1 in an empty handle.
 template <class... Handles>
 class HeterHandle {
 public:
@@ -145,7 +145,7 @@ public:
         return std::visit([](const auto& handle) { return handle.remove(); }, handle_);
     }
 
-    /// The handle in the list of prototype I. Null if the callback has another prototype.
+    /// The handle in the list of prototype I, or null if the callback has another prototype.
     template <std::size_t I>
     const auto* of() const noexcept {
         const auto* const handle = std::get_if<I>(&handle_);
@@ -165,7 +165,7 @@ private:
 
 }  // namespace detail
 
-/// Holds callback lists of several prototypes, and calls the list that fits the arguments.
+/// Callback lists with different prototypes; a call selects the list that fits the arguments.
 ///
 ///     sluice::HeterCallbackList<sluice::HeterTuple<void(), void(int)>> list;
 ///     list.append([] { ... });
@@ -173,10 +173,10 @@ private:
 ///     list();    // calls the first one
 ///     list(42);  // calls the second one
 ///
-/// HeterTuple explains the choice of the prototype. Only callbacks of one prototype have an order.
-/// Thread safety, errors and performance are those of CallbackList.
+/// HeterTuple explains how the prototype is selected. Only callbacks of the same prototype have an
+/// order. Thread safety, errors and performance are those of CallbackList.
 ///
-/// `Policies`: Threading, canContinueInvoking (for the prototypes that it accepts).
+/// `Policies` may have Threading, and canContinueInvoking for the prototypes that it accepts.
 template <class PrototypeList, class Policies = DefaultPolicies>
 class HeterCallbackList : public detail::Prototypes<PrototypeList> {};
 
@@ -206,7 +206,7 @@ public:
         return *this;
     }
     ~HeterCallbackList() {
-        // Repeats, because destructors of callbacks, also of removed ones, may add some.
+        // Repeats, because destructors of callbacks, including removed ones, may add callbacks.
         while (!empty() || removedSizeApprox() != 0) {
             Lists ended;
             ended.swap(lists_);
@@ -222,7 +222,7 @@ public:
 
     operator bool() const noexcept { return !empty(); }
 
-    /// Adds to the list of its prototype. A null callable is not added: then the handle is empty.
+    /// Adds a callback to its prototype's list. For a null callable, returns an empty handle.
     template <class C>
     Handle append(C&& callback) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -234,8 +234,7 @@ public:
         return handleOf<index>(std::get<index>(lists_).prepend(std::forward<C>(callback)));
     }
 
-    /// Adds a callback in front of `before`, or at the end if `before` is not in this prototype's
-    /// list.
+    /// Adds a callback in front of `before`, or at the end if `before` is not in the same list.
     template <class C>
     Handle insert(C&& callback, const Handle& before) {
         constexpr std::size_t index = Match::template ofCallable<C>();
@@ -265,7 +264,7 @@ public:
     }
 
     void clear() noexcept {
-        // Clears at the end, because a callback's destructor may destroy this list.
+        // The lists are cleared last, because a callback's destructor may destroy this object.
         std::apply(
             [](auto&... lists) {
                 const std::tuple<typename ListFor<P>::Clearing...> all(lists...);
@@ -288,7 +287,7 @@ public:
         });
     }
 
-    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    /// Like forEach(), but stops and returns false when `f` returns false.
     template <class Prototype, class F>
     bool forEachIf(F&& f) const {
         constexpr std::size_t index = Match::template ofPrototype<Prototype>();
@@ -299,13 +298,13 @@ public:
             });
     }
 
-    /// Calls all callbacks of the prototype that the arguments belong to.
+    /// Calls all callbacks of the prototype that the arguments select.
     template <class... A>
     void operator()(A&&... args) const {
         std::get<Match::template ofArguments<A&&...>()>(lists_)(std::forward<A>(args)...);
     }
 
-    /// The list of a prototype, for dispatchers.
+    /// The list of one prototype, for dispatchers.
     template <class Prototype>
     friend const auto& listFor(detail::PrototypeTag<Prototype>,
                                const HeterCallbackList& list) noexcept {
@@ -330,7 +329,7 @@ private:
         }
     }
 
-    /// Returns f(list, handle in this list). Returns false if the handle is empty.
+    /// Returns the result of f(list, handle in this list), or false if the handle is empty.
     template <class AnyLists, class F, std::size_t... I>
     static bool withListOf(AnyLists& lists, const Handle& handle, F f, std::index_sequence<I...>) {
         const auto ask = [&f](auto& list, const auto* own) {

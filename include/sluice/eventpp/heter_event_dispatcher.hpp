@@ -12,7 +12,7 @@ namespace sluice {
 namespace detail {
 
 /// The common base of HeterEventDispatcher and HeterEventQueue. `Root` is the class below the
-/// mixins; void means this class.
+/// mixins; void means HeterDispatcherBase.
 template <class EventType, class ListOfPrototypes, class Policies, class Root = void>
 class HeterDispatcherBase
     : public ListenerMap<EventType, HeterCallbackList<ListOfPrototypes, Policies>, Policies> {
@@ -35,7 +35,7 @@ public:
     using typename Base::Event;
     using typename Base::Handle;
 
-    /// Adds a listener to the event's list of its prototype.
+    /// Adds a listener to the event's list for the listener's prototype.
     template <class C>
     Handle appendListener(const Event& event, C&& callback) {
         return this->listOf(event).append(std::forward<C>(callback));
@@ -57,7 +57,7 @@ public:
         }
     }
 
-    /// Like forEach(), but stops when `f` returns false. Returns false if it stopped.
+    /// Like forEach(), but stops and returns false when `f` returns false.
     template <class Prototype, class F>
     bool forEachIf(const Event& event, F&& f) const {
         const List* const list = this->find(event);
@@ -65,7 +65,7 @@ public:
     }
 
     /// Calls the listeners of the event `first`, or of the event that getEvent() returns. The other
-    /// arguments choose the prototype; with ArgumentPassingIncludeEvent, all arguments do.
+    /// arguments select the prototype; with ArgumentPassingIncludeEvent, all arguments do.
     template <class First, class... A>
     void dispatch(First&& first, A&&... args) const {
         if constexpr (includesEvent) {
@@ -92,7 +92,7 @@ protected:
     }
 
 private:
-    /// Finds the event after the mixins, which may change it, because it is an argument.
+    /// Finds the event after the mixins, which may change it, because it is one of the arguments.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {
@@ -106,7 +106,7 @@ private:
 
 }  // namespace detail
 
-/// Calls the listeners of an event, whose arguments may be of several prototypes.
+/// Calls the listeners of an event; the arguments may have several prototypes.
 ///
 ///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
 ///     sluice::HeterEventDispatcher<int, Prototypes> dispatcher;
@@ -116,10 +116,10 @@ private:
 ///     dispatcher.dispatch(3, 42, "text");  // calls the second one
 ///
 /// Listeners and arguments belong to the first prototype that fits: see HeterTuple. The event
-/// precedes the arguments; with ArgumentPassingIncludeEvent it is among them. The rest is like
-/// EventDispatcher.
+/// precedes the arguments; with ArgumentPassingIncludeEvent, it is one of the arguments. Everything
+/// else is as in EventDispatcher.
 ///
-/// `Policies`: as for EventDispatcher, without Callback; getEvent may be overloaded.
+/// `Policies` are those of EventDispatcher without Callback; getEvent may be overloaded.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventDispatcher
     : public detail::Mixed<detail::HeterDispatcherBase<Event, PrototypeList, Policies>, Policies>,

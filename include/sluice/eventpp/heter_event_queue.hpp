@@ -14,7 +14,7 @@ namespace sluice {
 
 namespace detail {
 
-/// An event with the arguments of one of the prototypes. enqueue() has chosen the prototype.
+/// An event with the arguments of the prototype that enqueue() has selected.
 template <class Event, class PrototypeList>
 struct HeterQueuedEvent;
 
@@ -62,8 +62,8 @@ public:
     using Base::Base;
 
     /// Queues the event `first`, or the event that getEvent() returns. The first prototype that
-    /// accepts the arguments counts; with ArgumentPassingIncludeEvent, `first` is one of them.
-    /// Returns false, and leaves the arguments unchanged, if the queue is closed or full.
+    /// accepts the arguments is used; with ArgumentPassingIncludeEvent, `first` is one of the
+    /// arguments. If the queue is closed or full, returns false and leaves the arguments unchanged.
     template <class First, class... A>
     bool enqueue(First&& first, A&&... args) {
         if constexpr (Base::includesEvent) {
@@ -84,8 +84,8 @@ public:
     }
 
     /// Dispatches the events of the first prototype that the predicate accepts, if
-    /// predicate(args...) is true. The others stay in front of later ones. If it dispatches none,
-    /// it tries the next such prototype.
+    /// predicate(args...) is true. The other events stay in front of later ones. If no event is
+    /// dispatched, processIf() tries the next such prototype.
     template <class Predicate>
     bool processIf(Predicate&& predicate) {
         return processIfOfAny(predicate, std::make_index_sequence<Match::size>());
@@ -133,8 +133,8 @@ private:
 
 }  // namespace detail
 
-/// Keeps events with arguments of several prototypes until a thread dispatches them: a
-/// HeterEventDispatcher with a queue in front of it.
+/// A HeterEventDispatcher with a queue in front of it: events with arguments of several prototypes
+/// wait until a thread dispatches them.
 ///
 ///     using Prototypes = sluice::HeterTuple<void(), void(int, const std::string&)>;
 ///     sluice::HeterEventQueue<int, Prototypes> queue;
@@ -142,10 +142,10 @@ private:
 ///     queue.enqueue(3, 42, "text");  // any thread
 ///     queue.process();               // calls the listeners
 ///
-/// All events are in one queue, and each takes as much memory as the arguments of the largest
-/// prototype. The rest is like EventQueue.
+/// All events are in one queue, and each event takes as much memory as the arguments of the largest
+/// prototype. Everything else is as in EventQueue.
 ///
-/// `Policies`: as for HeterEventDispatcher, and QueueList.
+/// `Policies` are those of HeterEventDispatcher, and QueueList.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::Mixed<detail::HeterQueueBase<Event, PrototypeList, Policies>, Policies>,
@@ -161,7 +161,7 @@ public:
 
 namespace void_enqueue {
 
-/// A HeterEventQueue whose enqueue() returns nothing: eventpp::HeterEventQueue.
+/// A HeterEventQueue whose enqueue() returns nothing, as eventpp::HeterEventQueue.
 template <class Event, class PrototypeList, class Policies = DefaultPolicies>
 class HeterEventQueue
     : public detail::VoidEnqueue<sluice::HeterEventQueue<Event, PrototypeList, Policies>> {

@@ -17,7 +17,7 @@ inline constexpr bool
                  std::void_t<decltype(static_cast<To*>(static_cast<From*>(nullptr)))>> =
         !std::is_same_v<To, From>;
 
-/// Prepares an argument for a static_cast to To. For a reference it returns an lvalue, because a
+/// Prepares an argument for a static_cast to To. For a reference, returns an lvalue, because a
 /// temporary does not cast to a derived class.
 template <class To, class From>
 constexpr decltype(auto) adaptArgument(From&& argument) {
@@ -56,7 +56,7 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
         }
     }
 
-    // One expression, so that the results of the casts live until the callable returns.
+    // A single expression, so that the results of the casts live until the callable returns.
     template <class... Args>
     static void call(Func& function, Args&&... args) {
         std::invoke(function,
@@ -66,15 +66,15 @@ struct ArgumentAdapterCall<Func, R(Params...)> {
 
 }  // namespace detail
 
-/// A listener whose parameter types differ from those of its list. Made by argumentAdapter().
+/// A listener whose parameter types differ from those of its list; made by argumentAdapter().
 ///
 ///     void onKey(const KeyEvent& event);
 ///     sluice::CallbackList<void(const Event&)> list;
 ///     list.append(sluice::argumentAdapter(onKey));
 ///     list(KeyEvent{'q'});  // this list is called with key events only
 ///
-/// Each argument is converted by static_cast, which does not check its type. Each std::shared_ptr,
-/// by value or by const reference, is converted by std::static_pointer_cast.
+/// Each argument is converted by static_cast, which does not check the argument's type. Each
+/// std::shared_ptr, by value or by const reference, is converted by std::static_pointer_cast.
 template <class Func, class Prototype>
 struct ArgumentAdapter {
     explicit ArgumentAdapter(Func function) : func(std::move(function)) {}
@@ -90,8 +90,8 @@ struct ArgumentAdapter {
     Func func;
 };
 
-/// A function pointer or a wrapper such as std::function names the prototype. For other callables,
-/// write `argumentAdapter<Prototype>(callable)`.
+/// The prototype is known for a function pointer or a wrapper such as std::function. For other
+/// callables, write `argumentAdapter<Prototype>(callable)`.
 template <template <class> class Func, class R, class... Args>
 [[nodiscard]] ArgumentAdapter<Func<R(Args...)>, R(Args...)> argumentAdapter(Func<R(Args...)> func) {
     return ArgumentAdapter<Func<R(Args...)>, R(Args...)>(std::move(func));
@@ -107,7 +107,7 @@ template <class R, class... Args>
     return ArgumentAdapter<R (*)(Args...), R(Args...)>(func);
 }
 
-/// A listener for some of the events of a list: it calls a function if a condition holds.
+/// A listener for some events of a list: it calls a function only if a condition is true.
 ///
 ///     sluice::CallbackList<void(int)> list;
 ///     list.append(sluice::conditionalFunctor([](int level) { std::printf("low: %d\n", level); },

@@ -10,7 +10,7 @@ namespace sluice {
 
 namespace detail {
 
-/// The prototype of a filter for R(Args...): bool(Args&...).
+/// The prototype of a filter for R(Args...), which is bool(Args&...).
 template <class Prototype>
 struct FilterPrototypeOf;
 template <class R, class... Args>
@@ -22,7 +22,7 @@ struct FilterPrototypeOf<HeterTuple<P...>> {
     using Type = HeterTuple<typename FilterPrototypeOf<P>::Type...>;
 };
 
-/// Filters have the threading of the dispatcher, and none of its other policies.
+/// Filters have the threading policy of the dispatcher and none of its other policies.
 template <class T>
 struct FilterPolicies {
     using Threading = T;
@@ -30,18 +30,17 @@ struct FilterPolicies {
 
 }  // namespace detail
 
-/// Filters in front of all listeners of a dispatcher or queue.
+/// Adds filters in front of all listeners of a dispatcher or queue.
 ///
 ///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinFilter>; };
 ///     sluice::EventDispatcher<int, void(int), Policies> dispatcher;
 ///     dispatcher.appendFilter([](int& value) { return value > 0; });
 ///
-/// A filter receives every event, also one without listeners, and may change its arguments. Filters
+/// A filter receives every event, even one without listeners, and may change the arguments. Filters
 /// run in the order of their addition, in a queue when it processes the event. The first filter
-/// that returns false, or throws, ends the dispatch. Copies of the dispatcher have the same
-/// filters.
+/// that returns false or throws ends the dispatch. Copies of the dispatcher have the same filters.
 ///
-/// Thread safety: like a CallbackList with the Threading of the dispatcher.
+/// Thread safety: as for a CallbackList with the dispatcher's Threading.
 template <class Base>
 class MixinFilter : public Base {
     using FilterPrototype = typename detail::FilterPrototypeOf<typename Base::Prototype>::Type;
@@ -59,7 +58,7 @@ public:
     /// Returns false if the handle names no filter of this object.
     bool removeFilter(const FilterHandle& handle) { return filters_.remove(handle); }
 
-    /// Called by the dispatcher. Returns true if all filters let the event pass.
+    /// The dispatcher calls mixinBeforeDispatch(). Returns true if all filters let the event pass.
     template <class... Args>
     bool mixinBeforeDispatch(Args&... args) const {
         return filters_.empty() ||
@@ -75,8 +74,8 @@ private:
     FilterList filters_;
 };
 
-/// MixinFilter for a heterogeneous dispatcher or queue. A filter sees the events of one prototype:
-/// the first whose arguments it accepts as references.
+/// The MixinFilter of a heterogeneous dispatcher or queue. A filter sees the events of one
+/// prototype, the first whose arguments it accepts as references.
 ///
 ///     struct Policies { using Mixins = sluice::MixinList<sluice::MixinHeterFilter>; };
 ///     using Prototypes = sluice::HeterTuple<void(), void(int)>;

@@ -21,11 +21,11 @@ struct OrderedQueueListCompare {
 ///     };
 ///     sluice::EventQueue<int, void(), SmallestFirst> queue;
 ///
-/// Equal events keep the order of arrival. A queue with this list refuses Overflow::dropOldest,
-/// because the list does not know the oldest event. Compare()(a, b) receives two QueuedEvents with
-/// `event` and `arguments`. begin() and end() name the two ends for splice(), and are no iterators.
+/// Equal events keep the order of arrival. The queue refuses Overflow::dropOldest, because the list
+/// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
+/// `arguments`. begin() and end() only name the two ends for splice() and are no iterators.
 ///
-/// Performance: an event that belongs to the end is compared once, others about log2(n) times,
+/// Performance: an event that belongs to the end needs one comparison, other events about log2(n),
 /// under the lock of the queue. If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
@@ -40,10 +40,10 @@ public:
     [[nodiscard]] bool empty() const noexcept { return tree_.empty(); }
     Item& front() { return tree_.cbegin()->item; }
 
-    /// Adds an empty item to an empty list. The queue fills it before it splices the list.
+    /// Adds an empty item to an empty list. The queue fills the item before it splices the list.
     void emplace_back() { tree_.emplace(); }
 
-    /// Takes all items of the other list, in front of equal ones or behind them.
+    /// Takes all items of the other list, and puts them in front of equal items or behind them.
     void splice(End where, OrderedQueueList& other) {
         if (tree_.size() < other.tree_.size()) {  // moves the fewer ones
             swap(other);
@@ -65,13 +65,13 @@ public:
 
 private:
     struct Slot {
-        // Mutable: the elements of a tree are constant, but the queue fills and clears the items.
+        // Mutable: elements of a tree are constant, but the queue fills and clears the items.
         mutable Item item{};
-        // While true, the slot equals all others, so that inserting it calls no Compare.
+        // A loose slot equals all others, so that its insertion calls no Compare.
         mutable bool isLoose = false;
     };
 
-    // Items that the queue has used are empty. They precede all others.
+    // Items that the queue has used are empty, and precede all others.
     struct Before {
         bool operator()(const Slot& a, const Slot& b) const {
             if (a.isLoose || b.isLoose) {
@@ -85,7 +85,7 @@ private:
     using Tree = std::multiset<Slot, Before>;
     using Place = typename Tree::const_iterator;
 
-    /// Finds the place first, because Compare may throw. Then nothing has changed.
+    /// Finds the place first: if Compare throws, nothing has changed.
     void take(End where, OrderedQueueList& other, Place slot) {
         const bool isFront = where == End::front;
         Place place = isFront ? tree_.cbegin() : tree_.cend();

@@ -10,14 +10,14 @@
 #include <type_traits>
 #include <utility>
 
-// eventpp's queue, and the policies that its optimised fork adds.
+// The queue of eventpp, and the policies that eventpp's optimised fork adds.
 
 namespace sluice {
 
 namespace detail {
 
-/// A queue whose enqueue() returns nothing, like eventpp's. If a mixin's enqueue() returns another
-/// type than bool, it still does.
+/// A queue whose enqueue() returns nothing, as in eventpp. If a mixin's enqueue() returns another
+/// type than bool, this type is still returned.
 template <class Queue>
 class VoidEnqueue : public Queue {
     template <class Result>
@@ -32,8 +32,8 @@ public:
     ResultOf<A...> enqueue(A&&... args) {
         return static_cast<ResultOf<A...>>(Queue::enqueue(std::forward<A>(args)...));
     }
-    // A template, so that a program may add an enqueue() without arguments. It takes no types, so
-    // that &enqueue<First, A...> names one function.
+    // A template, so that programs may add an enqueue() without arguments. The template has no type
+    // parameters, so that &enqueue<First, A...> names one function.
     template <int = 0>
     void enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 };
@@ -42,8 +42,8 @@ public:
 
 namespace void_enqueue {
 
-/// An EventQueue whose enqueue() returns nothing: eventpp::EventQueue. It has the name of its base,
-/// because derived classes call their base `EventQueue`.
+/// An EventQueue whose enqueue() returns nothing, as eventpp::EventQueue. The class has the name of
+/// its base, because derived classes call their base `EventQueue`.
 template <class Event, class Prototype, class Policies = DefaultPolicies>
 class EventQueue : public detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>> {
     using Base = detail::VoidEnqueue<sluice::EventQueue<Event, Prototype, Policies>>;
@@ -54,14 +54,14 @@ public:
 
 }  // namespace void_enqueue
 
-/// The fork's names. A queue whose QueueList is a std::list keeps its events in blocks of nodes,
-/// which are as fast.
+/// The names of eventpp's fork. A queue whose QueueList is a std::list stores events in blocks of
+/// nodes, which are as fast.
 template <class T, std::size_t = 4096>
 using PoolQueueAllocator = std::allocator<T>;
 template <class T, std::size_t Capacity = 4096>
 using PoolQueueList = std::list<T, PoolQueueAllocator<T, Capacity>>;
 
-/// The fork's policies for the fastest shared queue. The default policies are as fast.
+/// The fork's policies for the fastest shared queue; the default policies are as fast.
 struct HighPerfPolicy {
     using Threading = GeneralThreading<SpinLock>;
     template <class T>

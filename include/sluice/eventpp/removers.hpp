@@ -18,8 +18,8 @@ namespace sluice {
 
 namespace detail {
 
-/// The functions of a remover. Each calls Self::add(put, listener, options...), which passes a
-/// callback to put(target, callback).
+/// The functions of a remover. Each function calls Self::add(put, listener, options...), which
+/// passes a callback to put(target, callback).
 template <class Self, class Target>
 class Adders {
     static_assert(std::is_base_of_v<TagEventDispatcher, Target> ||
@@ -90,11 +90,11 @@ private:
 
 enum class Turn : unsigned char { none, usual, last };
 
-/// A listener that removes itself: its Gate decides for each call whether it runs, and whether for
-/// the last time. Copies of a target share it. It lives until the end of a running call.
+/// A listener that removes itself: its Gate decides for each call whether the listener runs, and
+/// whether for the last time. Copies of a target share the listener.
 ///
-/// Threads may call it before the adding thread has its handle. So the adding thread and the thread
-/// of the last call both mark `state_`, and the second one removes the listener.
+/// Threads may call the listener before the adding thread has its handle. Both the adding thread
+/// and the thread of the last call mark `state_`, and the second one removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -118,8 +118,8 @@ public:
     void added(const Handle& handle) {
         handle_ = handle;
         State expected = State::adding;
-        // E1 handle, source: handle_ is written -> read by the thread of the last call.
-        // Relaxed on failure: only this thread has the handle then.
+        // E1 handle, source: handle_ is written before a release of state_, which the thread of the
+        // last call acquires. Relaxed on failure: only this thread has the handle then.
         if (!state_.compare_exchange_strong(expected, State::added, std::memory_order_release,
                                             std::memory_order_relaxed)) {
             handle_.remove();
@@ -174,14 +174,14 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 ///         Display() { listeners_.appendListener(3, [this](int value) { show(value); }); }
 ///     };
 ///
-/// It does not wait for a listener that runs on another thread; removeAndWait() does. Use
-/// ScopedConnection for a single listener.
+/// The destructor does not wait for a listener that runs on another thread, unlike removeAndWait().
+/// Use ScopedConnection for a single listener.
 ///
-/// Thread safety: any thread may add, remove and call reset(), also from a listener. The other
+/// Thread safety: any thread, including listeners, may add, remove and call reset(). The other
 /// members need exclusive access. The target may be destroyed first, except before
-/// removeListener(); no other thread may destroy, move or swap it during a call.
+/// removeListener(); no other thread may destroy, move or swap the target during a call.
 ///
-/// Errors: adding without a target is refused by debug builds, and gives an empty handle in others.
+/// Errors: without a target, adding asserts in debug builds and returns an empty handle in others.
 ///
 /// Performance: removing a single listener is linear in the number of the remover's listeners.
 template <class Target>
@@ -198,7 +198,7 @@ public:
     ScopedRemover(ScopedRemover&& other) noexcept : target_(other.target_) {
         handles_.swap(other.handles_);
     }
-    /// Removes its own listeners, and takes those of the other remover.
+    /// Removes its own listeners and takes those of the other remover.
     ScopedRemover& operator=(ScopedRemover&& other) noexcept {
         ScopedRemover(std::move(other)).swap(*this);
         return *this;
@@ -212,18 +212,18 @@ public:
     }
     friend void swap(ScopedRemover& a, ScopedRemover& b) noexcept { a.swap(b); }
 
-    /// Removes all listeners that were added here, and keeps the target.
+    /// Removes all listeners that this remover has added, and keeps the target.
     void reset() {
         for (const Handle& handle : takeAll()) {
             handle.remove();  // without the lock: a listener's destructor is the user's code
         }
     }
 
-    /// Sets the target. If it was another one, the listeners in the old one are removed.
+    /// Sets the target. If the target changes, the listeners in the old target are removed.
     void setDispatcher(Target& dispatcher) { setTarget(dispatcher); }
     void setCallbackList(Target& list) { setTarget(list); }
 
-    /// Returns false for a listener that was not added here, and for a wrong event.
+    /// Returns false for a wrong event, and for a listener that this remover has not added.
     template <class T = Target>
     bool removeListener(const typename T::Event& event, const Handle& handle) {
         return isOwn(handle) && target_->removeListener(event, handle);
@@ -253,8 +253,8 @@ private:
 
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
-        // Forgets listeners that were removed elsewhere before the memory grows, and then leaves
-        // room for as many as there are, so that this takes constant time on average.
+        // Before the memory grows, drops listeners that were removed elsewhere and doubles the
+        // capacity, so that this takes constant time on average.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),
@@ -283,16 +283,16 @@ private:
     std::vector<Handle> handles_;
 };
 
-/// Adds listeners that remove themselves after a number of calls. Made by counterRemover().
+/// Adds listeners that remove themselves after a number of calls; made by counterRemover().
 ///
 ///     sluice::EventDispatcher<int, void()> dispatcher;
 ///     sluice::counterRemover(dispatcher).appendListener(7, [] { std::puts("seven"); }, 2);
 ///     dispatcher.dispatch(7);
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
-/// The number of calls is the last argument of each function, by default 1. The listener is removed
-/// before its last call, and runs exactly that often, even if threads call simultaneously. A call
-/// that throws counts. Copies of the target share the count.
+/// The number of calls is the last argument of each function, and 1 by default. The listener is
+/// removed before its last call, and runs exactly that often, even if several threads call it. A
+/// call that throws also counts. Copies of the target share the count.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;
@@ -306,7 +306,7 @@ private:
     struct Countdown {
         template <class... Args>
         detail::Turn next(const Args&...) noexcept {
-            // Relaxed: threads share no data by this number.
+            // Relaxed: threads share no data through this number.
             int left = callsLeft.load(std::memory_order_relaxed);
             while (left > 0 &&
                    !callsLeft.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
@@ -333,7 +333,7 @@ template <class Target>
     return CounterRemover<Target>(target);
 }
 
-/// Adds listeners that remove themselves when a condition holds. Made by conditionalRemover().
+/// Adds listeners that remove themselves when a condition is true; made by conditionalRemover().
 ///
 ///     sluice::CallbackList<void(int)> list;
 ///     sluice::conditionalRemover(list).append([](int left) { std::printf("%d left\n", left); },
@@ -341,9 +341,10 @@ template <class Target>
 ///     list(1);
 ///     list(0);  // calls the listener for the last time
 ///
-/// The condition is the last argument of each function. Each call evaluates it first, with the
-/// arguments as lvalues if it takes them, otherwise with none. If it holds, the listener is removed
-/// and called for the last time. If it throws, the listener stays and is not called.
+/// The condition is the last argument of each function. Each call evaluates the condition first,
+/// with the arguments as lvalues if the condition takes them, otherwise without arguments. If the
+/// condition is true, the listener is removed and called for the last time. If the condition
+/// throws, the listener stays and is not called.
 template <class Target>
 class ConditionalRemover : public detail::Adders<ConditionalRemover<Target>, Target> {
     friend detail::Adders<ConditionalRemover, Target>;
@@ -358,7 +359,7 @@ private:
     struct Until {
         template <class... Args>
         detail::Turn next(Args&... args) {
-            // Relaxed: threads share no data by this flag.
+            // Relaxed: threads share no data through this flag.
             if (ended.load(std::memory_order_relaxed)) {
                 return detail::Turn::none;
             }

@@ -32,7 +32,7 @@ inline std::atomic<AssertionHandler> assertionHandler{nullptr};
 /// Installs a handler and returns the previous handler. nullptr selects the default handler, which
 /// prints `sluice: <message> [<expression>] at <file>:<line>` to stderr. Any thread may call it.
 inline AssertionHandler setAssertionHandler(AssertionHandler handler) noexcept {
-    // Release: failAssertion() acquires the data that the handler's installer wrote.
+    // The release passes the data of the handler's installer to failAssertion(), which acquires.
     return detail::assertionHandler.exchange(handler, std::memory_order_acq_rel);
 }
 

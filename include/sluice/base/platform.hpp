@@ -273,8 +273,8 @@ public:
 /// light() and heavy() are full fences. A program chooses between membarrier and full fences once,
 /// at its start or in the first call.
 ///
-/// Thread safety: any thread may call any member, also during static initialisation, in a signal
-/// handler and in a forked child.
+/// Thread safety: any thread may call any member, also in static initialisers, signal handlers and
+/// forked children.
 ///
 /// Errors: heavy() ends the program if the kernel refuses membarrier after accepting it before,
 /// because light() alone orders nothing. A sandbox must allow membarrier with flags 0, or be

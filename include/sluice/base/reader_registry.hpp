@@ -83,8 +83,8 @@ struct alignas(cacheLineSize) ReaderSlot {
 /// that created it, so it must not span a co_await. Guards may be nested. Two threads must not call
 /// waitForOthers() for objects that the other thread reads. Threads that have called enter(where)
 /// must end before the registry is destroyed. A preempted reader only delays removals from the
-/// object it reads. A thread that waited for a guard with hasPassed() or waitForOthers() sees all
-/// writes made under this guard.
+/// object it reads. After hasPassed() or waitForOthers(), the caller sees all writes under the
+/// finished guards.
 ///
 /// Performance: enter() is a store and a light fence. A thread takes a slot in its first enter(),
 /// and when it reads more than eight objects. If taking a slot throws std::bad_alloc, enter() has
@@ -114,8 +114,7 @@ private:
     public:
         explicit Walk(Group* first) noexcept : next_(first) {}
 
-        /// Returns the next taken slot, or null at the end. Not inlined: removals call step()
-        /// often.
+        /// Returns the next taken slot, or null at the end. Not inlined: often called.
         [[gnu::noinline]] Slot* step() noexcept {
             while (left_ == 0) {
                 if (next_ == nullptr) {
@@ -205,14 +204,14 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot. No other thread can then find an element that
-    /// the caller has unlinked.
+    /// Returns true if no other thread has a slot. No other thread can then find an unlinked
+    /// element.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
         Walk walk(firstGroup());
         const Slot* slot = walk.step();
-        // Relaxed: the thread address is only compared. Edge E3 orders ended threads.
+        // Relaxed: the thread address is only compared with the caller's. E3 orders ended threads.
         while (slot != nullptr && slot->thread.load(std::memory_order_relaxed) == self) {
             slot = walk.step();
         }
@@ -311,8 +310,8 @@ private:
     //   E3 slot: release() clears the slot's bit; the slot's next owner or a Walk acquires the bit.
     //   E4 list: take() publishes a new group with release, and firstGroup() acquires the list.
     //   E5 alone: a remover unlinks, calls light() and loads slots; a reader takes a slot, calls
-    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader finds no
-    //     removed element.
+    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader finds no such
+    //     element.
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 
@@ -335,7 +334,7 @@ private:
                 return ReadGuard(slot.inner, 0, where);
             }
         }
-        // Takes a temporary slot. E5 needs no heavy fence, because the thread already has a slot.
+        // A temporary slot needs no heavy fence (E5), because the thread already has a slot.
         Entry& entry = markTemporary(take()).entries[0];
         return ReadGuard(entry, entry.load(std::memory_order_relaxed), where);  // relaxed: its own
     }
@@ -427,7 +426,7 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: the compare-exchange below checks the value of groups_.
+            // Relaxed: the compare-exchange below reads groups_ again.
             group->next = groups_.load(std::memory_order_relaxed);
             while (!groups_.compare_exchange_weak(group->next, group,
                                                   std::memory_order_release,  // E4

@@ -29,8 +29,8 @@ constexpr std::size_t roundUpToPowerOfTwo(std::size_t n) noexcept {
 }
 
 /// Arithmetic of ring positions. A position is an even number, and consecutive messages are two
-/// positions apart. The lowest bit of a position is a mark, such as "closed" or "filled". Sums of
-/// positions may wrap around.
+/// positions apart. The lowest bit of a position is a mark, such as "closed" or "filled". Positions
+/// may wrap around.
 template <class Index>
 struct RingPositions {
     static_assert(std::is_unsigned_v<Index>, "the Index of the traits must be an unsigned integer");
@@ -38,8 +38,7 @@ struct RingPositions {
     static constexpr Index one = 2;
     static constexpr Index mark = 1;
 
-    /// The largest power-of-two slot count for which all positions of a lap, and the first position
-    /// of the next lap, differ.
+    /// The largest power-of-two slot count for which positions of one lap and the next differ.
     static constexpr std::size_t maxCapacity = static_cast<std::size_t>(
         std::min<std::uint64_t>(std::uint64_t{std::numeric_limits<Index>::max() / 4} + 1,
                                 std::numeric_limits<std::size_t>::max() / 4));
@@ -63,7 +62,7 @@ struct RingPositions {
 
     /// The exact number of messages at one moment. Retries if `head` changed meanwhile. The acquire
     /// loads make a handler's writes visible to a thread that counts its message as removed. The
-    /// last load of `head` is as new as the load by the producer that stored `tail`.
+    /// second load of `head` is at least as new as the head seen by the producer of `tail`.
     template <class Atomic>
     static std::size_t exactDistance(const Atomic& head, const Atomic& tail) noexcept {
         for (;;) {

@@ -27,7 +27,7 @@ protected:
         users_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the caller is a user already
     }
     void dropUser() noexcept {
-        // Release and acquire, so that the work of all users happens before the destruction.
+        // Release and acquire, so that all users' work happens before the registry's destruction.
         if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             delete static_cast<Registry*>(this);
         }

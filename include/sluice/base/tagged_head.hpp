@@ -72,7 +72,7 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: E1 makes the successor visible. If it is outdated, the exchange fails.
+            // Relaxed: E1 makes a node's successor visible. The exchange fails if it is outdated.
             const Number next = nextOf(top).load(std::memory_order_relaxed);
             // Relaxed: the exchange continues the release sequences of earlier push() calls.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
@@ -93,8 +93,7 @@ private:
     // nodes, 125 ms at 168 MHz. Preempted real-time tasks may stay in pop() longer.
     //
     // Edge E1: push() exchanges the head with release, and pop() loads the head with acquire. Every
-    // change of the head is a read-modify-write, so pop() synchronizes with all pushes to the
-    // stack.
+    // change of the head is a read-modify-write, so pop() synchronizes with all earlier pushes.
 
     static constexpr Word numberMask = (Word{1} << numberBits) - 1;
 

@@ -241,7 +241,7 @@ public:
     void clear() noexcept { this->shrinkTo(0); }
 
     /// Erases the element at `position`, or the range [first, last), and keeps the order. Returns
-    /// the next element's position.
+    /// the next position.
     iterator eraseOrdered(const_iterator position) {
         SLUICE_ASSERT(holds(position), "no element at this position; end() cannot be erased");
         return eraseOrdered(position, position + 1);

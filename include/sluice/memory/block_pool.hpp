@@ -182,8 +182,8 @@ private:
     const BlockPoolOptions options_;
     const std::unique_ptr<Core, EndOfPool> core_;  // outlives the pool if threads have caches
     const std::size_t hash_;
-    // The block pool of an exact pool; null for growing pools. Calls of an exact pool take the slow
-    // path, because its threads have no caches.
+    // The FixedBlockPool behind a BlockPool with Options::isExact, or null. Calls of an exact pool
+    // take the slow path, because its threads have no caches.
     std::unique_ptr<BasicFixedBlockPool<Traits>> exact_;
 };
 
@@ -194,7 +194,7 @@ namespace detail {
 /// A stack of up to `Rounds` free blocks.
 template <class Platform, std::size_t Rounds>
 struct Magazine {
-    // Relaxed: only the magazine's thread writes; other threads read the count for statistics.
+    // Relaxed: only the magazine's thread writes; statistics() reads the count from other threads.
 
     std::size_t size() const noexcept { return count.load(std::memory_order_relaxed); }
     bool isEmpty() const noexcept { return size() == 0; }
@@ -241,7 +241,7 @@ struct Magazine {
 /// A thread's cache has two magazines (stacks of blocks), and calls use the loaded magazine. If the
 /// loaded magazine is empty in an allocation, or full in a deallocation, the cache swaps its
 /// magazines. If the second magazine is also empty or full, the depot exchanges it, at most once
-/// per `magazineRounds` calls of a kind. (Origin: Bonwick and Adams 2001, "Magazines and Vmem".)
+/// per `magazineRounds` calls of a kind. See "Magazines and Vmem" (Bonwick and Adams, 2001).
 ///
 /// The users of a PoolCore are its pool and each thread with a cache. The last user deletes it.
 template <class Traits>
@@ -274,7 +274,7 @@ public:
     /// The cache of a thread: two magazines and a spare block. A deallocation keeps its block as
     /// the spare for the next allocation, which saves a third of the time.
     struct alignas(std::max(line, alignof(void*))) Slot {
-        // Relaxed: only the thread of the cache writes; other threads read for statistics.
+        // Relaxed: only the cache's thread writes; statistics() reads from other threads.
         Atomic<void*> spare{nullptr};
         Atomic<Magazine*> loaded{nullptr};
         Atomic<Magazine*> previous{nullptr};

@@ -33,8 +33,8 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// A power of two: the alignment of the device or of a cache line. Each buffer is at least
-    /// aligned for std::max_align_t.
+    /// A power of two: the alignment of the device or of a cache line, at least that of
+    /// std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1
     const char* name = "BufferPool";  ///< for the leak report
@@ -126,8 +126,7 @@ public:
         std::unique_ptr<Slot, Release> slot_;
     };
 
-    /// Rejects (see setupError) a size of 0, no buffers, an alignment that is not a power of two,
-    /// and sizes that overflow.
+    /// Calls setupError() if options are 0, the alignment is not a power of two, or sizes overflow.
     explicit BasicBufferPool(const BufferPoolOptions& options,
                              std::pmr::memory_resource* memory = std::pmr::get_default_resource())
         : options_(options), core_(Core::create(Layout(options), memory)) {}

@@ -27,8 +27,8 @@ namespace sluice {
 ///     }
 ///
 /// Use FixedBlockPool for exact limits, for allocation in interrupts, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool for frequent allocation by many threads, and
-/// ObjectPool for objects.
+/// SingleCorePlatform in the traits). Use BlockPool if many threads often allocate, ObjectPool for
+/// objects.
 ///
 /// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
 /// constructor allocates all memory.
@@ -124,8 +124,8 @@ private:
     // Invariant: a node's successor is `used` while the node's block is in use. A slow thread in
     // take() may read `used` as successor, but its exchange fails, because the head has changed.
     //
-    // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses in this
-    // class are relaxed: they are statistics, or mark a node as `used`.
+    // Edge E1 of TaggedHead orders the return of a block before its next use. All accesses in
+    // FixedBlockPool itself are relaxed, because they only count, or mark a node `used`.
 
     using Number = typename detail::FreeListHead<Platform>::Number;
     static constexpr Number used = std::numeric_limits<Number>::max();

@@ -52,8 +52,7 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// FixedBlockPool of objects: free objects serve any thread, and the constructor allocates all
 /// memory. A larger ObjectPool is a BlockPool of objects: it grows, and each thread has a cache.
 ///
-/// Thread safety and errors are those of the FixedBlockPool or BlockPool. A word before each object
-/// points to its ObjectPool.
+/// Thread safety and errors are those of the block pool. A word before each object names its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");

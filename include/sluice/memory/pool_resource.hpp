@@ -107,7 +107,7 @@ public:
         return bytes;
     }
 
-    /// The statistics of the pool for blocks of `bytes` bytes, at most largestBlock.
+    /// The statistics of the pool that serves `bytes`, which must be at most largestBlock.
     [[nodiscard]] BlockPoolStatistics statistics(std::size_t bytes) const noexcept {
         const std::size_t index = indexOf(bytes, 1);
         SLUICE_ASSERT(sizeOf(index) <= options_.largestBlock,

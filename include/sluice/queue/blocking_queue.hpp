@@ -120,12 +120,12 @@ private:
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
 /// call tryPush() on its own queue, but a push() in a handler may wait for itself. Destroy a
-/// BlockingQueue after all calls have returned. A producer handle may outlive its queue, but must
-/// not push afterwards.
+/// BlockingQueue after all its calls. A producer handle may outlive its queue, but must not push
+/// then.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
-/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue. With
-/// lanes or MpmcRing, these functions require a noexcept move.
+/// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue; lanes
+/// and MpmcRing require a noexcept move.
 ///
 /// Performance: each accepted push notifies a consumer, and each consume call notifies a producer.
 /// A notification costs a load and a light fence if no thread sleeps. Each message wakes one
@@ -153,7 +153,7 @@ public:
     BlockingQueue(const BlockingQueue&) = delete;  // in containers: std::deque
     BlockingQueue& operator=(const BlockingQueue&) = delete;
 
-    // ---- Producers: tryPush, tryEmplace, push, emplace and pushFor of BlockingPushes, and
+    // ---- Producers: the push functions of BlockingPushes, and producer()
 
     /// Returns a producer handle with the push functions, for queues with one handle per producer.
     template <class Q = Queue>

@@ -32,8 +32,7 @@ namespace sluice {
 /// T counts as another writer. A preempted thread blocks no other.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
-/// are running, or if the Latest is being destroyed. If T's constructor throws, the Latest is
-/// unchanged.
+/// are running, or if the Latest is being destroyed. If T's constructor throws, nothing changes.
 ///
 /// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
 /// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.
@@ -126,8 +125,7 @@ private:
     // slots are in free_ or with writers.
     //
     // Happens-before edges; tests/model/latest_model_test.cpp weakens each order in turn:
-    //   E1 publish: set() writes a value and exchanges newest_ with release; update() or the next
-    //     set() acquires newest_.
+    //   E1 publish: set() exchanges newest_ with release; update() or the next set() acquires it.
     //   E2 reuse: the reader destroys a value and exchanges newest_ with release; a writer acquires
     //     it and passes the slot to other writers through E1 of SlotStack.
     // docs/algorithms/latest.md has the proof.

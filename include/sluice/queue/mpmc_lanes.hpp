@@ -88,7 +88,7 @@ public:
     [[nodiscard]] bool hasArrival() const noexcept {
         const Guard guard(lock_);
         for (Lane* lane = this->first(guard); lane != nullptr; lane = lane->following(guard)) {
-            // Relaxed: the consumer that clears isHeld then calls hasArrival() itself.
+            // Relaxed: a consumer that later clears isHeld also calls hasArrival().
             if (!lane->isHeld.load(std::memory_order_relaxed) && lane->ring.hasArrival()) {
                 return true;
             }
@@ -120,8 +120,8 @@ private:
     // therefore calls hasArrival(), and wakes another consumer if the result is true. The lock
     // orders hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that
     // search found the lane released. If the search ran first, hasArrival() sees the message, and
-    // its caller sees that the sleeping consumer has announced itself. A push after the search
-    // wakes the sleeping consumer.
+    // its caller sees that the sleeping consumer has announced itself. A later push wakes the
+    // sleeping consumer.
     //
     // tests/model/mpmc_lanes_model_test.cpp weakens E7, and omits BlockingQueue's hasArrival().
 
@@ -132,8 +132,8 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Takes the next free lane with messages, if any. hold() removes visited lanes that are empty
-    /// and whose producers have gone.
+    /// Takes the next free lane with messages, if any. Removes visited empty lanes of gone
+    /// producers.
     Lane* hold() noexcept {
         Lane* held = nullptr;
         Lane* removed = nullptr;  // freed after the lock: the memory resource is the user's

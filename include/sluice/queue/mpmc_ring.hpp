@@ -135,8 +135,8 @@ public:
 
     /// Returns true if consume() would find a message or a skipped slot before other consumers do.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed: consume() acquires. Between the loads, another consumer may pass a skipped slot;
-        // it then wakes the waiting threads.
+        // Relaxed: consume() acquires. If another consumer advances between the two loads, that
+        // consumer wakes the waiting threads.
         const Index position = head();
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
@@ -194,10 +194,10 @@ private:
     // Happens-before edges; tests/model/mpmc_ring_model_test.cpp weakens each order in turn:
     //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
     //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
-    //     directly or through E4.
+    //     or E4 passes it on from the producer that did.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
-    //     the same free slots.
+    //   E4 order: a push claims slots with release; the next push acquires and sees the same free
+    //     slots.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
     //     the message as removed acquires passed_.
     //   E6 order: a consumer claims a message with release on head_; the next consumer acquires

@@ -31,7 +31,7 @@ class MpmcLanes;
 ///
 /// Use MpscLanes for a few long-lived producers, which never write the same cache line. Use
 /// MpscRing for one order of all messages, or for hundreds of mostly idle producers. BlockingQueue
-/// adds functions that wait.
+/// adds waiting calls.
 ///
 /// Thread safety: one thread at a time uses a Producer, one thread at a time consumes, and any
 /// thread may call the other members. Handlers may push, and may create and close producers. A
@@ -124,7 +124,8 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. The messages queued at the call are handled in key order if each lane is
     /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Each switch to another lane visits all lanes.
+    /// Equal keys of a producer keep their order. Each switch to another lane visits all lanes
+    /// again.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);

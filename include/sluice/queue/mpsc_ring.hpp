@@ -22,9 +22,8 @@ namespace sluice {
 ///     jobs.consume([](Job& job) { job.run(); });                // the consumer
 ///
 /// Use MpscRing if the order across producers matters, or for short-lived producers without
-/// handles. Use MpscLanes if order per producer is enough: its pushes take no atomic
-/// read-modify-write. Use SpscRing for one producer, SegmentQueue for unlimited messages, and
-/// BlockingQueue to wait.
+/// handles. Use MpscLanes if order per producer is enough: it needs no read-modify-write. Use
+/// SpscRing for one producer, SegmentQueue for unlimited messages, and BlockingQueue to wait.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members; handing over the consumer's role needs synchronization. A
@@ -174,8 +173,8 @@ private:
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release on tail_; the next push acquires tail_ and sees
-    //     the same free slots.
+    //   E4 order: a push claims slots with release; the next push acquires and sees the same free
+    //     slots.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {

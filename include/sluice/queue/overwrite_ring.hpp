@@ -18,8 +18,8 @@ namespace sluice {
 
 /// The settings of an OverwriteRing.
 struct OverwriteRingTraits : QueueTraits {
-    /// Whether several threads may push simultaneously. If false, a push takes no read-modify-write
-    /// unless it drops a message.
+    /// Whether several threads may push simultaneously. If false, only pushes that drop a message
+    /// take read-modify-writes.
     static constexpr bool manyProducers = true;
 };
 
@@ -199,11 +199,11 @@ private:
     // decided: taken, dropped or skipped. Position p is also decided in the states empty and busy.
     //
     // Invariants, on unbounded positions:
-    //   A slot's p never decreases, and a decided position stays decided. At most one thread is
-    //     inside a slot; other threads only raise the slot's p. The owner of a position enters its
-    //     slot, or skips the position if a thread is inside or later pushes have decided it. The
-    //     owner decides the position `capacity` earlier before publishing or skipping its own,
-    //     because the ring may then be drained and destroyed.
+    //   The position in a slot's sequence never decreases, and a decided position stays decided. At
+    //     most one thread is inside a slot; other threads only raise its position. The owner of a
+    //     position enters its slot, or skips the position if a thread is inside or later pushes
+    //     have decided it. The owner decides the position `capacity` earlier before publishing or
+    //     skipping its own, because the ring may then be drained and destroyed.
     //   taken_, dropped_ or skipped_ counts each position once. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
@@ -295,7 +295,7 @@ private:
                 return true;
             }
             const State next = isOwner && isFree ? filling : state == empty ? empty : busy;
-            // Relaxed: the acquire load of the sequence is repeated after a failure.
+            // Relaxed: after a failed exchange, the loop loads the sequence again with acquire.
             if (slot.sequence.compare_exchange_weak(seen, with(p, next), std::memory_order_relaxed,
                                                     std::memory_order_relaxed)) {
                 if (state == filled) {

@@ -131,9 +131,8 @@ public:
         return false;
     }
 
-    /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
-    /// first. Each message is destroyed when its handler returns or throws. Returns the number of
-    /// messages.
+    /// Calls handler(T&) for up to `max` of the messages queued at the call, oldest first. Each
+    /// message is destroyed when its handler returns or throws. Returns their number.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -206,8 +205,7 @@ private:
     //   head <= tail; with a limit, tail <= head + limit.
     //   Each position below tail belongs to one push, which alone writes its slot.
     //   The linked segments in use hold exactly the positions from head to tail.
-    //   A segment is reused only after the consumer has moved to the next segment, so the last
-    //     segment is never reused.
+    //   A segment is reused only after the consumer has moved to the next one.
     //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
     //     producer that simultaneously found no free segment.
     //
@@ -272,7 +270,7 @@ private:
                     return SendResult::ok;
                 }
             }
-            // The memory resource is user code, and called without the lock. Later claims use
+            // The memory resource is user code, and called without the lock. Later pushes use
             // surplus segments.
             Segment* const spare = Segment::create(memory_);
             const Guard guard(lock_);

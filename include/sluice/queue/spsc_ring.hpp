@@ -103,7 +103,7 @@ public:
         if constexpr (detail::nothrowBuildable<T, Args...>()) {
             const Index tail = announced_.load(std::memory_order_relaxed);  // own variable
             if (SLUICE_LIKELY(isKnownFree(tail))) {
-                // Relaxed: the fences of E3 order the store of the announcement before the load.
+                // Relaxed: E3's fences order the store of announced_ before the load of closed_.
                 announced_.store(Positions::next(tail), std::memory_order_relaxed);
                 if (SLUICE_LIKELY(Platform::Fence::tryLight()) &&
                     SLUICE_LIKELY(!closed_.load(std::memory_order_relaxed))) {
@@ -182,9 +182,8 @@ public:
         return oldest != nullptr;
     }
 
-    /// Calls handler(T&) for up to `max` of the messages that were queued at the call, oldest
-    /// first. Each message is destroyed when its handler returns or throws. Returns the number of
-    /// messages.
+    /// Calls handler(T&) for up to `max` of the messages queued at the call, oldest first. Each
+    /// message is destroyed when its handler returns or throws. Returns their number.
     template <class Handler>
     std::size_t consume(Handler&& handler, std::size_t max = unlimited) {
         return consumeWhile(std::forward<Handler>(handler), max, [] { return true; });
@@ -323,13 +322,13 @@ private:
     //     before it reads closed_; a refused push sets announced back to tail.
     //
     // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
-    //   E1 publish: the producer writes a message, then stores tail_ with release; the consumer
-    //     acquires tail_.
-    //   E2 reuse: the consumer destroys a message, then stores head_ with release; the producer
-    //     acquires head_.
+    //   E1 publish: the producer writes a message, then releases tail_; the consumer acquires
+    //     tail_.
+    //   E2 reuse: the consumer destroys a message, then releases head_; the producer acquires
+    //     head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
-    //     isDrained() sees the push.
+    //     isDrained() is false.
     //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
     //     release. isDrained() acquires announced_ before it allows the ring's destruction.

@@ -66,8 +66,8 @@ private:
 ///
 /// Thread safety: any thread may call notifyAll(), notifyOne() and wait(). After the first
 /// descriptor(), only the event loop's thread may call descriptor() and waitUntil(). Remove the
-/// descriptor from the loop before destroying the EventFdWait. Publishers make no system call while
-/// the consumer finds messages.
+/// descriptor from the loop before the EventFdWait ends. Publishers make no system call while the
+/// consumer is busy.
 template <class Platform = StdPlatform, class Parker = DefaultParker,
           class Descriptor = detail::EventFd>
 class BasicEventFdWait {
@@ -111,8 +111,8 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Each arming has its own number, so that a late notifier ends
-    // no newer arming.
+    // the waiter has ended the arming. Armings have numbers, so a late notifier ends no newer
+    // arming.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
@@ -125,8 +125,7 @@ private:
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming of
-        // the descriptor.
+        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm
@@ -150,8 +149,7 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes to the descriptor first, so that other notifiers write if this thread is
-            // preempted.
+            // Writes first, so that other notifiers write, too, if this thread is preempted.
             descriptor_.signal();  // E2 cleared
             // Relaxed: the kernel provides E2. This exchange only spares other notifiers a write.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,

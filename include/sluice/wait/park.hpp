@@ -32,8 +32,8 @@ std::chrono::time_point<Clock, Ticks> deadlineAfter(std::chrono::time_point<Cloc
     using Seconds = std::chrono::duration<double>;
     using TimePoint = std::chrono::time_point<Clock, Ticks>;
     constexpr auto last = TimePoint::max();
-    // If `now` is before the epoch, `last - now` would overflow. The factor 0.999999 keeps rounded
-    // sums within the clock's range.
+    // If `now` is before the epoch, `last - now` would overflow. The factor keeps rounded sums
+    // within the clock's range.
     const Seconds left = 0.999999 * Seconds(last - std::max(now, TimePoint()));
     return Seconds(atMost) < left ? now + std::chrono::ceil<Ticks>(atMost) : last;
 }
@@ -254,13 +254,13 @@ private:
     // announce() and a waiter's first load of the epoch would go unnoticed.
     //
     // Any waiter may take a permit, even if the kernel woke another waiter. No permit is lost,
-    // because a waiter leaves without a permit only if each permit has another waiter.
+    // because a waiter only leaves without a permit if other waiters remain for all permits.
     //
     // Edges:
     //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. One of the two
-    //     sees the other's write.
-    //   E2 wake: a notifier changes the epoch or the permits with release, and leave() acquires.
+    //     notifier writes the condition, runs a light fence and reads the state. One side sees the
+    //     other's write.
+    //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
     //   E3 join: a waiter that joins announced waiters needs no fence. If a notifier read an older
     //     state, the fence of earlier waiters has made the notifier's change visible, and
     //     markAnnounced() passes it on to announce(). If a notifier changes the state, the waiter
@@ -319,7 +319,7 @@ private:
             if (waitersOf(left) == 0) {
                 left &= ~announced;
             }
-            // Acquire (E2), because this exchange may take a newer permit than the load saw.
+            // Acquire (E2), because leave() may take a newer permit than its load has seen.
             if (state_.compare_exchange_weak(seen, left, std::memory_order_acquire,
                                              std::memory_order_acquire)) {
                 return takesPermit;

@@ -36,8 +36,8 @@ namespace sluice {
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
-/// Performance: a source in a set adds two loads and a light fence to each notification. Only
-/// additions to the set allocate.
+/// Performance: a source in a set adds two loads and a light fence to each notification. Only add()
+/// allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicWaitSet {
 public:
@@ -188,7 +188,7 @@ private:
         }
     }
 
-    /// Polls the entries until a poll succeeds. The next pollNext() begins behind this entry.
+    /// Polls the entries in turn, from the entry after the last one polled, until a poll succeeds.
     Ready pollNext() {
         for (std::size_t left = entries_.size(); left != 0; --left) {
             const auto entry = entries_.begin();

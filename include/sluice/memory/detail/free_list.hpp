@@ -22,7 +22,7 @@ using FreeListNext = typename Platform::template Atomic<typename FreeListHead<Pl
 
 /// The free nodes of an array, as a lock-free stack for threads and interrupts. A node has a member
 /// `next` of type FreeListNext. Nodes must stay readable while a thread may be in take(), so they
-/// are not part of user memory.
+/// lie outside user memory.
 template <class Platform, class Node>
 class FreeList {
     using Head = FreeListHead<Platform>;

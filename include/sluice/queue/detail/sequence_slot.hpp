@@ -145,7 +145,7 @@ public:
         // Acquire: a thread that counts a message as removed also sees its handler's writes.
         // `passed` is loaded before `tail`, so concurrent pushes only enlarge the difference.
         const Index passed = ring().passed().load(std::memory_order_acquire);
-        // Acquire is stronger than needed, because the load of `passed` has synchronized already.
+        // Acquire is not necessary, because the load of `passed` synchronizes with producers, too.
         const Index tail = Positions::unmarked(ring().tail_.load(std::memory_order_acquire));
         return std::min(Positions::distance(passed, tail), capacity());
     }

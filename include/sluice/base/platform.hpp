@@ -160,8 +160,8 @@ inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction on any address drains the store buffer. A local variable creates no
-    // happens-before edge, so the instruction hides no data race from ThreadSanitizer.
+    // A locked instruction on any address drains the store buffer. On a local variable it creates
+    // no happens-before edge that would hide data races from ThreadSanitizer.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else
@@ -294,8 +294,8 @@ public:
         }
     }
 
-    /// Like light(), but returns false without a fence if a full fence is needed. The inlined
-    /// caller of tryLight() then needs no stack frame.
+    /// Like light(), but returns false instead of running a full fence, so that the inlined caller
+    /// needs no stack frame.
     SLUICE_ALWAYS_INLINE static bool tryLight() noexcept {
         const Choice choice =
             shared_.choice.load(std::memory_order_relaxed);  // relaxed: see light()

@@ -204,8 +204,7 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot. No other thread can then find an unlinked
-    /// element.
+    /// Returns true if no other thread has a slot. Then no other thread finds unlinked elements.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
@@ -305,13 +304,13 @@ private:
     // Edges:
     //   E1 leave: a ReadGuard's end stores its entry with release; hasPassed() acquires the entry.
     //   E2 announce: a reader stores its entry, calls light() and loads elements; a remover
-    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the ReadGuard, or its
-    //     reader finds no removed element.
+    //     unlinks, calls heavy() and loads entries. Either hasPassed() sees the ReadGuard, or the
+    //     reader no longer finds the unlinked element.
     //   E3 slot: release() clears the slot's bit; the slot's next owner or a Walk acquires the bit.
-    //   E4 list: take() publishes a new group with release, and firstGroup() acquires the list.
+    //   E4 list: take() adds a group to the list with release, and firstGroup() acquires the list.
     //   E5 alone: a remover unlinks, calls light() and loads slots; a reader takes a slot, calls
-    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader finds no such
-    //     element.
+    //     heavy() and loads elements. Either isAlone() sees the slot, or the reader no longer finds
+    //     the unlinked element.
 
     using Table = ThreadSlots<BasicReaderRegistry>;
 

@@ -72,7 +72,7 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: E1 makes a node's successor visible. The exchange fails if it is outdated.
+            // Relaxed: push() made the successor visible (E1). An outdated one fails the exchange.
             const Number next = nextOf(top).load(std::memory_order_relaxed);
             // Relaxed: the exchange continues the release sequences of earlier push() calls.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,

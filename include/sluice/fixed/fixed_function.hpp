@@ -47,7 +47,7 @@ struct SignatureForm {
         }
     }
 
-    // Invoker is a class, because clang cannot take the address of a template with such a noexcept.
+    // A class, because clang takes no address of a function template with a dependent noexcept.
     template <class F>
     struct Invoker {
         static R invoke(void* target, Passed<Args>... args) noexcept(IsNoexcept) {

@@ -482,7 +482,7 @@ public:
 private:
     // Invariants: each magazine is in one cache, in `fulls_`, in `empties_`, or is `partial_`. The
     // stacks `fulls_` and `empties_` have at least one magazine more than all blocks fill (blocks /
-    // rounds), so an empty magazine exists whenever a full magazine enters the depot. Only full
+    // rounds), so the depot always has an empty magazine in exchange for a full one. Only full
     // magazines are in `fulls_`. Threads without a cache take and return blocks of `partial_`.
     //
     // Edge E1: threads exchange magazines under lock_, which orders a block's use before its next
@@ -732,7 +732,7 @@ private:
     std::size_t outside_ = 0;   // blocks that are not in the depot
     std::size_t highWater_ = 0;
     Slot* slots_ = nullptr;
-    // The following members are written under lock_ and resizeLock_, and read under one of them.
+    // The following members are written under lock_ and resizeLock_, and read under either lock.
     std::size_t blocks_ = 0;
     std::pmr::vector<Slab> slabs_;  // the first `sorted_` by address; more only in trim()
     std::ptrdiff_t sorted_ = 0;

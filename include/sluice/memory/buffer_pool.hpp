@@ -211,7 +211,7 @@ private:
     Core& core_;
 };
 
-/// The state of a buffer. Kept outside the buffer, because a device may own the buffer.
+/// The state of a buffer, which lies outside the buffer because a device may own the buffer.
 template <class Traits>
 struct alignas(std::max(Traits::cacheLineSize, alignof(void*))) BasicBufferPool<Traits>::Slot {
     explicit Slot(Core& owner) noexcept : core(&owner) {}

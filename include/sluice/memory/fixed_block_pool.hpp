@@ -27,8 +27,7 @@ namespace sluice {
 ///     }
 ///
 /// Use FixedBlockPool for exact limits, for allocation in interrupts, or on a microcontroller (with
-/// SingleCorePlatform in the traits). Use BlockPool if many threads often allocate, ObjectPool for
-/// objects.
+/// SingleCorePlatform in the traits). Use BlockPool for many threads, and ObjectPool for objects.
 ///
 /// Thread safety: any thread and any interrupt may call any member. All calls are lock-free. The
 /// constructor allocates all memory.

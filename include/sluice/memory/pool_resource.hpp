@@ -98,7 +98,7 @@ public:
         return bytes <= options_.largestBlock && alignment <= options_.largestBlock;
     }
 
-    /// Returns unused memory to the upstream resource. The result is its size in bytes.
+    /// Returns unused memory to the upstream resource; the result is the freed bytes.
     std::size_t trim() noexcept {
         std::size_t bytes = 0;
         for (auto& pool : pools_) {

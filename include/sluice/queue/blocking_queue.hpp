@@ -120,8 +120,7 @@ private:
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
 /// call tryPush() on its own queue, but a push() in a handler may wait for itself. Destroy a
-/// BlockingQueue after all its calls. A producer handle may outlive its queue, but must not push
-/// then.
+/// BlockingQueue after all its calls. A producer handle may outlive the queue, but not push.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
 /// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue; lanes

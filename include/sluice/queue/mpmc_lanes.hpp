@@ -132,8 +132,7 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Takes the next free lane with messages, if any. Removes visited empty lanes of gone
-    /// producers.
+    /// Takes the next free lane with messages, if any. Also removes empty lanes without a producer.
     Lane* hold() noexcept {
         Lane* held = nullptr;
         Lane* removed = nullptr;  // freed after the lock: the memory resource is the user's

@@ -135,8 +135,8 @@ public:
 
     /// Returns true if consume() would find a message or a skipped slot before other consumers do.
     [[nodiscard]] bool hasArrival() const noexcept {
-        // Relaxed: consume() acquires. If another consumer advances between the two loads, that
-        // consumer wakes the waiting threads.
+        // Relaxed: consume() acquires. If a consumer advances head_ between the loads of
+        // hasArrival(), that consumer wakes waiting threads.
         const Index position = head();
         return Slot::isFilledOrSkipped(slots_.at(position).sequence.load(std::memory_order_relaxed),
                                        position);
@@ -196,8 +196,8 @@ private:
     //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
     //     or E4 passes it on from the producer that did.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release; the next push acquires and sees the same free
-    //     slots.
+    //   E4 order: pushes claim slots with release and acquire, so each sees the free slots of the
+    //     last.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
     //     the message as removed acquires passed_.
     //   E6 order: a consumer claims a message with release on head_; the next consumer acquires

@@ -124,8 +124,7 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. The messages queued at the call are handled in key order if each lane is
     /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Each switch to another lane visits all lanes
-    /// again.
+    /// Equal keys of a producer keep their order. Each change of the lane visits all lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -199,11 +198,11 @@ public:
 
 private:
     // Invariants: the list holds every lane that has a producer or messages. Producers append
-    // lanes, and the consumer removes lanes, under the lock. Only the consumer reads links without
-    // the lock, because no other thread changes or frees lanes that it has reached. A lane has two
-    // owners, its producer and the queue; the last owner frees the lane.
+    // lanes, and the consumer removes lanes, under the lock. The consumer reads links without the
+    // lock, because no other thread changes or frees the lanes that the consumer has reached. A
+    // lane has two owners, its producer and the queue; the last owner frees the lane.
     //
-    // Happens-before edges of MpscLanes, beside those of each SpscRing;
+    // Happens-before edges in addition to those of each SpscRing;
     // tests/model/mpsc_lanes_model_test.cpp weakens each order in turn:
     //   E3 close: close() closes all lanes and sets closed_ with release; isDrained() acquires
     //     closed_ and runs a heavy fence for all lanes.

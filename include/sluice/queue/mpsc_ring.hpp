@@ -173,8 +173,8 @@ private:
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: a push claims slots with release; the next push acquires and sees the same free
-    //     slots.
+    //   E4 order: pushes claim slots with release and acquire, so each sees the free slots of the
+    //     last.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {

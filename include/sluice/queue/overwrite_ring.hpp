@@ -195,15 +195,16 @@ public:
 private:
     // Each push owns a position. A slot's sequence is a position p of this slot plus a state:
     // empty, busy (a thread takes the message, or builds a message that is dropped), filling (p's
-    // owner builds its message), or filled (with p's message). The slot's positions below p are
-    // decided: taken, dropped or skipped. Position p is also decided in the states empty and busy.
+    // owner builds its message), or filled (with p's message). A position is decided when it is
+    // taken, dropped or skipped. All positions of a slot below p are decided, and p itself in the
+    // states empty and busy.
     //
     // Invariants, on unbounded positions:
     //   The position in a slot's sequence never decreases, and a decided position stays decided. At
-    //     most one thread is inside a slot; other threads only raise its position. The owner of a
-    //     position enters its slot, or skips the position if a thread is inside or later pushes
-    //     have decided it. The owner decides the position `capacity` earlier before publishing or
-    //     skipping its own, because the ring may then be drained and destroyed.
+    //     most one thread is inside a slot; other threads only raise its position. A push enters
+    //     its position's slot, or skips the position if a thread is inside or later pushes have
+    //     decided the position. The push decides the position `capacity` earlier before it
+    //     publishes or skips its own position, because the ring may then be drained and destroyed.
     //   taken_, dropped_ or skipped_ counts each position once. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
@@ -211,10 +212,10 @@ private:
     //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
     //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.
-    //   E4 done: a thread handles or drops a message and counts it with release; done() acquires.
+    //   E4 done: a thread handles or drops a message, and counts with release; done() acquires.
     //   E5 end: the first true isDrained() releases drained_, which later calls acquire.
-    //   E6 order: each consumer's claim releases head_ and the sequence; the next consumer acquires
-    //     them and sees all messages that the previous consumer saw.
+    //   E6 order: a consumer stores head_ and the sequence with release; the next consumer acquires
+    //     both and sees all messages that the previous consumer saw.
 
     static constexpr std::size_t line = Traits::cacheLineSize;
     static constexpr Index firstPosition = static_cast<Index>(Traits::firstPosition);
@@ -229,7 +230,7 @@ private:
         return ahead <= busy || (ahead > filled && ahead <= std::numeric_limits<Index>::max() / 2);
     }
 
-    /// A position that a push owns. The destructor publishes or skips the position.
+    /// A push in progress. The destructor publishes or skips the position of the push.
     struct Push {
         OverwriteRing& ring;
         Index position;
@@ -348,7 +349,7 @@ private:
     void count(Atomic<Index>& counter) noexcept {
         counter.fetch_add(Positions::one, std::memory_order_release);  // E4 done
     }
-    /// Makes a busy slot empty. Other threads may have raised the slot's position.
+    /// Makes a busy slot empty by subtraction, because other threads may raise its position.
     void leave(Slot& slot) noexcept {
         slot.sequence.fetch_sub(busy, std::memory_order_release);  // E2 reuse
     }

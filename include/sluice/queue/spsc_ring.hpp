@@ -322,10 +322,8 @@ private:
     //     before it reads closed_; a refused push sets announced back to tail.
     //
     // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
-    //   E1 publish: the producer writes a message, then releases tail_; the consumer acquires
-    //     tail_.
-    //   E2 reuse: the consumer destroys a message, then releases head_; the producer acquires
-    //     head_.
+    //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
+    //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
     //     isDrained() is false.

@@ -111,16 +111,16 @@ public:
 
 private:
     // Invariant: arming_ is odd from an arming until a notifier has written to the descriptor, or
-    // the waiter has ended the arming. Armings have numbers, so a late notifier ends no newer
-    // arming.
+    // the waiter has ended the arming. Armings have numbers, so late notifiers end no newer ones.
     //
     // Edges:
     //   E1 arm: the waiter clears the descriptor, writes arming_, calls heavy() and reads the
     //     condition; a notifier writes the condition, calls light() and reads arming_. Either the
-    //     waiter sees the condition, or the notifier sees the arming and writes to the descriptor.
+    //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
     //   E2 cleared: the kernel orders a notifier's write() before the waiter's read() of the
     //     eventfd, so the waiter's next check sees the change.
-    //   E3 descriptor: the waiter opens the descriptor and releases arming_; a notifier acquires.
+    //   E3 descriptor: the waiter opens the descriptor and releases arming_; a notifier acquires
+    //     it.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {

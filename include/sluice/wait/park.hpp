@@ -248,7 +248,7 @@ private:
     // Invariants: waiters(state) is the number of threads that announced themselves in the current
     // epoch, and have neither cancelled nor taken a permit. permits(state) <= waiters(state).
     // notifyAll() begins an epoch without waiters and permits. While isWaking(state), a notifier
-    // has yet to call the kernel; another notifier then wakes all waiters in a new epoch.
+    // has yet to call the kernel, and another notifier wakes all waiters in a new epoch.
     // isAnnounced(state) implies waiters(state) != 0, and that a heavy fence has followed the last
     // moment without waiters. The epoch wraps, so exactly 2^20 calls of notifyAll() between
     // announce() and a waiter's first load of the epoch would go unnoticed.
@@ -261,10 +261,10 @@ private:
     //     notifier writes the condition, runs a light fence and reads the state. One side sees the
     //     other's write.
     //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
-    //   E3 join: a waiter that joins announced waiters needs no fence. If a notifier read an older
-    //     state, the fence of earlier waiters has made the notifier's change visible, and
-    //     markAnnounced() passes it on to announce(). If a notifier changes the state, the waiter
-    //     either acquires the new state or is notified.
+    //   E3 join: a waiter that joins announced waiters runs no fence, because their fence ordered
+    //     the change of each notifier that read an older state: markAnnounced() releases,
+    //     announce() acquires. A notifier that changes the state is acquired by the waiter, or
+    //     wakes the waiter.
 
     static constexpr auto never = Clock::time_point::max();
     static constexpr std::chrono::hours longestSleep{24};

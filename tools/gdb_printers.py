@@ -192,8 +192,7 @@ class Subscription:
         bus = number(self.value["bus_"])
         if not bus:
             return "Subscription, empty"
-        ended = ", ended" if number(self.value["hasEnded_"]) else ""
-        return f"Subscription in slot {int(self.value['slot_'])} of the bus at {bus:#x}{ended}"
+        return f"Subscription in slot {int(self.value['slot_'])} of the bus at {bus:#x}"
 
 
 class DataToken:

@@ -31,6 +31,11 @@ using Consumer = detail::ConsumerState<ModelPlatform>;
 
 constexpr auto notThrown = [](auto&&) {};
 
+template <class AnyTable, class Callable>
+auto addTo(AnyTable& table, Callable&& callable) {
+    return table.add([&]() -> decltype(auto) { return std::forward<Callable>(callable); });
+}
+
 template <class AnyTable>
 void callAll(AnyTable& table, Consumer& consumer) {
     consumer.begin();
@@ -55,7 +60,7 @@ void removeWhileCalling() {
     Table table;
     Consumer consumer;
     Plain<int> sum;
-    const Table::Id id = table.add(Adding(sum));
+    const Table::Id id = addTo(table, Adding(sum));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
                  check(table.remove(id, UnsubscribeStep::any, consumer) == UnsubscribeResult::done,
@@ -70,7 +75,7 @@ void removeInTwoSteps() {
     Table table;
     Consumer consumer;
     Plain<int> sum;
-    const Table::Id id = table.add(Adding(sum));
+    const Table::Id id = addTo(table, Adding(sum));
     parallel([&] { callAll(table, consumer); },
              [&] {
                  check(table.remove(id, UnsubscribeStep::keepCaptures, consumer) ==
@@ -79,7 +84,7 @@ void removeInTwoSteps() {
                  sum.set(0);
                  (void)table.remove(id, UnsubscribeStep::destroyCaptures, consumer);
              });
-    check(table.add(Adding(sum)).slot == id.slot, "the slot is free");
+    check(addTo(table, Adding(sum)).slot == id.slot, "the slot is free");
 }
 
 /// The consumer goes on to a second handler while the first one is ended.
@@ -88,8 +93,8 @@ void removeTheFirstOfTwo() {
     Consumer consumer;
     Plain<int> first;
     Plain<int> second;
-    const Table::Id id = table.add(Adding(first));
-    (void)table.add(Adding(second));
+    const Table::Id id = addTo(table, Adding(first));
+    (void)addTo(table, Adding(second));
     parallel([&] { callAll(table, consumer); },
              [&] {
                  (void)table.remove(id, UnsubscribeStep::any, consumer);
@@ -104,8 +109,8 @@ void firstOfTwoIsNotDelayedByTheSecond() {
     Consumer consumer;
     Plain<int> first;
     Atomic<int> isRemoved{0};
-    const Table::Id id = table.add(Adding(first));
-    (void)table.add([&isRemoved] {
+    const Table::Id id = addTo(table, Adding(first));
+    (void)addTo(table, [&isRemoved] {
         while (isRemoved.load(std::memory_order_acquire) == 0) {
             ModelPlatform::pause();
         }
@@ -126,7 +131,7 @@ void addWhileCalling() {
     Atomic<int> isPublished{0};
     parallel(
         [&] {
-            (void)table.add(Adding(sum));
+            (void)addTo(table, Adding(sum));
             isPublished.store(1, std::memory_order_release);
         },
         [&] {
@@ -142,11 +147,11 @@ void placeIsReusedWhileCalling() {
     Consumer consumer;
     Plain<int> first;
     Plain<int> second;
-    const Table::Id id = table.add(Adding(first));
+    const Table::Id id = addTo(table, Adding(first));
     parallel([&] { callAll(table, consumer), callAll(table, consumer); },
              [&] {
                  (void)table.remove(id, UnsubscribeStep::any, consumer);
-                 (void)table.add(Adding(second));
+                 (void)addTo(table, Adding(second));
                  first.set(0);
              });
 }
@@ -158,7 +163,7 @@ void handlerEndsItself() {
     Consumer consumer;
     Plain<int> sum;
     Table::Id id;
-    id = table.add([&, adding = Adding(sum)]() mutable {
+    id = addTo(table, [&, adding = Adding(sum)]() mutable {
         (void)table.remove(id, UnsubscribeStep::any, consumer);
         adding();
     });
@@ -180,7 +185,7 @@ void slotOfOneThatEndedItselfIsReused() {
     const auto remove = [&](auto which) {
         (void)table.remove({which.slot, which.generation}, UnsubscribeStep::any, consumer);
     };
-    const auto first = table.add([&] {
+    const auto first = addTo(table, [&] {
         remove(id);
         sum.set(1);
     });
@@ -188,7 +193,7 @@ void slotOfOneThatEndedItselfIsReused() {
     parallel(
         [&] {
             callAll(table, consumer);
-            const auto next = table.add([] {});
+            const auto next = addTo(table, [] {});
             if (IsEnded) {
                 remove(next);
             }
@@ -205,7 +210,7 @@ void twoRemove() {
     Consumer consumer;
     Plain<int> sum;
     Plain<int> second;
-    const Table::Id id = table.add(Adding(sum));
+    const Table::Id id = addTo(table, Adding(sum));
     const auto end = [&](Plain<int>& mine) {
         (void)table.remove(id, UnsubscribeStep::any, consumer);
         mine.set(sum.get());
@@ -219,7 +224,7 @@ void twoRemoveWhileCalling() {
     Table table;
     Consumer consumer;
     Plain<int> sum;
-    const Table::Id id = table.add(Adding(sum));
+    const Table::Id id = addTo(table, Adding(sum));
     const auto end = [&] {
         (void)table.remove(id, UnsubscribeStep::any, consumer);
         (void)sum.get();
@@ -233,7 +238,7 @@ void twoAdd() {
     Consumer consumer;
     Plain<int> sum;
     const auto add = [&] {
-        check(table.add(Adding(sum)).generation != 0, "there is a slot for each");
+        check(addTo(table, Adding(sum)).generation != 0, "there is a slot for each");
     };
     parallel(add, add);
     callAll(table, consumer);

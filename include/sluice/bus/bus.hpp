@@ -195,7 +195,8 @@ public:
         });
     }
 
-    /// Like subscribe(), but does not assert if the type has maxHandlers handlers.
+    /// Like subscribe(), but does not assert if the type has maxHandlers handlers, and leaves the
+    /// handler untouched then.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         return subscribeOr<T>(std::forward<Handler>(handler), [] {});
@@ -830,8 +831,9 @@ private:
             SLUICE_ASSERT(false, "an empty handler is to be subscribed, which cannot be called");
             return {};
         } else {
-            const auto id =
-                handlersOf<T>().add(detail::withHeader<T, Header>(std::forward<Handler>(handler)));
+            const auto id = handlersOf<T>().add([&]() -> decltype(auto) {
+                return detail::withHeader<T, Header>(std::forward<Handler>(handler));
+            });
             if (id.generation == 0) {
                 onFull();
                 return {};

@@ -60,8 +60,7 @@ public:
     }
 
     /// Subscribes a callable or a member function of the owner to messages of type T. Returns false
-    /// and keeps the handler untouched if the Component is full. Also returns false if T already
-    /// has maxHandlers handlers on the bus; a handler passed as an rvalue has then been moved from.
+    /// and leaves the handler untouched if the Component is full, or if T has maxHandlers handlers.
     /// A subscription that its own handler has ended occupies a place until the handler returns.
     template <class T, class MessageList, class Traits, class Handler>
     [[nodiscard]] bool trySubscribe(Bus<MessageList, Traits>& bus, Handler&& handler) {

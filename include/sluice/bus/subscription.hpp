@@ -19,6 +19,7 @@ enum class UnsubscribeResult : unsigned char {
 };
 
 enum class UnsubscribeStep : unsigned char {
+    none,             ///< the result is `refused` until the subscription has ended
     any,              ///< all steps
     ownHandler,       ///< all steps, but only in the subscription's own handler
     keepCaptures,     ///< ends it and waits for its handler; never for another thread that ends it
@@ -39,8 +40,7 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// The bus must outlive its subscriptions, even those that their handlers have ended.
 ///
-/// Thread safety: one thread at a time, but the handler may end its subscription at any time. If
-/// another thread is moving that Subscription, isActive() of the new object may remain true.
+/// Thread safety: one thread at a time, but the handler may end its subscription at any time.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;
@@ -64,8 +64,7 @@ public:
     }
 
     [[nodiscard]] bool isActive() const noexcept {
-        return bus_.load(std::memory_order_relaxed) != nullptr &&
-               !hasEnded_.load(std::memory_order_relaxed);
+        return takeStep(detail::UnsubscribeStep::none) == detail::UnsubscribeResult::refused;
     }
     [[nodiscard]] explicit operator bool() const noexcept { return isActive(); }
 
@@ -85,8 +84,8 @@ private:
     Subscription(void* bus, Remove remove, std::uint32_t slot, CounterWord generation) noexcept
         : bus_(bus), remove_(remove), generation_(generation), slot_(slot) {}
 
-    /// The handler and another thread may run end() simultaneously: the handler only writes
-    /// hasEnded_, and the other thread waits for the handler.
+    /// The handler and another thread may run end() simultaneously: the handler writes no member,
+    /// and the other thread waits for the handler.
     detail::UnsubscribeResult end(detail::UnsubscribeStep step) noexcept {
         using detail::UnsubscribeResult;
         using detail::UnsubscribeStep;
@@ -95,9 +94,6 @@ private:
             return UnsubscribeResult::alreadyOver;
         }
         const auto result = remove_(bus, slot_, generation_, UnsubscribeStep::ownHandler);
-        if (result == UnsubscribeResult::atReturn) {
-            hasEnded_.store(true, std::memory_order_relaxed);
-        }
         if (result != UnsubscribeResult::refused || step == UnsubscribeStep::ownHandler) {
             return result;
         }
@@ -107,8 +103,8 @@ private:
     }
 
     /// Performs one step of ending the subscription.
-    detail::UnsubscribeResult takeStep(detail::UnsubscribeStep step) noexcept {
-        void* const bus = bus_.load(std::memory_order_relaxed);
+    detail::UnsubscribeResult takeStep(detail::UnsubscribeStep step) const noexcept {
+        void* const bus = bus_.load(std::memory_order_acquire);  // E1 taken
         return bus == nullptr ? detail::UnsubscribeResult::alreadyOver
                               : remove_(bus, slot_, generation_, step);
     }
@@ -119,14 +115,12 @@ private:
         remove_ = other.remove_;
         slot_ = other.slot_;
         generation_ = other.generation_;
-        hasEnded_.store(other.hasEnded_.load(std::memory_order_relaxed), std::memory_order_relaxed);
         bus_.store(other.bus_.load(std::memory_order_relaxed),
                    std::memory_order_release);  // E1 taken
         other.bus_.store(nullptr, std::memory_order_relaxed);
     }
 
     std::atomic<void*> bus_{nullptr};
-    std::atomic<bool> hasEnded_{false};  ///< its own handler has ended it, and may still run
     Remove remove_ = nullptr;
     CounterWord generation_ = 0;
     std::uint32_t slot_ = 0;

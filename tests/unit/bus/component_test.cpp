@@ -95,8 +95,12 @@ TEST(BusComponentTest, SubscriptionThatDoesNotFitIsRefusedAndLeavesNothing) {
     EXPECT_EQ(second.component.count(), 1U);
     auto captured = std::make_shared<int>(0);
     auto handler = [captured](const Sample&) {};
-    EXPECT_FALSE(first.component.trySubscribe<Sample>(bus, std::move(handler)));
-    EXPECT_EQ(captured.use_count(), 2) << "the handler is still the caller's";
+    auto withHeader = [captured](const Sample&, const TightBus::Header&) {};
+    for (Glutton* each : {&first, &second}) {
+        EXPECT_FALSE(each->component.trySubscribe<Sample>(bus, std::move(handler)));
+        EXPECT_FALSE(each->component.trySubscribe<Sample>(bus, std::move(withHeader)));
+        EXPECT_EQ(captured.use_count(), 3) << "the handlers are still the caller's";
+    }
     ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
     bus.process();
     EXPECT_EQ(first.calls, 2);

@@ -232,6 +232,35 @@ TEST(BusSubscriptionTest, HandlerMayEndItselfDuringTheAssignment) {
     consumer.join();
 }
 
+TEST(BusSubscriptionTest, HandlerMayEndItselfWhileAnotherThreadMovesIt) {
+    TestBus<10> bus;
+    std::atomic<bool> isCalled{false};
+    std::atomic<bool> isDone{false};
+    std::atomic<bool> isEnded{false};
+    Crew crew;
+    crew.add([&] { bus.run(); });
+    crew.start();
+    for (std::size_t round = 0; round < scaled(2000); ++round) {
+        isCalled = isDone = false;
+        Subscription first;
+        first = bus.subscribe<Sample>([&](const Sample&) {
+            isCalled = true;
+            isEnded = first.unsubscribe();
+            isDone = true;
+        });
+        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
+        // Spins, because both threads continue immediately then.
+        for (int i = 0; !isCalled && i < 100'000; ++i) {
+            cpuPause();
+        }
+        awaitThat([&] { return isCalled.load(); });
+        const Subscription second = std::move(first);
+        awaitThat([&] { return isDone.load(); });
+        EXPECT_EQ(second.isActive(), !isEnded) << round;
+    }
+    bus.close();
+}
+
 TEST(BusSubscriptionTest, WhatHasEndedItselfDoesNotWaitForTheNextInItsPlace) {
     Bus<TestMessages, FewHandlers> bus;
     Subscription first;

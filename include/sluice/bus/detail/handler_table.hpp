@@ -74,13 +74,25 @@ public:
         CounterWord generation = 0;  ///< 0 is none
     };
 
-    /// Adds a handler. Returns generation 0 if the table is full.
-    Id add(Callable&& callable) {
+    /// Adds the handler that make() returns. If the table is full, returns generation 0 and does
+    /// not call make().
+    template <class Make>
+    Id add(const Make& make) {
         Slot* const slot = reserve();
         if (slot == nullptr) {
             return {};
         }
-        slot->callable = std::move(callable);  // not under the lock: it is the user's code
+        struct Reserved {
+            HandlerTable& table;
+            Slot* slot;
+            ~Reserved() {
+                if (slot != nullptr) {  // make() has thrown
+                    table.finish(*slot);
+                }
+            }
+        } reserved{*this, slot};
+        slot->callable = make();  // not under the lock: it is the user's code
+        reserved.slot = nullptr;
         const std::lock_guard<Lock> guard(lock_);
         lastGeneration_ = lastGeneration_ + 1 == ending ? 1 : lastGeneration_ + 1;
         const CounterWord generation = lastGeneration_;
@@ -96,6 +108,12 @@ public:
         if (step == UnsubscribeStep::destroyCaptures) {
             finish(slot);
             return UnsubscribeResult::done;
+        }
+        if (step == UnsubscribeStep::none) {
+            // Relaxed: no data follows it.
+            return slot.generation.load(std::memory_order_relaxed) == id.generation
+                       ? UnsubscribeResult::refused
+                       : UnsubscribeResult::alreadyOver;
         }
         // Relaxed: this thread stored it.
         const bool isItself =

@@ -66,9 +66,7 @@ TEST(BusAdmissionTest, PlacesBeyondTheRoomAreEmptyFromTheStart) {
     alignas(OddBus) static std::array<unsigned char, sizeof(OddBus)> memory;
     memory.fill(1);
     auto* const bus = new (memory.data()) OddBus;
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus->publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(*bus, 3);
     std::vector<int> seen;
     bus->processWith(partial([&](Sample& sample) {
         if (sample.value == 0) {

@@ -2,6 +2,8 @@
 
 #include <sluice/bus.hpp>
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +63,14 @@ std::vector<int> takeSamples(AnyBus& bus) {
     std::vector<int> values;
     bus.processWith(partial([&](Sample& sample) { values.push_back(sample.value); }));
     return values;
+}
+
+/// Publishes the samples 0 .. count - 1, which must be accepted.
+template <class AnyBus>
+void publishSamples(AnyBus& bus, int count, Priority priority = Priority::medium) {
+    for (int i = 0; i < count; ++i) {
+        ASSERT_EQ(bus.publish(Sample{i}, {priority}), SendResult::ok);
+    }
 }
 
 /// Publishes samples of this priority until one is not accepted. Returns the number of accepted

@@ -44,9 +44,7 @@ struct Paced : DeepTraits<200> {
 TEST(BusTest, RunTellsItsPacingOfEachHarvest) {
     NotingPacing::harvests.clear();  // the tests may be repeated in one process
     Bus<TestMessages, Paced> bus;
-    for (int i = 0; i < 70; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, 70);
     bus.close();
     bus.run();
     EXPECT_EQ(NotingPacing::harvests, (std::vector<std::size_t>{70}));
@@ -71,9 +69,7 @@ TYPED_TEST(BusWaitTest, PublishersAndConsumerWaitForEachOther) {
     crew.add(
         [&] { bus.runWith(partial([&](Sample& sample) { EXPECT_EQ(sample.value, next++); })); });
     crew.start();
-    for (int i = 0; i < count; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, count);
     EXPECT_TRUE(bus.drain(std::chrono::steady_clock::now() + std::chrono::hours(1)));
     crew.join();
     EXPECT_EQ(next, count);

@@ -43,9 +43,7 @@ TYPED_TEST_SUITE(BusClosingTest, Modes);
 
 TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
     auto& bus = this->theBus;
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, 3);
     EXPECT_FALSE(bus.isClosed());
     bus.close();
     bus.close();
@@ -59,9 +57,7 @@ TYPED_TEST(BusClosingTest, WhatWasAcceptedIsDelivered) {
 
 TYPED_TEST(BusClosingTest, ConsumerThatStopsWithinABatchLeavesTheRest) {
     auto& bus = this->theBus;
-    for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, 5);
     std::vector<int> seen;
     const auto take = partial([&](const Sample& sample) { seen.push_back(sample.value); });
     EXPECT_EQ(bus.processUntil([&] { return seen.size() == 2; }, take), 2U);
@@ -87,9 +83,7 @@ TEST(BusProcessUntilTest, StopsBetweenPriorities) {
 
 TEST(BusProcessUntilTest, AsksOnceBeforeEachMessage) {
     TestBus<16> bus;
-    for (int i = 0; i < 4; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, 4);
     bool isRequested = false;
     const auto take = partial([&](const Sample& sample) { isRequested = sample.value == 1; });
     EXPECT_EQ(bus.processUntil([&] { return std::exchange(isRequested, false); }, take), 2U);
@@ -234,9 +228,7 @@ protected:
                 EXPECT_EQ(bus.publish(Sample{9}), SendResult::closed);
             }
         });
-        for (int i = 0; i < 5; ++i) {
-            ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-        }
+        publishSamples(bus, 5);
         consume(bus);
         EXPECT_EQ(calls, 2);
         EXPECT_TRUE(bus.isDrained());
@@ -262,9 +254,7 @@ TYPED_TEST(BusStopTest, DiscardsTheRestWhenTheHandlerHasReturned) {
 
 TYPED_TEST(BusStopTest, EndsAVisitorAndAWait) {
     Bus<TestMessages, TypeParam> bus;
-    for (int i = 0; i < 5; ++i) {
-        ASSERT_EQ(bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(bus, 5);
     int calls = 0;
     bus.runWith(partial([&](const Sample&) { ++calls == 3 ? bus.stop() : void(); }));
     EXPECT_EQ(calls, 3);

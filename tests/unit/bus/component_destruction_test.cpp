@@ -7,9 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
-#include <cinttypes>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -186,58 +184,6 @@ TEST(BusComponentTest, DestructionWaitsForAHandlerThatIsRetiring) {
         ASSERT_FALSE(signals.isInsideAtTheEnd) << round;
         ASSERT_EQ(bus.subscriptionCount<Alarm>() + bus.subscriptionCount<Sample>(), 0U);
     }
-}
-
-/// Lives for some messages. Each handler reads and writes a block on the heap, which it owns.
-class Brief final {
-public:
-    Brief(SmallBus& bus, std::atomic<std::uint64_t>& handled)
-        : handled_(handled), sums_(std::make_unique<std::array<int, 8>>()) {
-        component_.subscribe<Sample>(bus, &Brief::add);
-        component_.subscribe<Sample>(bus, [this](const Sample& sample) { add(sample); });
-    }
-
-private:
-    void add(const Sample& sample) {
-        for (int& sum : *sums_) {
-            sum += sample.value;
-        }
-        handled_.fetch_add(1, std::memory_order_relaxed);
-    }
-
-    std::atomic<std::uint64_t>& handled_;
-    std::unique_ptr<std::array<int, 8>> sums_;
-    Component<Brief, 2> component_{*this};
-};
-
-TEST(BusComponentTest, OwnersComeAndGoWhileMessagesFlow) {
-    SmallBus bus;
-    std::atomic<std::uint64_t> handled{0};
-    const Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "handled %" PRIu64 ", in the bus %zu\n", handled.load(),
-                     bus.sizeApprox());
-    });
-    Crew crew;
-    crew.add([&] { bus.run(); });
-    crew.add([&] {
-        for (auto result = SendResult::ok; result != SendResult::closed;) {
-            result = bus.publish(Sample{1});
-            if (result != SendResult::ok) {
-                std::this_thread::yield();
-            }
-        }
-    });
-    crew.start();
-    const std::uint64_t rounds = scaled(1000);
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        const std::uint64_t before = handled.load(std::memory_order_relaxed);
-        const Brief owner(bus, handled);
-        awaitThat([&] { return handled.load(std::memory_order_relaxed) != before; });
-    }
-    EXPECT_EQ(bus.subscriptionCount<Sample>(), 0U);
-    bus.close();
-    crew.join();
-    EXPECT_GE(handled.load(), rounds);
 }
 
 }  // namespace

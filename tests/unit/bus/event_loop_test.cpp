@@ -1,6 +1,4 @@
 #include "support/crew.hpp"
-#include "support/scale.hpp"
-#include "support/watchdog.hpp"
 #include "unit/bus/bus_doubles.hpp"
 
 #include <sluice/wait/event_fd_wait.hpp>
@@ -9,12 +7,9 @@
 
 #if defined(__linux__)
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cinttypes>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -76,74 +71,15 @@ TYPED_TEST(BusEventLoopTest, DescriptorTellsOfMessagesAndOfTheEnd) {
 
 TYPED_TEST(BusEventLoopTest, PublishersLeaveTheKernelAloneWhileTheConsumerIsAwake) {
     EXPECT_EQ(this->takeAll(), 0U);
-    for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(this->bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(this->bus, 30);
     std::uint64_t writes = 0;
     ASSERT_EQ(::read(this->descriptor, &writes, sizeof writes),
               static_cast<ssize_t>(sizeof writes));
     EXPECT_EQ(writes, 1U);
     EXPECT_EQ(this->bus.processWith([](auto&) {}), 30U);
-    for (int i = 0; i < 30; ++i) {
-        ASSERT_EQ(this->bus.publish(Sample{i}), SendResult::ok);
-    }
+    publishSamples(this->bus, 30);
     EXPECT_FALSE(this->isReadable()) << "the consumer has not said that it sleeps";
     EXPECT_EQ(this->takeAll(), 30U);
-}
-
-/// Two publishers against a real loop, which has something else to watch as well. They wait for
-/// each message to be taken, so that the loop falls asleep again and again: a lost wake-up hangs.
-TYPED_TEST(BusEventLoopTest, RealLoopTakesEveryMessage) {
-    const std::uint64_t each = scaled(20000);
-    const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
-    const int other = ::eventfd(0, EFD_CLOEXEC);
-    for (const int watched : {this->descriptor, other}) {
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.fd = watched;
-        ASSERT_EQ(::epoll_ctl(epoll, EPOLL_CTL_ADD, watched, &event), 0);
-    }
-    std::array<std::atomic<std::uint64_t>, 2> taken{};
-    std::atomic<std::uint64_t> sleeps{0};
-    const Watchdog watchdog([&](std::FILE* out) {
-        std::fprintf(out, "taken %" PRIu64 " and %" PRIu64 ", slept %" PRIu64 "\n", taken[0].load(),
-                     taken[1].load(), sleeps.load());
-    });
-    Crew crew;
-    for (std::size_t self = 0; self < taken.size(); ++self) {
-        crew.add([&, self] {
-            for (std::uint64_t i = 0; i < each; ++i) {
-                const Sample sample{static_cast<int>(self)};
-                awaitThat([&] { return this->bus.publish(sample) == SendResult::ok; });
-                awaitThat([&] { return taken[self].load() == i + 1; });
-            }
-            if (self == 0) {
-                awaitThat([&] { return taken[1].load() == each; });
-                this->bus.close();
-            }
-        });
-    }
-    crew.start();
-    const auto take = partial(
-        [&](const Sample& sample) { taken[static_cast<std::size_t>(sample.value)].fetch_add(1); });
-    for (;;) {
-        do {
-            this->bus.processWith(take);
-        } while (this->bus.waitFor(0s));
-        if (this->bus.isDrained()) {
-            break;
-        }
-        sleeps.fetch_add(1);
-        epoll_event event{};
-        ASSERT_EQ(::epoll_wait(epoll, &event, 1, -1), 1);
-        EXPECT_EQ(event.data.fd, this->descriptor);
-    }
-    crew.join();
-    EXPECT_EQ(taken[0].load(), each);
-    EXPECT_EQ(taken[1].load(), each);
-    EXPECT_GT(sleeps.load(), 0U);
-    ::close(other);
-    ::close(epoll);
 }
 
 /// Lets something happen when a wait has found a message and has not yet said so.

@@ -163,9 +163,7 @@ TEST(LastValueOrderTest, RunPassesAtMost64MessagesBetween) {
             bus.close();
         }
     });
-    for (int i = 0; i < 200; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 200);
     run(bus, number);
     EXPECT_EQ(seen, (std::vector<int>{64, 128}));
 }

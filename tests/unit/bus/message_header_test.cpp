@@ -134,9 +134,7 @@ TEST(BusHeaderTest, ExactStampIsTheTimeOfThePublication) {
 TEST(BusHeaderTest, CachedStampIsTheTimeTheConsumerLastLooked) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 100;
-    for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);  // the consumer has never looked
-    }
+    publishSamples(bus, 8);  // the consumer has never looked
     HandClock::time = 200;
     EXPECT_EQ(takeStamps(bus), std::vector<HandClock::rep>(8, 100));
     HandClock::time = 300;
@@ -166,9 +164,7 @@ void lookInVain(AnyBus& bus, int apart) {
 TEST(BusHeaderTest, StampOfALonelyMessageIsTheTimeOfItsPublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
-    for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 8);
     EXPECT_EQ(bus.process(), 8U);
     lookInVain(bus, 10);
     HandClock::time += 10;
@@ -183,9 +179,7 @@ TEST(BusHeaderTest, StampOfALonelyMessageIsTheTimeOfItsPublication) {
 TEST(BusHeaderTest, FewMessagesAfterALongTimeLeaveTheClockToPublishers) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
-    for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 8);
     EXPECT_EQ(bus.process(), 8U);
     HandClock::time += 50'000'000;
     ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
@@ -201,9 +195,7 @@ TEST(BusHeaderTest, FewMessagesAfterALongTimeLeaveTheClockToPublishers) {
 TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
     HandClock::time = std::numeric_limits<HandClock::rep>::max() / 2;
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
-    for (int i = 0; i < 64; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 64);
     HandClock::time += 100;
     EXPECT_EQ(bus.process(), 64U);
     EXPECT_EQ(bus.statistics().times[1].sum.count(), 6400);
@@ -213,9 +205,7 @@ TEST(BusHeaderTest, TimesAddUpHoweverLateItIs) {
 TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     HandClock::time = 1000;
-    for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 8);
     ASSERT_EQ(bus.process(), 8U);
     HandClock::rep published = 0;
     HandClock::nextInterrupt = [&] {
@@ -234,9 +224,7 @@ TEST(BusHeaderTest, StampIsNotLaterThanThePublication) {
 TEST(BusHeaderTest, ConsumerReadsTheClockOnceForManyMessages) {
     Bus<TestMessages, HandTraits<TimeStamp::cached>> bus;
     bus.process();
-    for (int i = 0; i < 100; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 100);
     const int readings = HandClock::readings;
     bus.process();
     EXPECT_LE(HandClock::readings, readings + 3);

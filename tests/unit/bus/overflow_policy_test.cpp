@@ -102,9 +102,7 @@ using Blocking = OverflowTraits<Overflow::block, Overflow::block, Overflow::bloc
 TEST(BusOverflowTest, HandlerDoesNotWaitWithoutEnd) {
     Bus<TestMessages, Blocking> first;
     Bus<TestMessages, Blocking> second;
-    for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(second.publish(Sample{}, Priority::high), SendResult::ok);
-    }
+    publishSamples(second, static_cast<int>(second.roomOf(Priority::high)), Priority::high);
     std::vector<SendResult> inside;
     ASSERT_EQ(first.publish(Sample{}), SendResult::ok);
     first.processWith(partial([&](Sample&) {
@@ -118,18 +116,14 @@ TEST(BusOverflowTest, HandlerDoesNotWaitWithoutEnd) {
 TEST(BusOverflowTest, ThreadDoesNotWaitForABusThatItConsumesOutsideOfHandlers) {
     Bus<TestMessages, Blocking> bus;
     EXPECT_EQ(bus.process(), 0U);
-    for (std::size_t i = 0; i < bus.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::high), SendResult::ok);
-    }
+    publishSamples(bus, static_cast<int>(bus.roomOf(Priority::high)), Priority::high);
     EXPECT_EQ(bus.publish(Sample{}, Priority::high), SendResult::full);
 }
 
 TEST(BusOverflowTest, HandlerMayWaitForAnotherThreadUntilALimit) {
     Bus<TestMessages, Blocking> first;
     Bus<TestMessages, Blocking> second;
-    for (std::size_t i = 0; i < second.roomOf(Priority::high); ++i) {
-        ASSERT_EQ(second.publish(Sample{}, Priority::high), SendResult::ok);
-    }
+    publishSamples(second, static_cast<int>(second.roomOf(Priority::high)), Priority::high);
     ASSERT_EQ(first.publish(Sample{}), SendResult::ok);
     std::atomic<bool> isInside{false};
     Crew crew;

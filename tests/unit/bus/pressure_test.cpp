@@ -169,9 +169,7 @@ TEST(BusPressureTest, ObserverMayUseTheBus) {
         EXPECT_EQ(bus.statistics().total().attempted(), bus.statistics().total().published);
     };
     meddler.meddle = meddle;
-    for (int i = 0; i < 8; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}, Priority::low), SendResult::ok);
-    }
+    publishSamples(bus, 8, Priority::low);
     EXPECT_FALSE(meddler.meddle) << "the publisher has told it";
     EXPECT_TRUE(subscription);
     meddler.meddle = meddle;

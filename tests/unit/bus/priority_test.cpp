@@ -11,14 +11,6 @@ namespace {
 
 using namespace test;
 
-// The bound of a message of high priority: the handler that runs when it comes.
-TEST(BusPriorityTest, OptionsThatSayNothingAreMedium) {
-    TestBus<8> bus;
-    ASSERT_EQ(bus.publish(Sample{}, {}), SendResult::ok);
-    ASSERT_EQ(bus.tryPublish(Sample{}, {}), SendResult::ok);
-    EXPECT_EQ(bus.statistics().ofPriority(Priority::medium).published, 2U);
-}
-
 struct Weighted : DeepTraits<1000> {
     static constexpr PriorityOrder service = PriorityOrder::weighted;
     static constexpr std::array<std::size_t, priorityCount> weights{1, 2, 4};

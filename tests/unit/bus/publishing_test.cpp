@@ -108,24 +108,6 @@ TEST(BusPublishingTest, RangeWakesTheConsumerForItsFirstMessage) {
     bus.close();
 }
 
-struct Tag {
-    operator PublishOptions() const noexcept {  // NOLINT(google-explicit-constructor)
-        return {Priority::high, 7};
-    }
-};
-
-TEST(BusPublishingTest, OptionsMayBeConverted) {
-    TestBus<20> bus;
-    const std::array<Sample, 3> many{};
-    ASSERT_EQ(bus.publish(Sample{}, Tag()), SendResult::ok);
-    ASSERT_EQ(bus.publishAll(many.begin(), many.end(), Tag()), 3U);
-    const auto visit = [](const auto&, const auto& header) {
-        EXPECT_EQ(header.priority, Priority::high);
-        EXPECT_EQ(header.sender, 7U);
-    };
-    EXPECT_EQ(bus.processWith(visit), 4U);
-}
-
 struct OneProducer : DeepTraits<8, BareBusTraits> {
     static constexpr Producers producers = Producers::one;
 };

@@ -143,9 +143,7 @@ TEST(BusSubscriptionTest, HandlerMaySubscribeAndUnsubscribe) {
         }
     });
     second = bus.subscribe<Sample>([&](const Sample&) { log.emplace_back("second"); });
-    for (int i = 0; i < 2; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 2);
     bus.process();
     EXPECT_EQ(log, (Log{"first", "first", "later"}));
 }
@@ -161,9 +159,7 @@ TEST(BusSubscriptionTest, HandlerMayEndItself) {
         EXPECT_FALSE(subscription.unsubscribe());
         EXPECT_EQ(captured.use_count(), 2) << "what runs must not be destroyed";
     });
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, 3);
     bus.process();
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(captured.use_count(), 1);

@@ -129,9 +129,7 @@ struct CountedWakes : OverflowTraits<Overflow::block, Overflow::block, Overflow:
 };
 
 void fill(Bus<TestMessages, CountedWakes>& bus) {
-    for (std::size_t i = 0; i < bus.roomOf(Priority::medium); ++i) {
-        ASSERT_EQ(bus.publish(Sample{}), SendResult::ok);
-    }
+    publishSamples(bus, static_cast<int>(bus.roomOf(Priority::medium)));
 }
 void addBlocked(Crew& crew, Bus<TestMessages, CountedWakes>& bus, int publishers) {
     for (int i = 0; i < publishers; ++i) {

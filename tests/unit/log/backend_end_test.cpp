@@ -236,26 +236,6 @@ TEST(LogBackend, WakesCallersThatWaitForRoomWhenItEnds) {
 
 // ---- several
 
-TEST(LogBackend, SeveralDoNotMeet) {
-    const auto gated = std::make_shared<GatedSink>();
-    const auto sink = std::make_shared<CollectingSink>();
-    const auto slow = std::make_shared<backend>();
-    const auto fast = std::make_shared<backend>();
-    const auto slowLogger = loggerOf(slow, gated);
-    const auto fastLogger = loggerOf(fast, sink);
-    slowLogger->info("slow");
-    gated->gate.awaitArrival();
-    for (int i = 0; i < 100; ++i) {
-        fastLogger->info("fast");
-        slowLogger->info("slow");
-    }
-    EXPECT_TRUE(fast->flush_wait());
-    EXPECT_EQ(sink->texts(), Texts(100, "fast"));
-    gated->gate.open();
-    slow->shutdown();
-    EXPECT_EQ(gated->texts(), Texts(101, "slow"));
-}
-
 TEST(LogBackend, MayEndAndBeginWhileThreadsLog) {
     const test::Watchdog watchdog([](std::FILE*) {});
     const auto sink = std::make_shared<CollectingSink>();

@@ -63,6 +63,9 @@ TEST(LogBackend, RefusesWhatCannotWork) {
     expectRefused(options, "queue_bytes", ": 7");
     options.queue_bytes = tooMany;
     expectRefused(options, "queue_bytes", std::to_string(tooMany));
+    options = {};
+    options.clock = nullptr;
+    expectRefused(options, "clock", "null");
 }
 
 // A handler on the back end's thread that calls exit() would wait for its own thread.
@@ -164,6 +167,20 @@ TEST(LogBackend, NamesItsThread) {
     EXPECT_EQ(name, "a name that is ");
 }
 #endif
+
+TEST(LogBackend, EveryPacingPolicyWritesWhatIsLogged) {
+    for (const auto policy : {pacing_policy::park, pacing_policy::nap, pacing_policy::spin}) {
+        backend_options options;
+        options.pacing = policy;
+        const auto sink = std::make_shared<CollectingSink>();
+        const auto writer = std::make_shared<backend>(options);
+        const auto logger = loggerOf(writer, sink);
+        for (std::size_t count = 1; count <= 20; ++count) {
+            logger->info("text");
+            test::awaitThat([&] { return sink->lines().size() == count; });
+        }
+    }
+}
 
 // ---- flush_wait
 

@@ -1,4 +1,5 @@
 #include "support/log_sinks.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/crash_handler.hpp>

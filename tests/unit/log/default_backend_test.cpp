@@ -1,4 +1,6 @@
 #include "support/log_sinks.hpp"
+#include "support/scale.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <sluice/log/functions.hpp>
 
@@ -21,8 +23,6 @@
 #include "support/forks.hpp"
 
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #endif
 
 namespace sluice::log {
@@ -49,30 +49,6 @@ TEST(LogDefaultBackend, LoggersKeepTheOneTheyWereMadeWith) {
     EXPECT_EQ(sink->texts().size(), 1u);
     spdlog::drop("kept");
 }
-
-#if defined(__unix__)
-TEST(LogDefaultBackend, IsThereInTheChildOfAForkWhateverOthersDo) {
-    const auto first = default_backend();
-    std::atomic<bool> isOver{false};
-    std::thread asking([&] {
-        while (!isOver) {
-            EXPECT_EQ(default_backend(), first);
-        }
-    });
-    int status = 0;
-    for (int i = 0; i < 100 && status == 0; ++i) {
-        const pid_t child = fork();
-        if (child == 0) {
-            alarm(10);  // a child that hangs is ended
-            _exit(default_backend() == first ? 0 : 1);
-        }
-        EXPECT_EQ(waitpid(child, &status, 0), child);
-        EXPECT_EQ(status, 0);
-    }
-    isOver = true;
-    asking.join();
-}
-#endif
 
 // ---- the end of the program
 

@@ -237,14 +237,6 @@ TEST(CopyWhenLoggingTest, AUserTypeThatOptsInTravelsAsItsBytes) {
     EXPECT_EQ(logger.last(), "at   3/-7");
 }
 
-TEST(CopyWhenLoggingTest, AUserTypeThatDoesNotIsFormattedInPlaceWithTheWholeMessage) {
-    KeepingLogger logger;
-    Shy shy{5};
-    SLUICE_LOG_INFO(logger, "{} and {:>3}", 1, shy);
-    EXPECT_TRUE(logger.records.empty());
-    EXPECT_EQ(logger.sink->texts, std::vector<std::string>{"1 and   5"});
-}
-
 TEST(CopyWhenLoggingTest, DurationsAndTimePointsAreCopied) {
     using namespace std::chrono_literals;
     KeepingLogger logger;

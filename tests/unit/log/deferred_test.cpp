@@ -115,18 +115,6 @@ TEST(DeferredTest, ACallBelowTheActiveLevelIsNotCompiled) {
     EXPECT_TRUE(logger.records.empty());
 }
 
-TEST(DeferredTest, ArgumentsOfACallThatIsOffAreNotEvaluated) {
-    KeepingLogger logger;
-    int evaluated = 0;
-    SLUICE_LOG_DEBUG(logger, "{}", ++evaluated);
-    EXPECT_EQ(evaluated, 0);
-    EXPECT_TRUE(logger.records.empty());
-    logger.set_level(spdlog::level::debug);
-    SLUICE_LOG_DEBUG(logger, "{}", ++evaluated);
-    EXPECT_EQ(evaluated, 1);
-    EXPECT_EQ(logger.last(), "1");
-}
-
 TEST(DeferredTest, TheLoggerIsGivenInAnyWayAndEvaluatedOnce) {
     auto shared = std::make_shared<KeepingLogger>();
     const auto unique = std::make_unique<KeepingLogger>();

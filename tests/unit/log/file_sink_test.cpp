@@ -421,20 +421,6 @@ TEST_F(LogFileSink, TheLogAndTheNumbersTellOfAGap) {
     EXPECT_TRUE(content() == linesOf(expected)) << content().size();
 }
 
-TEST_F(LogFileSink, ADropNoticeIsInThePlaceOfTheLostLines) {
-    const auto sink = make(path_, true);
-    {
-        const FileLimit limit(1000);
-        logBatch(*sink, Texts(200, std::string(9999, 'x')));
-    }
-    while (logBatch(*sink, {"after"}) != 0) {  // the sink tries again after some time
-        std::this_thread::yield();
-    }
-    sink->flush();
-    const std::string end = std::to_string(sink->lost_records()) + " records dropped\nafter\n";
-    EXPECT_EQ(content().substr(content().size() - end.size()), end);
-}
-
 TEST_F(LogFileSink, AnErrorHandlerMayLogWhileTheBackEndEndsOnAFullDisk) {
     const auto writer = std::make_shared<backend>();
     int errors = 0;

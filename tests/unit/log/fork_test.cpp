@@ -1,5 +1,6 @@
 #include "support/crew.hpp"
 #include "support/log_sinks.hpp"
+#include "support/scale.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/watchdog.hpp"
 
@@ -128,27 +129,6 @@ TEST_F(LogFork, WhileThreadsLog) {
     const std::vector<std::string> lines = linesOf(file);
     EXPECT_EQ(lines.size(), static_cast<std::size_t>(logged) + 10);
     EXPECT_EQ(std::set<std::string>(lines.begin(), lines.end()).size(), lines.size());
-}
-
-TEST_F(LogFork, ASinkMayFork) {
-    const auto sink = std::make_shared<test::CollectingSink>();
-    int status = -1;
-    sink->onLine = [&](const spdlog::details::log_msg&) {
-        const pid_t child = fork();
-        if (child == 0) {
-            _exit(7);
-        }
-        waitpid(child, &status, 0);
-    };
-    const auto writer = std::make_shared<backend>();
-    async_logger logger("core", sink, writer);
-    logger.info("one");
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << "status " << status;
-    sink->onLine = nullptr;
-    logger.info("two");
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts(), (std::vector<std::string>{"one", "two"}));
 }
 
 #if defined(__linux__)

@@ -75,31 +75,6 @@ TEST_F(LogFunctions, CreateAsyncRegistersALogger) {
               Overflow::reject);
 }
 
-/// All of spdlog's functions that make console loggers.
-template <class Factory>
-void makeConsoleLoggers() {
-    const auto made = {
-        spdlog::stdout_color_mt<Factory>("stdout color mt"),
-        spdlog::stdout_color_st<Factory>("stdout color st"),
-        spdlog::stderr_color_mt<Factory>("stderr color mt"),
-        spdlog::stderr_color_st<Factory>("stderr color st"),
-        spdlog::stdout_logger_mt<Factory>("stdout mt"),
-        spdlog::stdout_logger_st<Factory>("stdout st"),
-        spdlog::stderr_logger_mt<Factory>("stderr mt"),
-        spdlog::stderr_logger_st<Factory>("stderr st"),
-    };
-    for (const auto& logger : made) {
-        EXPECT_NE(dynamic_cast<async_logger*>(logger.get()), nullptr) << logger->name();
-        spdlog::drop(logger->name());
-    }
-}
-
-TEST_F(LogFunctions, FactoriesMakeConsoleLoggers) {
-    makeConsoleLoggers<async_factory>();
-    makeConsoleLoggers<async_factory_nonblock>();
-    makeConsoleLoggers<async_factory_discard>();
-}
-
 TEST_F(LogFunctions, FactoriesApplySpdlogsSettings) {
     spdlog::set_level(spdlog::level::err);
     spdlog::flush_on(spdlog::level::err);
@@ -269,14 +244,6 @@ TEST_F(LogMakeAsync, TheRegistryHasTheNewOneIfItHadTheOldOne) {
     spdlog::drop("core");
 }
 
-TEST_F(LogMakeAsync, TheDefaultLoggerIsTheNewOne) {
-    const auto before = spdlog::default_logger();
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", sink));
-    const auto made = make_async(spdlog::default_logger(), writer);
-    EXPECT_EQ(spdlog::default_logger(), made);
-    spdlog::set_default_logger(before);
-}
-
 TEST_F(LogMakeAsync, AllLoggersOfTheRegistryAreReplaced) {
     const auto synchronous = std::make_shared<spdlog::logger>("synchronous", sink);
     const auto asynchronous = std::make_shared<async_logger>("asynchronous", sink, writer);
@@ -290,10 +257,6 @@ TEST_F(LogMakeAsync, AllLoggersOfTheRegistryAreReplaced) {
     EXPECT_NE(std::dynamic_pointer_cast<async_logger>(spdlog::default_logger()), nullptr);
     spdlog::drop_all();
     spdlog::set_default_logger(before);
-}
-
-TEST_F(LogMakeAsync, WithoutALoggerItThrows) {
-    EXPECT_THROW(static_cast<void>(make_async(nullptr, writer)), spdlog::spdlog_ex);
 }
 
 }  // namespace

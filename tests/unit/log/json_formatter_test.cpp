@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -128,29 +127,6 @@ TEST_F(JsonFormatterTest, BytesThatAreNoUtf8AreReplaced) {
     for (std::size_t i = 0; i < cases.size(); ++i) {
         EXPECT_EQ(all[i]["message"], cases[i].second) << i;
         EXPECT_EQ(all[i]["fields"]["v"], cases[i].second) << i;
-    }
-}
-
-TEST_F(JsonFormatterTest, RandomBytesMakeValidLines) {
-    std::mt19937 random(20);
-    std::uniform_int_distribution<int> anyByte(0, 255);
-    std::uniform_int_distribution<int> anyLength(0, 12);
-    const auto anyText = [&] {
-        std::string bytes;
-        for (int i = anyLength(random); i > 0; --i) {
-            bytes.push_back(static_cast<char>(anyByte(random)));
-        }
-        return bytes;
-    };
-    constexpr int calls = 3000;
-    for (int i = 0; i < calls; ++i) {
-        const scoped_context context(kv(anyText(), anyText()));
-        SLUICE_LOG_INFO(logger, "{}", anyText(), kv(anyText(), anyText()), kv("i", i));
-    }
-    const std::vector<json> all = lines();
-    ASSERT_EQ(all.size(), std::size_t{calls});
-    for (int i = 0; i < calls; ++i) {
-        EXPECT_EQ(all[static_cast<std::size_t>(i)]["fields"]["i"], i);
     }
 }
 

@@ -75,18 +75,6 @@ TEST_F(LogLogger, ChecksLevelsWhereSpdlogDoes) {
     EXPECT_EQ(sink->texts(), Texts{"above both"});
 }
 
-TEST_F(LogLogger, FollowsChangesOfItsListOfSinks) {
-    const auto other = std::make_shared<CollectingSink>();
-    logger->info("one");
-    logger->sinks().push_back(other);
-    logger->info("two");
-    logger->sinks().erase(logger->sinks().begin());
-    logger->info("three");
-    ASSERT_TRUE(writer->flush_wait());
-    EXPECT_EQ(sink->texts(), (Texts{"one", "two"}));
-    EXPECT_EQ(other->texts(), (Texts{"two", "three"}));
-}
-
 TEST_F(LogLogger, TwoThreadsMayBeTheFirstAfterSuchAChange) {
     const auto second = std::make_shared<CollectingSink>();
     constexpr std::size_t rounds = 2000;
@@ -429,16 +417,6 @@ TEST_F(LogClock, WhenItThrowsTheSystemsClockIsReadAndTheErrorReported) {
     ASSERT_EQ(times().size(), 1u);
     EXPECT_GE(times()[0], before);
     EXPECT_EQ(errors.texts(), Texts{"no time"});
-}
-
-TEST_F(LogClock, NullIsRefused) {
-    options.clock = nullptr;
-    try {
-        begin();
-        ADD_FAILURE() << "null was accepted";
-    } catch (const spdlog::spdlog_ex& error) {
-        EXPECT_STREQ(error.what(), "sluice::log::backend: clock: null, limit a function");
-    }
 }
 
 // ---- re-entry

@@ -1,4 +1,5 @@
 #include "support/log_sinks.hpp"
+#include "support/scale.hpp"
 
 #include <sluice/log/backend.hpp>
 #include <sluice/log/deferred.hpp>

@@ -111,24 +111,6 @@ TEST(RecordQueue, DropsWhatIsLeftWhenItEnds) {
     }
 }
 
-TEST(RecordQueue, ACallbackMayPost) {
-    RecordQueue queue;
-    const auto write = [&queue](std::byte*) noexcept {
-        EXPECT_EQ(postText(queue, {0, 2}, "inner"), SendResult::ok);
-    };
-    ASSERT_EQ(queue.post({0, 1}, 0, blocking, write), SendResult::ok);
-    queue.poll();
-    Numbers numbers;
-    queue.emitBefore(endOfTime, 10, [&](const RecordQueue::Record& record) {
-        numbers.push_back(record.head.number);
-        if (record.head.number == 1) {
-            EXPECT_EQ(postText(queue, {0, 3}, "from a sink"), SendResult::ok);
-        }
-    });
-    EXPECT_EQ(numbers, (Numbers{2, 1}));
-    EXPECT_EQ(numbersOf(emitAll(queue)), Numbers{3});
-}
-
 // The calling thread holds the shared lane when it needs it again.
 TEST(RecordQueue, ACallbackOfACallbackIsRejected) {
     RecordQueue queue;

@@ -48,26 +48,6 @@ TEST(RecordQueueThreads, ALaneIsFreedWhenItsThreadHasEndedAndItIsEmpty) {
     EXPECT_EQ(queue.laneCount(), 0U);
 }
 
-TEST(RecordQueueThreads, CountsOfThreadsThatHaveGoneStay) {
-    RecordQueueOptions options;
-    options.laneMessages = 2;
-    RecordQueue queue(options);
-    for (std::uint32_t i = 0; i < 3; ++i) {
-        std::thread([&queue] {
-            for (std::uint32_t n = 0; n < 4; ++n) {
-                (void)postText(queue, {0, n}, "text", n == 3 ? dropping : rejecting);
-            }
-        }).join();
-        emitAll(queue);
-        queue.poll();
-    }
-    const auto sum = queue.statistics();
-    EXPECT_EQ(sum.logged, 9U);
-    EXPECT_EQ(sum.rejected, 3U);
-    EXPECT_EQ(sum.dropped, 3U);
-    EXPECT_EQ(sum.emitted, 6U);
-}
-
 struct PostsAtTheEnd {
     RecordQueue* queue = nullptr;
     ~PostsAtTheEnd() {

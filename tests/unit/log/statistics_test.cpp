@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -74,30 +73,6 @@ TEST(LogStatistics, CountPerThreadAndInTotal) {
     logger.info("refused");
     EXPECT_EQ(writer->statistics().rejected_after_end, 1u);
     EXPECT_EQ(writer->statistics().logged, 9u) << "of threads that have gone, too";
-}
-
-TEST(LogStatistics, WhatASinkThrowsAwayIsNotWritten) {
-    const auto writer = std::make_shared<backend>();
-    const auto sink = std::make_shared<test::CollectingSink>();
-    sink->onLine = [](const spdlog::details::log_msg& message) {
-        if (message.payload == "bad") {
-            throw std::runtime_error("full");
-        }
-    };
-    async_logger logger("core", sink, writer);
-    logger.set_error_handler([](const std::string&) {});
-    for (const char* const text : {"good", "bad", "good", "bad", "good"}) {
-        logger.info(text);
-    }
-    EXPECT_FALSE(writer->flush_wait());
-    EXPECT_EQ(writer->statistics().logged, 5u);
-    EXPECT_EQ(writer->statistics().written, 3u);
-    EXPECT_EQ(writer->statistics().lost_in_sinks, 2u);
-    logger.info("good");
-    EXPECT_TRUE(writer->flush_wait()) << "what was lost has been told of";
-    logger.info("bad");
-    EXPECT_FALSE(writer->shutdown());
-    EXPECT_EQ(writer->statistics().written, 4u);
 }
 
 }  // namespace

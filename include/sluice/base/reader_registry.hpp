@@ -204,7 +204,7 @@ public:
         return ReadGuard(entry, idle, where);
     }
 
-    /// Returns true if no other thread has a slot. Then no other thread finds unlinked elements.
+    /// Returns true if no other thread has a slot, and so none can find an unlinked element.
     [[nodiscard, gnu::noinline]] bool isAlone() const noexcept {
         Platform::Fence::light();  // E5
         const void* const self = Platform::thisThread();
@@ -369,8 +369,8 @@ private:
     }
 
     /// Moves `period` to its next unfinished ReadGuard. Returns true if all its ReadGuards have
-    /// ended. advance() skips the slots of the thread `ignored`. One guard per slot is checked,
-    /// because a slot's other guards of the object are nested in it.
+    /// ended. advance() skips the slots of the thread `ignored`. One ReadGuard per slot is checked,
+    /// because the slot's others of this object are nested in it.
     [[gnu::noinline]] bool advance(GracePeriod& period, const void* where,
                                    const void* ignored) const noexcept {
         while (period.entry_ == nullptr ||

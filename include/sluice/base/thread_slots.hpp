@@ -43,8 +43,8 @@ public:
         return static_cast<std::size_t>(fibonacciHash(registry) >> 32);
     }
 
-    /// This thread's slot if the search finds it in its first entry, as it nearly always does; null
-    /// otherwise. findFirst() is for paths where each instruction counts.
+    /// This thread's slot if the first searched entry has the slot (nearly always), or null.
+    /// findFirst() is for paths where each instruction counts.
     SLUICE_ALWAYS_INLINE static Slot* findFirst(const Registry* registry,
                                                 std::size_t hash) noexcept {
         const View& mine = view();

@@ -88,7 +88,7 @@ constexpr std::size_t cutOf(const char* text, std::size_t size, char next) noexc
 /// or assign() or append(), which return false if they truncate. Copies keep truncated().
 /// Truncation never splits a UTF-8 character. assign() and append() accept parts of the own text.
 ///
-/// FixedString is trivially copyable. It stores N + 1 chars, the length in the smallest unsigned
+/// FixedString is trivially copyable, and stores N + 1 chars, the length in the smallest unsigned
 /// type that counts to N, and one flag. FixedString<29> takes 32 bytes. The constructor clears all.
 template <std::size_t N>
 class FixedString {

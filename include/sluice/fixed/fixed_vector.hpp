@@ -66,7 +66,7 @@ class VectorStorage<T, N, false> : protected VectorBytes<T, N> {
 protected:
     constexpr VectorStorage() noexcept = default;
 
-    // These constructors delegate, so that the destructor runs if an element's copy throws.
+    // The constructors delegate, so that the destructor runs if an element's copy throws.
     VectorStorage(const VectorStorage& other) : VectorStorage() { copyFrom(other); }
     VectorStorage(VectorStorage&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
         : VectorStorage() {

@@ -23,9 +23,9 @@ namespace [[gnu::visibility("default")]] sluice {
 /// Derived must be final or have a virtual destructor, so that `delete` knows the right size.
 ///
 /// Shared libraries have separate pools if a library hides its symbols, or if the program does not
-/// export its symbols (-rdynamic). Such programs must create and delete an object in the same
-/// library, and define a virtual destructor there. Deleting an object in another library ends the
-/// program, in release builds at the latest in trim().
+/// export its symbols (-rdynamic). Programs with separate pools must create and delete an object in
+/// the same library, and define a virtual destructor there. Deleting an object in another library
+/// ends the program, in release builds at the latest in trim().
 ///
 /// Errors: operator new throws std::bad_alloc; its nothrow forms return null.
 template <class Derived>

@@ -287,7 +287,7 @@ private:
 
     // Invariant: each change that can end a wait is followed by a notification of the waiting
     // threads. Messages and slots become available out of order, so a woken thread may find
-    // nothing. A thread that had to wait, and leaves a message or a slot, therefore wakes another.
+    // nothing. A thread that had to wait, and leaves a message or a slot, wakes another thread.
 
     template <class Ready>
     void wait(Wait& side, const Ready& ready, Forever) {

@@ -124,7 +124,7 @@ private:
     // newest_ names exactly one slot, and the reader holds exactly one slot. The other `Writers`
     // slots are in free_ or with writers.
     //
-    // Happens-before edges; tests/model/latest_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/latest_model_test.cpp weakens one by one:
     //   E1 publish: set() exchanges newest_ with release; update() or the next set() acquires it.
     //   E2 reuse: the reader destroys a value and exchanges newest_ with release; a writer acquires
     //     it and passes the slot to other writers through E1 of SlotStack.

@@ -116,12 +116,11 @@ private:
     //     consumer acquires isHeld and becomes the ring's consumer.
     //
     // Wake-ups: a consumer that finds all lanes empty or held goes to sleep, although a held lane
-    // may have a message whose notification is used up. A consumer that has released a lane
-    // therefore calls hasArrival(), and wakes another consumer if the result is true. The lock
-    // orders hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that
-    // search found the lane released. If the search ran first, hasArrival() sees the message, and
-    // its caller sees that the sleeping consumer has announced itself. A later push wakes the
-    // sleeping consumer.
+    // may have a message whose notification is used up. After a consumer has released a lane, it
+    // calls hasArrival(), and wakes another consumer if the result is true. The lock orders
+    // hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that search
+    // found the lane released. If the search ran first, hasArrival() sees the message, and its
+    // caller sees that the sleeping consumer has announced itself. A later push wakes the sleeper.
     //
     // tests/model/mpmc_lanes_model_test.cpp weakens E7, and omits BlockingQueue's hasArrival().
 
@@ -132,7 +131,7 @@ private:
         ~Holding() { lane.isHeld.store(false, std::memory_order_release); }  // E7 hold
     };
 
-    /// Takes the next free lane with messages, if any. Also removes empty lanes without a producer.
+    /// Takes the next free lane with messages, if any. Removes empty lanes that have no producer.
     Lane* hold() noexcept {
         Lane* held = nullptr;
         Lane* removed = nullptr;  // freed after the lock: the memory resource is the user's

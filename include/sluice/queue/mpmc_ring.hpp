@@ -191,13 +191,12 @@ private:
     //   A producer claims position p only after sequence(p - capacity) is freed(p - capacity).
     //     Producers claim positions in order, so all slots up to p - capacity are then free.
     //
-    // Happens-before edges; tests/model/mpmc_ring_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/mpmc_ring_model_test.cpp weakens one by one:
     //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.
     //   E2 reuse: a consumer destroys a message and releases the sequence; a producer acquires it,
     //     or E4 passes it on from the producer that did.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: pushes claim slots with release and acquire, so each sees the free slots of the
-    //     last.
+    //   E4 order: a push claims slots with release and acquire, and sees what the last push saw.
     //   E5 passed: a consumer adds to passed_ with release after its handler; a thread that counts
     //     the message as removed acquires passed_.
     //   E6 order: a consumer claims a message with release on head_; the next consumer acquires

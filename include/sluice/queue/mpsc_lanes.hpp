@@ -389,7 +389,7 @@ struct MpscLanes<T, Traits>::Lane {
         }
     }
 
-    /// Returns true if the producer has gone. The caller then sees all messages of the producer.
+    /// Returns true if the producer has gone and the caller sees all its messages.
     [[nodiscard]] bool isAbandoned() const noexcept {
         return owners.load(std::memory_order_acquire) != 0;  // E6 unref
     }

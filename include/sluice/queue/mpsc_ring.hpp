@@ -168,13 +168,12 @@ private:
     //   sequence(p) first differs from filled(p) and skipped(p), then becomes filled(p) or
     //     skipped(p), and is not written again until head > p.
     //
-    // Happens-before edges; tests/model/mpsc_ring_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/mpsc_ring_model_test.cpp weakens one by one:
     //   E1 publish: a push writes a message and releases the sequence; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and releases head_; the next producer acquires
     //     head_ directly, or through a release and acquire of cachedHead_.
     //   E3 close: the closed mark is a bit of tail_, so pushes are ordered with close().
-    //   E4 order: pushes claim slots with release and acquire, so each sees the free slots of the
-    //     last.
+    //   E4 order: a push claims slots with release and acquire, and sees what the last push saw.
 
     /// Destroys the message, if any, and frees its slot, even if the handler throws.
     struct ReleaseGuard {

@@ -208,7 +208,7 @@ private:
     //   taken_, dropped_ or skipped_ counts each position once. head_ <= tail_ is a hint.
     //   With one producer, no other thread changes an empty slot, so `filling` is not used.
     //
-    // Happens-before edges; tests/model/overwrite_ring_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/overwrite_ring_model_test.cpp weakens one by one:
     //   E1 publish: a producer writes a message and releases the sequence; a consumer acquires it.
     //   E2 reuse: a thread destroys a message and releases the sequence; a producer acquires it.
     //   E3 close: with many producers, the closed mark is a bit of tail_; with one, see SpscRing.

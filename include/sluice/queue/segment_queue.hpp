@@ -209,7 +209,7 @@ private:
     //   At most as many segments exist as the largest backlog needs, plus one, plus one for each
     //     producer that simultaneously found no free segment.
     //
-    // Happens-before edges; tests/model/segment_queue_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/segment_queue_model_test.cpp weakens one by one:
     //   E1 publish: a push writes a message and releases the state; the consumer acquires it.
     //   E2 reuse: the consumer destroys a message and recycles its segment under the lock; a
     //     producer claims the slot under the lock.
@@ -301,7 +301,7 @@ private:
         return true;
     }
 
-    /// The slot at the consumer's position. Its segment is linked, because the slot is claimed.
+    /// The slot at the consumer's position, which a producer has claimed in a linked segment.
     Slot& oldest() noexcept {
         if (readIndex_ == Segment::slotCount) {
             Segment* const next = readSegment_->next.load(std::memory_order_acquire);  // E4 link

@@ -321,12 +321,12 @@ private:
     //     messages. Between two pushes, announced equals tail. A push sets announced to tail + 1
     //     before it reads closed_; a refused push sets announced back to tail.
     //
-    // Happens-before edges; tests/model/spsc_ring_model_test.cpp weakens each order in turn:
+    // Happens-before edges, which tests/model/spsc_ring_model_test.cpp weakens one by one:
     //   E1 publish: the producer writes a message and releases tail_; the consumer acquires tail_.
     //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
-    //     isDrained() is false.
+    //     isDrained() returns false.
     //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
     //     release. isDrained() acquires announced_ before it allows the ring's destruction.

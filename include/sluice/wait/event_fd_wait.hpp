@@ -47,8 +47,8 @@ private:
 
 }  // namespace detail
 
-/// A wait strategy for a consumer in an event loop (Linux). Its file descriptor becomes readable
-/// when a message arrives, so a bus or a queue can wake a thread in epoll, poll, select or asio.
+/// A wait strategy for a consumer in an event loop (Linux). EventFdWait has a file descriptor that
+/// becomes readable when a message arrives, to wake a thread in epoll, poll, select or asio.
 ///
 ///     struct LoopTraits : sluice::FullBusTraits { using Wait = sluice::EventFdWait; };
 ///     const int descriptor = bus.waiting().descriptor();  // add it to the loop, for reading
@@ -119,8 +119,8 @@ private:
     //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
     //   E2 cleared: the kernel orders a notifier's write() before the waiter's read() of the
     //     eventfd, so the waiter's next check sees the change.
-    //   E3 descriptor: the waiter opens the descriptor and releases arming_; a notifier acquires
-    //     it.
+    //   E3 descriptor: the waiter opens an eventfd and releases arming_; a notifier acquires
+    //     arming_.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
@@ -151,7 +151,8 @@ private:
         if (isArmed(seen)) {
             // Writes first, so that other notifiers write, too, if this thread is preempted.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2. This exchange only spares other notifiers a write.
+            // Relaxed: the kernel provides E2. The exchange only spares other notifiers a write to
+            // the descriptor.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

@@ -179,8 +179,8 @@ private:
     template <class Max>
     SLUICE_ALWAYS_INLINE SlotClaim<Index> claim(Max max) noexcept {
         auto& tailWord = ring().tail_;
-        // A compare-exchange waits until all earlier stores are done. Each push therefore
-        // prefetches the slot of a push `prefetchDistance` positions later.
+        // A push prefetches the slot that is `prefetchDistance` positions ahead, because its
+        // compare-exchange waits until all earlier stores are done.
         constexpr std::size_t prefetchDistance = 6;
         Index tail = tailWord.load(std::memory_order_acquire);  // E4 order
         for (;;) {

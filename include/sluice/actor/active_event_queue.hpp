@@ -14,15 +14,16 @@
 
 namespace sluice {
 
-/// An EventQueue with its own thread, which calls listeners that may come and go.
+/// An EventQueue with its own thread, which calls the listeners. Listeners may be added at run
+/// time.
 ///
 ///     sluice::ActiveEventQueue<std::string, void(int)> events;
 ///     const auto handle = events.appendListener("speed", [](int speed) { ... });
 ///     events.start({"events"});
 ///     events.enqueue("speed", 3);  // any thread; the listener runs on the thread of `events`
 ///
-/// Use ActiveObject if the handlers are known at compile time: it is several times faster, has
-/// priorities, and has a bounded mailbox.
+/// If the handlers are known at compile time, use ActiveObject, which is several times faster and
+/// has priorities and a bounded mailbox.
 ///
 /// Thread safety: that of EventQueue. Any thread may call the added functions, except that a
 /// listener must not call the destructor.

@@ -116,7 +116,7 @@ protected:
     InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
-    /// Publishes a message within the type's maxInFlight; the mailbox also counts these refusals.
+    /// Publishes a message unless its type is at maxInFlight; the mailbox counts the refusal.
     template <class T, class Options, class Publish>
     SendResult admit([[maybe_unused]] const Options& options, const Publish& publish) {
         if constexpr (Traits::template maxInFlight<T> == 0) {
@@ -153,18 +153,18 @@ namespace sluice {
 ///     (void)motor.post(Stop{}, sluice::Priority::high);
 ///
 /// Use ActiveObject for a part of a program with its own state, PooledObject for many objects with
-/// short handlers, ActiveEventQueue for handlers added at run time, and Bus if several parts share
-/// a thread.
+/// short handlers, ActiveEventQueue for handlers added at run time, and Bus for parts that share a
+/// thread.
 ///
 /// Order: as for Bus. A due timer of high priority fires before the next message. Other timers are
 /// checked when the queued messages have been handled, or when a timer of high priority fires.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// destroys the object, after join() or before start(); a handler must not do so: see Running.
+/// destroys the object, after join() or before start(), but never a handler: see Running.
 ///
 /// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
-/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure.
-/// When the thread ends, it calls the class's `ended()`, if any.
+/// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. At
+/// its end, the thread calls the class's `ended()`, if any.
 ///
 /// Performance: a post costs as much as a publication to a bus. The object contains all its memory.
 template <class Derived, class MessageList, class Traits = ActorTraits>
@@ -385,7 +385,7 @@ private:
 
     /// Handles queued messages and then due timers. Returns the number of both.
     std::size_t handleDue() {
-        // One message between two batches of timers, so that no fast timer starves messages.
+        // Handles a message between two batches of timers, so that no fast timer starves messages.
         [[maybe_unused]] bool mayInterrupt = false;
         const auto isInterrupted = [&] {
             if constexpr (detail::hasTimers<Traits>) {
@@ -409,7 +409,7 @@ private:
         return count;
     }
 
-    /// Calls a function that calls handlers. If it throws, handles the failure and returns 1.
+    /// Calls `handling`, which calls handlers. If it throws, handles the failure and returns 1.
     template <class Handling>
     std::size_t catching(const Handling& handling) {
 #if defined(__cpp_exceptions)

@@ -29,11 +29,11 @@ struct ObjectTraits {
     static constexpr std::chrono::nanoseconds maxRestartBackOff = std::chrono::seconds(1);
 
     /// The maximum number of simultaneous timers, which are stored in the object. A cancelled timer
-    /// counts until the object's thread has seen it, or its handler has returned.
+    /// counts until the object's thread has seen the cancellation.
     static constexpr std::size_t maxTimers = 0;
 
-    /// The maximum number of unhandled messages of a type; 0 means no limit. Above this limit,
-    /// posts return `full` with any overflow policy.
+    /// The maximum number of unhandled messages of a type; 0 means no limit. If the limit is
+    /// reached, posts return `full`, whatever the overflow policy.
     template <class Message>
     static constexpr std::uint32_t maxInFlight = 0;
 

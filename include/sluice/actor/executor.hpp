@@ -24,7 +24,7 @@ struct ExecutorOptions {
     std::size_t maxMessages = 65536;
 };
 
-/// An object with messages, which is scheduled only once until it runs.
+/// An object with messages, which is in the schedule at most once.
 class ExecutorTask {
 public:
     ExecutorTask(const ExecutorTask&) = delete;
@@ -101,7 +101,7 @@ public:
     /// The task may already be destroyed.
     virtual void notifyEnd(const ExecutorTask* /*ended*/) noexcept { ends_.notifyAll(); }
 
-    /// Returns memory for one message, or null if none is free.
+    /// Returns memory for one message, or null if no memory is free.
     [[nodiscard]] void* tryAllocate() noexcept { return messages_.tryAllocate(); }
     void deallocate(void* message) noexcept { messages_.deallocate(message); }
     [[nodiscard]] std::size_t messageSize() const noexcept { return messages_.blockSize(); }

@@ -53,7 +53,7 @@ private:
     Number longest_;
 };
 
-/// Calls, counts and, if the traits say so, measures the handlers of one object on its thread.
+/// Calls and counts the handlers of one object on its thread; measures them if the traits say so.
 template <class Traits, bool Counts>
 class HandlerBook {
     using Platform = typename Traits::Platform;

@@ -27,7 +27,7 @@ namespace sluice {
 /// posts give the same run. A step handles at most Traits::batch messages of its object.
 ///
 /// Waits: join(), stopAfterDrain() and postFor() of an object, and get() of a request to it, run
-/// the objects and advance the clock until they are done or reach their deadlines.
+/// the objects and advance the clock until the wait ends or its deadline is reached.
 ///
 /// Thread safety: a single thread calls all functions, including posts to the objects and stop().
 class ManualExecutor final : public Executor {
@@ -62,7 +62,7 @@ public:
         return true;
     }
 
-    /// The clock begins at zero and ends after 146 years. Only runFor() and waits advance it.
+    /// The clock begins at zero and lasts 146 years. Only runFor() and waits advance the clock.
     [[nodiscard]] TimePoint now() const override { return now_; }
     void addAlarm(TimedExecutorTask& task) override { alarms_.add(task); }
     void setAlarm(TimedExecutorTask& task, TimePoint time) override { alarms_.set(task, time); }

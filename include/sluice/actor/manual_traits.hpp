@@ -23,7 +23,7 @@ public:
     static time_point now() noexcept {
         return time_point(duration(now_.load(std::memory_order_relaxed)));
     }
-    /// Moves the clock to this time, not backwards. Times beyond 146 years may overflow.
+    /// Moves the clock forward to this time. Times beyond 146 years may overflow.
     static void moveTo(time_point time) noexcept {
         SLUICE_ASSERT(time >= now(), "a steady clock does not move back");
         now_.store(time.time_since_epoch().count(), std::memory_order_relaxed);

@@ -303,8 +303,8 @@ protected:
 
     /// Returns true if the caller must schedule the object, which then checks its alarm.
     bool wake() noexcept { return this->alarmSignal_.send(mailbox_); }
-    /// Like wake(), but also schedules the object. A handler of the object need not wake it,
-    /// because the object checks its timers before it leaves the thread.
+    /// Like wake(), but also schedules the object. A handler need not wake its own object, because
+    /// the object checks its timers before it leaves the thread.
     void wakeOwner() noexcept {
         if (!isHere() && wake()) {
             executor()->schedule(*this);
@@ -479,8 +479,8 @@ struct PooledTraits : BareBusTraits, ObjectTraits {
 /// priority fires before the next message, other timers before the next batch.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. Only one thread
-/// calls start() and the destructor, which requires an object that has ended or was never started;
-/// a handler must not destroy its object: see Running.
+/// may call start() and the destructor. The destructor requires an object that has ended or was
+/// never started, and no handler of the object may call it: see Running.
 ///
 /// Errors: post() fails if the mailbox is full and never waits, so objects that post to each other
 /// cannot block each other. If a handler throws, the object calls the class's
@@ -675,7 +675,8 @@ private:
         }
     }
 
-    /// Returns false if a message has arrived. On true, other threads may run or destroy it.
+    /// Returns false if a message has arrived. If goIdle() returns true, other threads may run or
+    /// destroy the object.
     bool goIdle() {
         if constexpr (detail::hasAlarm<Traits>) {
             if (!setAlarm()) {
@@ -825,7 +826,7 @@ private:
 #endif
     }
 
-    /// Restarts the object if its restart is due. Returns true if the object still waits for it.
+    /// Restarts the object if the restart is due. Returns true while the object waits for it.
     bool isBackingOff() {
         if constexpr (Traits::onFailure == OnFailure::restart) {
             while (this->isRestartPlanned() && !isDiscarding()) {

@@ -45,8 +45,8 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The block shared by a request and its future; it holds the reply, or that there is none. The
-/// last of both users frees the block. States: waiting (perhaps with a waker), replied, cancelled.
+/// The block shared by a request and its future; it holds the reply or the cancellation. The last
+/// of both users frees the block. States: waiting (perhaps with a waker), replied, cancelled.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>
@@ -60,7 +60,7 @@ public:
     ReplyCell(const ReplyCell&) = delete;
     ReplyCell& operator=(const ReplyCell&) = delete;
 
-    // ---- The request calls one of these functions, once
+    // ---- The request: exactly one call of these functions
 
     template <class... Args>
     void reply(Args&&... args) {
@@ -108,7 +108,7 @@ public:
     /// Requires that state() is `replied`.
     [[nodiscard]] Value& value() noexcept { return *value_; }
 
-    // ---- Request and future, each when it ends
+    // ---- The end of a request or a future
 
     /// Ends the use of the block by one of its two users.
     void drop() noexcept {
@@ -119,10 +119,10 @@ public:
 
 private:
     // E1: the value is written before reply() or cancel() releases state_, which the future
-    // acquires. E2: one user's last use precedes a release of users_, which the other user
-    // acquires. E3: the waker is written before attach() releases state_, which reply() or cancel()
-    // acquires. E4: the last use of the waker precedes a release of isWakerDone_, which detach()
-    // acquires.
+    // acquires. E2: the last use by the request or the future precedes a release of users_, which
+    // the other one acquires. E3: the waker is written before attach() releases state_, which
+    // reply() or cancel() acquires. E4: the last use of the waker precedes a release of
+    // isWakerDone_, which detach() acquires.
 
     ~ReplyCell() = default;
 
@@ -249,7 +249,7 @@ public:
     [[nodiscard]] bool attach(detail::Waker& waker) noexcept {
         return cell_ != nullptr && cell_->attach(waker);
     }
-    /// Returns false if the waker was called, and true if it will not be called.
+    /// Returns false if the waker was called, and true if the waker will not be called.
     bool detach(detail::Waker& waker) { return cell_->detach(waker); }
     /// The deadline converted to another clock, whose present time is `now`.
     template <class OtherTimePoint>

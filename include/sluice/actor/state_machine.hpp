@@ -45,8 +45,8 @@ struct If {};
 template <auto Function>
 struct Do {};
 
-/// A row: in the state Source, a message of this type leads to the state Target. Options: at most
-/// one `If<guard>`, and a `Do<action>` for each action, in order.
+/// A row: in the state Source, a message of this type leads to the state Target. The options are at
+/// most one `If<guard>`, and a `Do<action>` for each action, in order.
 template <class Source, class Message, class Target, class... Options>
 struct On {};
 
@@ -328,7 +328,7 @@ struct MachineTable {
             state = initials[state];
         }
     }
-    // There is one element more than rows, because an array of size 0 is an error.
+    // The array has one element more than rows, because an array of size 0 is an error.
     using RowIndices = std::array<std::size_t, sizeof...(Rows) + 1>;
     static constexpr RowIndices sources{indexOf<typename RowOf<Rows>::Source>..., size};
     static constexpr RowIndices targets{indexOf<typename RowOf<Rows>::Target>..., size};
@@ -444,7 +444,7 @@ public:
 
 private:
     /// Removes an offered message unless it stays deferred, even if offer() throws. After an
-    /// exception, the next call of redeliver() offers the other messages.
+    /// exception of offer(), the next redeliver() offers the other messages.
     struct Offered {
         Offered(DeferredMessages& owner, std::size_t offered) noexcept
             : messages(owner), index(offered) {}
@@ -502,8 +502,8 @@ struct MachineTraits {
     static constexpr std::size_t maxDeferred = 8;
 };
 
-/// A hierarchical state machine whose table the compiler checks. Use it, in an active object or
-/// alone, for a part of a program that treats messages differently in different states.
+/// A hierarchical state machine whose table the compiler checks. Use a state machine for a part of
+/// a program that treats messages differently in different states, in an active object or alone.
 ///
 ///     struct Slow {                                 // a state is a type; all members are optional
 ///         using Parent = Moving;                    // it lies in this state

@@ -71,7 +71,7 @@ public:
         work_.notifyAll();
         nextAlarm_.notifyAll();
     }
-    /// Returns true if all workers sleep. A worker changes this state under the lock.
+    /// Returns true if all workers sleep. A worker falls asleep and wakes up under the lock.
     [[nodiscard]] bool areAllAsleep() const noexcept {
         return awake_.load(std::memory_order_relaxed) == 0;
     }
@@ -243,7 +243,7 @@ private:
 
 /// Determines whether an idle thread checks the next tasks of all workers. Edge E3: a worker sets
 /// its next task, issues a light fence and reads isOn_; the checking thread writes isOn_, issues a
-/// heavy fence and reads the next tasks. One of them finds the other's write.
+/// heavy fence and reads the next tasks. At least one of both threads sees the other's write.
 template <class Platform>
 class NextTaskWatch {
 public:
@@ -254,8 +254,7 @@ public:
     }
     /// Called under the pool's lock, like check().
     void begin() noexcept { isOn_.store(true, std::memory_order_relaxed); }
-    /// Appends tasks that workers have kept since the last check. Returns false when the watch
-    /// ends.
+    /// Appends tasks that workers kept since the last check. Returns false when the watch ends.
     template <class Workers, class Append>
     bool check(Workers& workers, const Append& append) noexcept {
         const auto checkAll = [&] {
@@ -420,8 +419,8 @@ public:
         if (current_ == nullptr || current_->pool != this) {
             return Executor::awaitEnd(task, hasEnded, deadline);
         }
-        // All threads may be waiting in handlers, so this thread runs the task itself if it is
-        // queued, and wakes the tasks whose alarms are due.
+        // All threads may be waiting in handlers, so the waiting thread runs a queued task itself,
+        // and wakes tasks whose alarms are due.
         const detail::NestedWait nested;
         detail::IdleThreads::Waiter waiter(task);
         for (;;) {
@@ -451,12 +450,12 @@ public:
 
 private:
     // Further edges are in NextTask and NextTaskWatch. E1: the scheduling thread's writes precede
-    // its unlock of lock_; the thread that runs the task locks it. E4: handlers' writes precede the
-    // unlock of lock_ when their workers fall asleep; isIdle() locks it.
+    // its unlock of lock_; the thread that runs the task takes lock_ later. E4: handlers' writes
+    // precede the unlock of lock_ when their workers fall asleep; isIdle() takes lock_ later.
 
     using Guard = detail::IdleThreads::Guard;
 
-    /// The most tasks that a thread runs for its own handlers before one of the queue.
+    /// The maximum number of tasks that a thread runs for its own handlers before a queued task.
     static constexpr unsigned mostInARow = 32;
     /// An idle thread takes `next` of a worker whose handler has run for one to two intervals.
     static constexpr std::chrono::milliseconds watchInterval{1};
@@ -544,7 +543,7 @@ private:
                        isEnding_.load(std::memory_order_relaxed);
             },
             [&](const Guard& guard) {
-                // This thread may have been woken for several tasks, but runs only one of them.
+                // A thread may have been woken for several tasks, but runs only one of them.
                 park = queue_.hasSeveral() ? &idle_.parkToNotify(guard) : nullptr;
             });
         if (park != nullptr) {
@@ -575,7 +574,7 @@ private:
     }
 
     /// Appends the task of one due alarm to the queue, so that no post waits behind many alarms.
-    /// Returns false if no alarm is due. After returning true, a worker takes a task.
+    /// Returns false if no alarm is due. If wakeDue() returns true, a worker takes a task.
     bool wakeDue(bool isWorker) {
         const TimePoint earliest = idle_.earliest();
         if (earliest == TimePoint::max() || now() < earliest) {

@@ -44,8 +44,7 @@ namespace sluice {
 /// Thread safety: process*(), run*(), wait*() and discard() are for one consumer thread at a time.
 /// Any thread and any handler may call the other members. A handler must not destroy the bus or end
 /// its thread. Signal handlers and forked children must not use a bus. A publisher preempted during
-/// publish() blocks later messages of its priority, or all later messages if the bus has no
-/// priorities.
+/// publish() blocks later messages of its priority, or all without priorities.
 ///
 /// Errors: publish() fails after close(), or while the priority's quota is in use, including
 /// messages being published or handled. A message whose constructor throws is not published. If a
@@ -269,12 +268,12 @@ public:
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
-        // The limit is one more than fits, so that consume() also skips slots behind the last one.
+        // One more than `slots`, so that consume() also skips empty slots behind the last message.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
 
-    /// Sets whether publishers may wait before a thread has ever consumed; not while one consumes.
+    /// Sets whether publishers may wait before any thread has consumed.
     void letPublishersWait(bool isOn) noexcept { consumer_.letPublishersWait(isOn); }
 
     // ---- Any thread
@@ -301,7 +300,7 @@ public:
         return !anyRing([](const auto& ring) { return !ring.isClosed(); });
     }
 
-    /// Returns true if the bus is closed and all accepted messages have left it; stays true.
+    /// Returns true once the bus is closed and all accepted messages have left.
     [[nodiscard]] bool isDrained() const noexcept {
         return !anyRing([](const auto& ring) { return !ring.isDrained(); });
     }
@@ -569,7 +568,7 @@ private:
     static constexpr std::size_t chunk = 64;
     static constexpr bool canBlock = detail::hasPolicy<Traits>(Overflow::block);
 
-    /// The state of one consuming call.
+    /// The state of one call of process*() or discard().
     struct Batch {
         Batch(Bus& b, bool isDiscardingBatch) noexcept : bus(b), isDiscarding(isDiscardingBatch) {
             bus.consumer_.begin();
@@ -616,7 +615,7 @@ private:
             if constexpr (Traits::statistics || Traits::timeStamp == TimeStamp::cached ||
                           !std::is_same_v<Observer, BusObserver>) {
                 if (SLUICE_UNLIKELY(--batch.untilChunk == 0)) {
-                    // With dropOldest, the message no longer occupies a slot, so one slot is added.
+                    // With dropOldest, a message being handled occupies no slot and is added here.
                     bus.endChunk(batch, detail::dropsOldest<Traits, P>
                                             ? std::min(bus.ring<P>().sizeExact() + 1, roomOf(P))
                                             : 0);
@@ -766,7 +765,8 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Most empty batches skip this, so that a polling consumer does not slow publishers.
+            // Done after every 64th empty batch, so that a polling consumer does not slow
+            // publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }
@@ -855,11 +855,11 @@ private:
 
     std::tuple<HandlersOf<Ts>...> handlers_;
 
-    // All threads read these fields and seldom write them.
+    // Fields that all threads read and seldom write.
     alignas(line) alignas(Observer*) Observer* observer_ = nullptr;
     detail::PressureNotifier<Platform, Observer> notifier_;
     CallCheck publishers_;
-    /// The stop() flag and the number of waiting publishers; the consumer reads both as one word.
+    /// The stop() flag and the number of waiting publishers, which the consumer reads as one word.
     typename Platform::template Atomic<unsigned> attention_{0};
     static constexpr unsigned stopped = 1;
     static constexpr unsigned oneWaiter = 2;

@@ -61,7 +61,7 @@ struct QueueTimes {
 ///
 /// A single type's `published` count excludes queued messages. A message under construction counts
 /// as published, except with Producers::one. An attempt whose constructor throws does not count.
-/// Concurrently read counts may lag slightly, but messages count as published before they leave.
+/// Concurrent counts may lag slightly, but each message counts as published before it leaves.
 template <std::size_t TypeCount>
 struct BusStatistics {
     /// Counts by message type and priority. Use of(), ofType(), ofPriority() or total() for sums.

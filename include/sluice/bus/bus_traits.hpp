@@ -55,8 +55,8 @@ struct FullBusTraits : QueueTraits {
     using Pacing = BatchPacing;  ///< how run() paces its batches
     using Observer = BusObserver;
 
-    /// The message quota of high priority; at least 2. Low priority has 60 % of this quota, and
-    /// medium has 80 %. With a power of two, the bus contains 3 * depth slots.
+    /// The message quota of high priority; at least 2. The quotas of low and medium priority are 60
+    /// % and 80 % of this one. With a power of two, the bus contains 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.
@@ -93,7 +93,7 @@ struct FullBusTraits : QueueTraits {
     /// The largest message that the list of types may contain, in bytes.
     static constexpr std::size_t maxMessageSize = 4096;
 
-    /// The maximum number of subscriptions per message type, and the bytes for each one's captures.
+    /// The maximum number of handlers per message type, and the bytes for each handler's captures.
     static constexpr std::size_t maxHandlers = 16;
     static constexpr std::size_t handlerSize = 56;
 

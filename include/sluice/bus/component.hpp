@@ -133,7 +133,7 @@ private:
         return subscriptions_.full();
     }
 
-    /// Returns `handler`, or a callable with the same parameters for a member function.
+    /// Returns `handler`, or for a member function a callable with the same parameters.
     template <class Handler>
     decltype(auto) bind(Handler&& handler) const noexcept {
         if constexpr (std::is_member_function_pointer_v<std::decay_t<Handler>>) {

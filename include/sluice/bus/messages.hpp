@@ -195,8 +195,8 @@ struct NoField {};
 template <bool On, class Field>
 using FieldIf = std::conditional_t<On, Field, NoField<Field>>;
 
-/// The options that a message header stores, except the priority. They are passed in registers,
-/// because the atomic operation of a publication waits for the thread's earlier stores.
+/// The options that a message header stores, except the priority. The options are passed in
+/// registers, because the atomic operation of a publication waits for the thread's earlier stores.
 template <class Traits>
 struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platform::Clock>>,
                       FieldIf<Traits::traces, TraceField>,

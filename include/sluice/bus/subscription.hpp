@@ -109,8 +109,8 @@ private:
                               : remove_(bus, slot_, generation_, step);
     }
 
-    /// Moves the subscription of `other` into this object, which has none. E1 taken: other fields
-    /// are written before bus_, because the handler may already run and end this object.
+    /// Moves the subscription of `other` into this empty object. E1 taken: other fields are written
+    /// before bus_, because the handler may already run and end this object.
     void take(Subscription& other) noexcept {
         remove_ = other.remove_;
         slot_ = other.slot_;

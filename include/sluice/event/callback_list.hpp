@@ -54,10 +54,10 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// may use a list while it is moved, swapped, assigned to or destroyed. Calls take no lock; adding
 /// and removing take a lock for a few instructions.
 ///
-/// Lifetime: remove() destroys the callback before it returns, unless the list is being called. The
-/// last call of the list that is running destroys the callback, or the first call or removal 0.2 ms
-/// later if the list has just destroyed others. A callback may destroy its own list: the call ends
-/// after that callback, and destroys all callbacks.
+/// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
+/// While the list is being called, the last of the running calls destroys a removed callback.
+/// Shortly after an earlier destruction, the first call or removal 0.2 ms later does so. A callback
+/// may destroy its own list: the call ends after that callback, and destroys all callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -167,7 +167,7 @@ public:
 
     void clear() noexcept { const Clearing clearing(*this); }
 
-    /// Clears a list at the end of this object, even if destructors of callbacks destroy it first.
+    /// Clears a list in the destructor of this object, even if callbacks destroy the list then.
     class Clearing {
     public:
         explicit Clearing(const CallbackList& list) noexcept : core_(list.core()) {
@@ -202,8 +202,7 @@ public:
 
     // ---- Calling
 
-    /// Calls all callbacks with lvalue arguments, so no callback can move a value away from the
-    /// next.
+    /// Calls all callbacks with lvalue arguments, so that no callback can move from an argument.
     void operator()(Args... args) const {
         static_assert(std::is_invocable_v<Callback&, Args&...>,
                       "the arguments cannot be passed to more than one callback: take them by "
@@ -274,7 +273,7 @@ private:
         }
         const detail::Call<Threading> call(*own);
         const unsigned newest = currentCounter.load(std::memory_order_acquire);  // E2
-        // Does not use this object from here on, because a callback may destroy it.
+        // From here on, this list is not used, because a callback may destroy it.
         for (Node* node = own->first(); node != nullptr;
              node = node->next.load(std::memory_order_acquire)) {  // E1
             if (node->isPartOf(newest) && !visit(*node)) {
@@ -425,7 +424,7 @@ struct CallbackNode : Retired {
     /// The serial of a node whose callback has been destroyed.
     static constexpr unsigned gone = std::numeric_limits<unsigned>::max();
 
-    // A call reads these members first.
+    // Members that a call reads first.
     Atomic<CallbackNode*> next{nullptr};
     Atomic<unsigned> serial{removed};
     Atomic<unsigned> references{1};
@@ -610,7 +609,7 @@ private:
     /// Frees an unlinked node when no call can use it.
     [[gnu::noinline]] void retire(Node& node) noexcept {
         const bool isInside = this->readers.isInside();
-        // A concurrent removal may be freed after this one.
+        // A node that another thread removes concurrently may be freed later.
         if (!this->hasAny() && !isInside && this->readers.isAlone()) {
             Freeing::free(node);
             return;

@@ -5,7 +5,7 @@
 ///
 /// A policy struct has some of these members: `Callback`, `Threading`, `Map<Key, Value>`,
 /// `QueueList<Item>`, `getEvent(args...)`, `canContinueInvoking(args...)`, `ArgumentPassingMode`,
-/// `Mixins`. These members have the names and meanings of eventpp.
+/// `Mixins`. The names and meanings of the members are those of eventpp.
 
 #include <sluice/base/platform.hpp>
 
@@ -31,7 +31,7 @@ struct TagHeterEventQueue : TagHeter {};
 // task at a time may use them. For tasks that interrupt each other, see SLUICE_THREAD_LOCAL.
 #if SLUICE_HAS_THREADS
 /// For objects that several threads share, with a user-defined lock type that has lock() and
-/// unlock(). The other parameters do not affect how threads wait.
+/// unlock(). Parameters other than LockType do not affect how threads wait.
 template <class LockType, template <class> class AtomicType = std::atomic,
           class ConditionType = std::condition_variable,
           class SharedLockType = std::shared_timed_mutex>
@@ -116,8 +116,8 @@ struct SingleThreading {
 // How dispatch() and enqueue() find the event. The default is AutoDetect, and ExcludeEvent for
 // heterogeneous classes.
 
-/// With one argument more than in the prototype, the first one is the event; with the same number,
-/// the arguments contain the event.
+/// If dispatch() has one argument more than the prototype, the first argument is the event. If both
+/// numbers are equal, the event is part of the arguments.
 struct ArgumentPassingAutoDetect {
     enum { canIncludeEventType = true, canExcludeEventType = true };
 };
@@ -135,8 +135,7 @@ struct ArgumentPassingExcludeEvent {
 struct DefaultPolicies {};
 
 /// A dispatcher derives from the first mixin, each mixin from the next, the last from the base.
-/// Mixins are destroyed before listeners and queued events, whose destructors must not dispatch or
-/// call mixins.
+/// Mixins are destroyed before listeners and queued events, whose destructors must not use mixins.
 template <template <class> class... Mixins>
 struct MixinList {};
 

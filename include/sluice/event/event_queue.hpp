@@ -26,7 +26,7 @@ class QueueBase;
 /// EventDispatcher if listeners run immediately, and Bus for typed messages with priorities.
 ///
 /// Order: first in, first out. Each event is dispatched once, by one of the processing threads. An
-/// event that a listener queues waits for the next process(), or for a nested one.
+/// event that a listener queues is dispatched by the next process(), or by a nested process().
 ///
 /// Thread safety: any thread may call any member at any time, and so may listeners. No other thread
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
@@ -142,7 +142,7 @@ public:
     template <int = 0>
     bool enqueue(...) = delete;  // it takes the prototype's arguments, or the event and these
 
-    // ---- Consumers. Each event goes to one of any number of consuming threads.
+    // ---- Consumers. Any number of threads may consume; each event goes to one thread.
 
     /// Dispatches the events for which predicate(args...) or predicate() is true; keeps the others.
     template <class Predicate>
@@ -175,8 +175,8 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out, and returns false if there is none. If the move throws, the event
-    /// stays.
+    /// Moves the first event out, or returns false without an event. A throwing move keeps the
+    /// event.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "

@@ -13,11 +13,11 @@ struct EventQueueOptions {
     /// after an exception, may exceed the limit.
     std::size_t limit = unlimited;
     Overflow overflow = Overflow::reject;
-    /// If a queue has more bytes than this after its last event, the queue frees all its memory.
+    /// A queue that holds more memory than this frees it after its last event.
     std::size_t keptBytes = std::size_t{64} << 20U;
 };
 
-/// The counts of an EventQueue at one moment:
+/// The counts of an EventQueue at one moment, for which these equations hold:
 ///
 ///     attempted = enqueued + rejected
 ///     enqueued = processed + discarded + queued + those that consumers are processing

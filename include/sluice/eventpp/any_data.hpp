@@ -11,7 +11,7 @@ namespace sluice {
 
 namespace detail {
 
-/// The size of an object in AnyData, and how to move and destroy it.
+/// The size of a held object, and the functions that move and destroy the object.
 struct AnyOperations {
     std::size_t size;
     bool onHeap;

@@ -17,7 +17,7 @@ struct EmptyAnyStorage {
     EmptyAnyStorage(const T&) noexcept {}
 };
 
-/// An event identifier of any type. A dispatcher then takes numbers, texts and enumerators.
+/// An event identifier of any type: one dispatcher accepts numbers, texts and enumerators.
 ///
 ///     sluice::EventDispatcher<sluice::AnyHashableId, void()> dispatcher;
 ///     dispatcher.appendListener(3, [] { std::puts("three"); });

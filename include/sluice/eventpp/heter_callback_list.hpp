@@ -95,8 +95,8 @@ struct Prototypes<HeterTuple<P...>> {
         return found;
     }
 
-    /// The index of the prototype itself if it is in the list, otherwise of the first one with
-    /// whose arguments a function of this type can be called.
+    /// The index of `Prototype` in the list, or else of the first prototype whose arguments a
+    /// function of type `Prototype` accepts.
     template <class Prototype>
     static constexpr std::size_t ofPrototype() noexcept {
         constexpr std::size_t same = firstTrue({std::is_same_v<P, Prototype>...});

@@ -92,7 +92,7 @@ protected:
     }
 
 private:
-    /// Finds the event after the mixins, which may change it, because it is one of the arguments.
+    /// The event is one of the arguments, so mixins may change it before it is found.
     template <class Result, class... Args>
     void dispatchIncluded(PrototypeTag<Result(Args...)> prototype,
                           typename Base::template Same<Args>... args) const {

@@ -25,8 +25,8 @@ struct OrderedQueueListCompare {
 /// does not know the oldest event. Compare()(a, b) receives two QueuedEvents with `event` and
 /// `arguments`. begin() and end() only name the two ends for splice() and are no iterators.
 ///
-/// Performance: an event that belongs to the end needs one comparison, other events about log2(n),
-/// under the lock of the queue. If Compare throws, no item is lost.
+/// Performance: the queue's lock is held during one comparison for an event that belongs to the
+/// end, and about log2(n) for other events. If Compare throws, no item is lost.
 template <class Item, class Compare = OrderedQueueListCompare>
 class OrderedQueueList {
 public:

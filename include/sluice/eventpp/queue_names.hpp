@@ -16,8 +16,8 @@ namespace sluice {
 
 namespace detail {
 
-/// A queue whose enqueue() returns nothing, as in eventpp. If a mixin's enqueue() returns another
-/// type than bool, this type is still returned.
+/// A queue whose enqueue() returns nothing, as in eventpp. Only a bool result is dropped; a mixin's
+/// enqueue() may return another type.
 template <class Queue>
 class VoidEnqueue : public Queue {
     template <class Result>

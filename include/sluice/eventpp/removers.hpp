@@ -93,8 +93,8 @@ enum class Turn : unsigned char { none, usual, last };
 /// A listener that removes itself: its Gate decides for each call whether the listener runs, and
 /// whether for the last time. Copies of a target share the listener.
 ///
-/// Threads may call the listener before the adding thread has its handle. Both the adding thread
-/// and the thread of the last call mark `state_`, and the second one removes the listener.
+/// Threads may call the listener before the adding thread has its handle. The adding thread and the
+/// thread of the last call both mark `state_`; the later thread removes the listener.
 template <class Handle, class Listener, class Gate>
 class SelfRemoving {
 public:
@@ -177,8 +177,8 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 /// The destructor does not wait for a listener that runs on another thread, unlike removeAndWait().
 /// Use ScopedConnection for a single listener.
 ///
-/// Thread safety: any thread, including listeners, may add, remove and call reset(). The other
-/// members need exclusive access. The target may be destroyed first, except before
+/// Thread safety: any thread, including listeners, may add, remove and call reset(). All other
+/// members need exclusive access to the remover. The target may be destroyed first, except before
 /// removeListener(); no other thread may destroy, move or swap the target during a call.
 ///
 /// Errors: without a target, adding asserts in debug builds and returns an empty handle in others.
@@ -291,8 +291,8 @@ private:
 ///     dispatcher.dispatch(7);  // calls the listener for the last time
 ///
 /// The number of calls is the last argument of each function, and 1 by default. The listener is
-/// removed before its last call, and runs exactly that often, even if several threads call it. A
-/// call that throws also counts. Copies of the target share the count.
+/// removed before its last call, and runs exactly as often as requested, even if several threads
+/// call it. A call that throws also counts. Copies of the target share the count.
 template <class Target>
 class CounterRemover : public detail::Adders<CounterRemover<Target>, Target> {
     friend detail::Adders<CounterRemover, Target>;

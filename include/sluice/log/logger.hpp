@@ -44,8 +44,8 @@ namespace sluice::log {
 /// each log call invokes the error handler.
 ///
 /// Performance: a log call copies the text once, into the thread's lane, without a lock. Memory is
-/// allocated for a thread's first record, for its first error record, and for records above the
-/// lane's size.
+/// allocated for a thread's first record, its first error record, and records above the lane's
+/// size.
 class async_logger : public spdlog::logger {
 public:
     /// As in spdlog, the constructors do not fail if the back end has ended.

@@ -39,7 +39,7 @@ public:
         }
     }
 
-    /// One wait, which is listed from add() until its waker has been called, or until remove().
+    /// A wait of a coroutine; listed from add() until its waker is called, or until remove().
     class Wait {
     public:
         explicit Wait(Waker& waker) noexcept : waker_(waker) {}
@@ -53,7 +53,7 @@ public:
         bool isCounted_ = false;
     };
 
-    /// The number of notifications. Read it before the attempt to post before add().
+    /// The number of notifications. Must be read before the attempt to post that precedes add().
     [[nodiscard]] std::uint32_t notifications() const noexcept {
         return notifications_.load(std::memory_order_acquire);  // E1
     }
@@ -177,7 +177,7 @@ public:
     [[nodiscard]] auto& roomWaiters() noexcept { return this->waiters_; }
 
 protected:
-    /// Calls tryOnce() until it succeeds or `timeout` passes; in a handler, calls it only once.
+    /// Calls tryOnce() until a slot is free or `timeout` passes, but only once in a handler.
     /// Returns the last result. `manual` is the object's executor if it is manual.
     template <class Rep, class Period, class TryOnce>
     SendResult tryFor(std::chrono::duration<Rep, Period> timeout, const TryOnce& tryOnce,
@@ -208,7 +208,7 @@ protected:
             this->waiters_.notifyOne();
         }
     }
-    /// Called at the end of a batch or of the object.
+    /// Called at the end of a batch of messages, or of the object.
     void notifyRoom() noexcept {
         if constexpr (Traits::awaitedPosts) {
             this->roomMade_.notifyAll();

@@ -13,7 +13,7 @@
 
 namespace sluice::detail {
 
-/// The part of a coroutine's frame that its scheduler uses. The functions replace those of a C++20
+/// The part of a coroutine's frame that its scheduler uses. Function pointers replace a C++20
 /// promise, because this header compiles as C++17.
 struct CoroutineFrame {
     /// Runs the coroutine until it waits or ends. Returns true if the coroutine has ended and
@@ -88,7 +88,7 @@ public:
         // Relaxed: a hint. takeWoken() acquires.
         return ready_ != nullptr || woken_.load(std::memory_order_relaxed) != nullptr;
     }
-    /// The earliest deadline, TimePoint::max() without one, or TimePoint::min() after a wake-up.
+    /// The earliest deadline, or TimePoint::max() without one, or TimePoint::min() after a wake-up.
     [[nodiscard]] TimePoint nextDeadline() const noexcept {
         return hasWoken()             ? TimePoint::min()
                : earliest_ != nullptr ? earliest_->deadline_

@@ -9,8 +9,8 @@
 
 namespace sluice::detail {
 
-/// A call in a handler that runs other objects while it waits. Ends the program before such calls
-/// are nested so deeply that they overflow the stack.
+/// A call in a handler that runs other objects while it waits. NestedWait ends the program before
+/// nested waits overflow the stack.
 class NestedWait {
 public:
     NestedWait() noexcept {
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual TimePoint now() const = 0;
 
     using Condition = std::function<bool()>;
-    /// Returns true if the calling thread runs all objects and advances the clock, so no wait may
+    /// Returns true if the calling thread runs all objects and advances the clock: no wait may
     /// block.
     [[nodiscard]] virtual bool isManual() const noexcept { return false; }
     /// For manual executors: runs objects, and advances the clock from timer to timer, until
@@ -54,7 +54,7 @@ public:
     virtual bool runUntil(const Condition& isOver, TimePoint /*deadline*/) { return isOver(); }
 
     /// Calls beforeWait() of the executor whose task the calling thread runs, if any. A handler
-    /// must call this function before it waits for other objects; Future::get() calls it.
+    /// must call beforeWaitInHandler() before it waits for other objects; Future::get() does so.
     static void beforeWaitInHandler() {
         if (current_ != nullptr) {
             current_->beforeWait();

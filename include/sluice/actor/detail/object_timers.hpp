@@ -219,7 +219,7 @@ public:
     }
 
     /// Calls receive(message, header) for a batch of due timers, those of high priority first,
-    /// until isOver(). A periodic timer fires at most once per call. Returns their number.
+    /// until isOver(). A periodic timer fires once at most. Returns the number of fired timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();
@@ -300,7 +300,7 @@ private:
         (entry.isHigh ? high_ : others_).insert(index, entry.deadline);
     }
 
-    /// There is one index more than timers, because slots are the indices.
+    /// The heap has one index more than timers, because its indices are those of the slots.
     using Queue = DeadlineHeap<TimePoint, Traits::maxTimers + 1>;
     Queue high_;                           ///< the timers of high priority
     Queue others_;                         ///< the other timers
@@ -382,7 +382,7 @@ public:
     }
 
     /// Returns false if the timer had ended; a one-shot timer ends before its handler is called. If
-    /// cancel() returns true, no call of its handler begins, but one may be running.
+    /// cancel() returns true, no later call of the timer's handler begins, but one may be running.
     bool cancel(Timer timer) noexcept {
         const bool isCancelled = timers_.cancel(timer);
         if (isCancelled) {

@@ -183,7 +183,7 @@ public:
                 changed_.wait([this] { return state() == State::ended; });
                 return;
             }
-            // In the state `starting`, another thread is starting it, so join() retries.
+            // In the state `starting`, another thread is in start(), so join() retries.
             if (seen != State::starting) {
                 return;
             }

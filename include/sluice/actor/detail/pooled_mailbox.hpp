@@ -104,7 +104,7 @@ private:
     char marks_[3]{};  ///< the address of each element is a state
 };
 
-/// An empty message that makes the object check other state; at most once in the mailbox.
+/// An empty message that makes the object check some other state; at most once in the mailbox.
 template <class Platform>
 class MailboxSignal {
     using Mailbox = PooledMailbox<Platform>;
@@ -117,12 +117,12 @@ public:
                mailbox.push(node_) == Mailbox::Pushed::first;
     }
     [[nodiscard]] bool is(const Node& node) const noexcept { return &node == &node_; }
-    /// The consumer calls clear() after taking the message and before reading the other state.
+    /// The consumer calls clear() after taking the signal and before reading the signalled state.
     void clear() noexcept { isSent_.exchange(false, std::memory_order_acq_rel); }  // E1, E2
 
 private:
-    // E1: the other state is written before send(), and read after clear(). E2: the consumer's last
-    // use of the node precedes clear() and the next send() that uses the node.
+    // E1: the signalled state is written before send(), and read after clear(). E2: the consumer's
+    // last use of the node precedes clear() and the next send() that uses the node.
 
     Node node_;
     typename Platform::template Atomic<bool> isSent_{false};

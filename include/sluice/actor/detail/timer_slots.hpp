@@ -64,7 +64,8 @@ public:
         return {index, generation};
     }
 
-    /// Returns false if the timer has ended. After `true`, no call of its handler begins.
+    /// Returns false if the timer has ended. If cancel() returns true, no later call of the timer's
+    /// handler begins.
     bool cancel(Timer timer) noexcept {
         if (timer.slot_ > Count) {
             return false;
@@ -163,8 +164,8 @@ private:
     // reads each slot; only the owner frees slots, and it knows each armed slot that is not listed.
     //
     // There is one spare slot, because a timer that fires for the last time keeps its message until
-    // the handler has returned. This timer's slot becomes the spare slot, and the former spare slot
-    // becomes free for the handler's next timer.
+    // the handler has returned. The slot of a one-shot timer that fires becomes the spare slot, and
+    // the former spare slot becomes free for the handler's next timer.
     //
     // A slot's generation grows when its timer ends, so an old Timer matches no timer. The
     // generation is never 0; with a 32-bit CounterWord, it repeats after 2^29 timers.

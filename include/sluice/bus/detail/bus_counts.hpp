@@ -26,10 +26,10 @@ enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled,
 /// The statistics of a bus. Accepted messages are counted by ring positions, messages that leave by
 /// the consumer, and refusals and drops by publishers.
 ///
-/// E1 counted: a slot is claimed before its message is consumed or dropped, which a release count
-/// records. get() acquires that count before it reads the ring position, so no message leaves
-/// before it counts as published. E2 thrown: a claim precedes the release count of its throwing
-/// constructor, which get() acquires before it reads the ring position.
+/// E1 counted: a message is counted with release when it is consumed or dropped, after its slot was
+/// claimed. get() acquires that count before it reads the ring position, so no message leaves
+/// before it counts as published. E2 thrown: after a constructor has thrown, its slot is counted
+/// with release; get() acquires that count before it reads the ring position.
 template <class Traits, std::size_t TypeCount>
 class BusCounts {
     using Platform = typename Traits::Platform;
@@ -91,8 +91,7 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                // Read first: the consumer counts an unhandled message as unhandled before
-                // `handled`.
+                // Read first: the consumer increments `unhandled` before `handled`.
                 counts.unhandled = consumed_[3][i][type].get();
                 const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
                 counts.unhandled = std::min(counts.unhandled, handled);
@@ -154,7 +153,7 @@ private:
         return static_cast<std::uint64_t>(count < 0 ? 0 : count);
     }
 
-    // Publishers and the consumer seldom write these fields.
+    // Fields that publishers and the consumer seldom write.
     using Size = typename Platform::template Atomic<std::size_t>;
     alignas(Traits::cacheLineSize) alignas(Size) Size highWater_{0};
 
@@ -289,7 +288,7 @@ private:
         }
     }
 
-    // Two cache lines separate these fields, because processors prefetch lines in pairs (measured).
+    // The alignment is two cache lines, because processors prefetch lines in pairs (measured).
     static constexpr std::size_t distance = 2 * Traits::cacheLineSize;
 
     // Written by the consumer, read by publishers.

@@ -228,7 +228,8 @@ private:
     // size_ events have been accepted; taken_ includes those being handled.
     //
     // Happens-before edges:
-    //   E1 hand-over: the lock orders writing an event before reading it.
+    //   E1 hand-over: the producer writes an event before it unlocks; the consumer reads the event
+    //       after it locks.
     //   E2 ready: size_ is stored with release, and acquired by waiting threads.
     //   E3 close: isClosed_ is stored with release and loaded with acquire.
     //   E4 sound: silencers_ is stored with release, and acquired by waiting threads.
@@ -419,7 +420,7 @@ private:
         });
     }
 
-    /// Rare waits share this function, which has a kilobyte of code.
+    /// All rare waits use this function, because each inlined copy would take a kilobyte of code.
     [[gnu::cold, gnu::noinline]] void
     awaitRarely(Waiters& waiters, bool (*isReadyNow)(const EventStore&) noexcept) const {
         waiters.wait([this, isReadyNow] { return isReadyNow(*this); });
@@ -671,7 +672,7 @@ private:
         if (isOver && store.spares_.bytes() > store.options_.keptBytes) {
             orphans_.swap(store.spares_);
         }
-        // Notifies before the unlock, because a thread in drain() may destroy the store after it.
+        // Notifies before the unlock, because a thread in drain() may then destroy the store.
         if (putBack != 0 || store.isClosed()) {
             notify(store.arrived_);
         }

@@ -25,7 +25,7 @@ template <class P, class... Args>
 using EventResult = decltype(P::getEvent(std::declval<Args>()...));
 
 /// Returns the result of the policy's getEvent() if it accepts the arguments, otherwise the first
-/// argument. Callers pass arguments that they need afterwards as lvalues.
+/// argument. Callers pass arguments that they still need afterwards as lvalues.
 template <class Policies, class Event, class First, class... Rest>
 Event getEvent(First&& first, Rest&&... rest) {
     if constexpr (isDetected<EventResult, Policies, First, Rest...>) {
@@ -116,7 +116,7 @@ struct MixinHooks<Root, MixinList<First, Rest...>> {
     }
 };
 
-/// Selects the list for a prototype; a CallbackList has only one.
+/// Selects the list for a prototype; a CallbackList has only one prototype.
 template <class Prototype, class List>
 const List& listFor(PrototypeTag<Prototype>, const List& list) noexcept {
     return list;
@@ -194,7 +194,7 @@ protected:
     }
 
     /// Calls the mixins and listeners with arguments converted to the prototype's types. The event
-    /// is read before conversions, which may move it.
+    /// is read before the arguments are converted, because a conversion may move the event.
     template <class Root, class Result, class... Args, class... A>
     void callListeners(PrototypeTag<Result(Args...)> prototype, const Event& event,
                        A&&... args) const {

@@ -67,7 +67,7 @@ public:
     void close() noexcept { store_.close(); }
     [[nodiscard]] bool isClosed() const noexcept { return store_.isClosed(); }
 
-    // ---- Consumers. Each event goes to one of any number of consuming threads.
+    // ---- Consumers. Any number of threads may consume; each event goes to one thread.
 
     /// Dispatches the events that are queued now. Returns false if no event was queued.
     bool process() { return harvest(Amount::all, dispatching()).count != 0; }
@@ -117,7 +117,7 @@ public:
     /// The number of queued events.
     [[nodiscard]] std::size_t sizeApprox() const noexcept { return store_.size(); }
 
-    /// The counts of one moment, read under the lock.
+    /// Returns all counts at one moment, read under the lock.
     [[nodiscard]] EventQueueStatistics statistics() const noexcept { return store_.statistics(); }
 
     /// Returns true if the queue is closed and all accepted events have been processed.
@@ -135,7 +135,7 @@ public:
     /// notification is not disabled.
     template <class Rep, class Period>
     bool waitFor(const std::chrono::duration<Rep, Period>& limit) const {
-        // An event that this thread has found counts, even if another consumer takes it afterwards.
+        // waitFor() returns true for an event that it has seen, even if another consumer takes it.
         bool isFound = false;
         const auto ready = [this, &isFound] {
             isFound = store_.isReady();
@@ -147,9 +147,8 @@ public:
         return isFound || (store_.isNotifying() && !emptyQueue());
     }
 
-    /// Closes the queue and waits until all accepted events have been processed. Listeners must not
-    /// call drain(). After drain(), the queue may be destroyed even before the last process()
-    /// returns.
+    /// Closes the queue and waits until all events have been processed. Listeners must not call
+    /// drain(). After drain(), the queue may be destroyed even before the last process() returns.
     void drain() {
         close();
         store_.changed().wait([this] { return emptyQueue(); });
@@ -212,7 +211,7 @@ protected:
         return {events.size(), events.isOrphaned()};
     }
 
-    /// Dispatches the events that pass the test, and keeps the others.
+    /// Dispatches the events for which `test` returns true, and keeps the other events.
     template <class Test>
     bool processWhere(Test test) {
         bool any = false;

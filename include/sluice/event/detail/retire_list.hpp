@@ -17,8 +17,8 @@
 namespace sluice {
 namespace [[gnu::visibility("default")]] detail {
 
-/// The registry is never destroyed, because static objects may use it. Shared objects with hidden
-/// symbols have one registry each; a list keeps its first registry.
+/// The registry is never destroyed, because static objects may use it. Each shared library with
+/// hidden symbols has its own registry; a list keeps its first registry.
 template <class Platform>
 BasicReaderRegistry<Platform>& sharedReaderRegistry() noexcept {
     static BasicReaderRegistry<Platform>& shared = *new BasicReaderRegistry<Platform>;
@@ -147,8 +147,7 @@ struct ListReaders {
 ///
 /// Elements are freed in batches, oldest first. A batch waits for calls that had begun before it.
 /// The last call that a batch waits for, or a thread that retires or awaits elements, frees the
-/// batch. An element stays in the list until it is freed, so a destructor may wait for another
-/// element.
+/// batch. An element is listed until it is freed, so a destructor may wait for another element.
 ///
 /// The last element may be the owner, which `free` destroys when its last user drops it.
 template <class Threading>
@@ -169,8 +168,7 @@ public:
         : ListReaders<Threading>{ReadersOf<Threading>(registry)} {}
 
     // Users keep the owner alive, because an element's destructor may destroy its list. The list
-    // that created the owner is its first user. Relaxed: other threads' calls end before a list is
-    // destroyed.
+    // that created the owner is its first user. Relaxed: a list is destroyed after all calls.
     void addUser() noexcept { users_.fetch_add(1U, std::memory_order_relaxed); }
     void drop() noexcept {
         if (users_.fetch_sub(1U, std::memory_order_relaxed) == 1) {

@@ -85,7 +85,7 @@ class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. The WorkerThread and the objects that `body` uses must
+    /// Runs body(errors) on a new thread. The WorkerThread and the objects used by `body` must
     /// outlive the thread, even a given-up one. Throws std::system_error if no thread can be
     /// started.
     template <class Body>
@@ -306,8 +306,8 @@ public:
     }
 
     /// Writes all records at program exit, within `drain_timeout`. Does not wait for a post of the
-    /// calling thread, perhaps interrupted by a signal handler, nor for a polling thread, which may
-    /// have ended.
+    /// calling thread, perhaps interrupted by a signal, nor for a polling thread, which may have
+    /// ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();

@@ -480,8 +480,7 @@ public:
         reached_ = limit;
         readClocks(begun_);
         if (SLUICE_UNLIKELY(limit == endOfTime)) {
-            // After a clock restart, later batches run the actions, as they may be newer than the
-            // poll.
+            // After a clock restart, later batches run actions, which may be newer than the poll.
             actions_.restamp([this]() noexcept { return queue_.now(); });
         } else {
             for (Stamp next = actions_.first(); next < limit; next = actions_.first()) {
@@ -535,7 +534,7 @@ public:
     bool isFlushed() const noexcept { return isFlushed_; }
 
     /// Flushes all sinks. Returns false if a flush failed or a sink lost records since the last
-    /// call.
+    /// one.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();

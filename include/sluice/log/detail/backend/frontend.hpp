@@ -231,8 +231,7 @@ public:
     virtual void retire(LoggerState& logger) noexcept = 0;
 
     /// Returns true if records may remain in the lanes when their loggers end. A thread that ends
-    /// such a logger returns true, because it has seen abandon() or a later close of the action
-    /// list.
+    /// such a logger returns true, because it has seen abandon() or a later close of the list.
     virtual bool isAbandoned() const noexcept = 0;
 
     LoggerList& loggers() noexcept { return loggers_; }

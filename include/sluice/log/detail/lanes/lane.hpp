@@ -444,8 +444,7 @@ private:
     }
 
     /// Reads the released position and reserves space. Until the whole ring has been used,
-    /// reserveBeyond() runs once per `step` bytes, so that an empty lane can restart at the
-    /// beginning.
+    /// reserveBeyond() runs once per `step` bytes, so that an empty lane can restart.
     [[gnu::cold, gnu::noinline]] std::byte* reserveBeyond(std::size_t footprint) noexcept {
         restartIfEmpty();
         noteReleased();

@@ -29,8 +29,8 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Returns the bound. The caller has read the clock as `now`, and at the previous poll as
-    /// `before`.
+    /// Returns the bound. `now` and `before` are the clock readings before this poll and the last
+    /// one.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;

@@ -505,8 +505,7 @@ private:
     // ---- The sleep of the back end
 
     void letPostsWake(bool isWanted) noexcept {
-        // Relaxed: only the back end writes postsWake_. E1's fence orders the store before the
-        // sleep.
+        // Relaxed: only the back end writes postsWake_, and E1's fence orders the store.
         if (postsWake_.load(std::memory_order_relaxed) == isWanted) {
             return;
         }

@@ -33,7 +33,7 @@ struct BufferLeak {
 
 struct BufferPoolOptions {
     std::size_t bufferSize = 0;  ///< bytes, at least 1
-    /// A power of two: the alignment of the device or of a cache line, at least that of
+    /// A power of two, such as the alignment of a device. Buffers are also aligned for
     /// std::max_align_t.
     std::size_t alignment = std::max(cacheLineSize, alignof(std::max_align_t));
     std::size_t buffers = 0;          ///< the number of buffers, at least 1

@@ -122,7 +122,8 @@ private:
     // found the lane released. If the search ran first, hasArrival() sees the message, and its
     // caller sees that the sleeping consumer has announced itself. A later push wakes the sleeper.
     //
-    // tests/model/mpmc_lanes_model_test.cpp weakens E7, and omits BlockingQueue's hasArrival().
+    // tests/model/mpmc_lanes_model_test.cpp weakens E7; blocking_queue_model_test.cpp tests
+    // wake-ups.
 
     using Lanes::lock_;
 

@@ -281,8 +281,8 @@ private:
         }
     }
 
-    /// Decides position `p` by dropping its message, if any. The owner of `p` also enters its slot,
-    /// and drops an earlier message in the slot. Returns true if no thread was inside the slot.
+    /// Decides position `p` by dropping its message, if any. The owner of `p` enters the slot
+    /// instead, and drops an earlier message. Returns true if no thread was in the slot.
     bool decide(Index p, bool isOwner) noexcept {
         Slot& slot = slots_.at(p);
         for (;;) {

@@ -326,7 +326,7 @@ private:
     //   E2 reuse: the consumer destroys a message and releases head_; the producer acquires head_.
     //   E3 close: a push writes announced_, calls light() and reads closed_; isDrained() reads
     //     closed_ as true, calls heavy() and reads announced_. Either the push is refused, or
-    //     isDrained() returns false.
+    //     isDrained() sees the push.
     //   E4 end: the first true isDrained() releases drained_, which later calls acquire.
     //   E5 give up: a push that is refused, throws or drops its reservation stores announced_ with
     //     release. isDrained() acquires announced_ before it allows the ring's destruction.

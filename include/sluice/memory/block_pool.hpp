@@ -49,7 +49,7 @@ class PoolCore;
 /// Errors: at most Options::capacity blocks exist. tryAllocate() returns null if the cache and the
 /// depot are empty and the pool cannot grow. When tryAllocate() fails, each other thread's cache
 /// may still hold 2 * magazineRounds + 1 free blocks. A thread that frees the same block twice in a
-/// row ends the program in all builds. Assertions find blocks in the thread's cache,
+/// row ends the program in all builds. Assertions check the thread's whole cache, and
 /// AddressSanitizer finds all double frees.
 ///
 /// Performance: slabs come from the memory resource, which several threads may call, and which must

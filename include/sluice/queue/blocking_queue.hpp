@@ -111,7 +111,7 @@ private:
 
 }  // namespace detail
 
-/// A wrapper with which producers and consumers of any queue can wait for each other.
+/// A wrapper that lets producers and consumers of any queue wait for each other.
 ///
 ///     sluice::BlockingQueue<sluice::SpscRing<Reading, 256>> queue;
 ///     (void)queue.push(Reading{21.5});  // the producer; waits while the queue is full
@@ -119,8 +119,8 @@ private:
 ///     queue.close();
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
-/// call tryPush() on its own queue, but a push() in a handler may wait for itself. Destroy a
-/// BlockingQueue after all its calls. A producer handle may outlive the queue, but not push.
+/// call tryPush() on its own queue, but a push() in a handler may wait for itself. A BlockingQueue
+/// must outlive all calls of its members. A producer handle may outlive the queue, but not push.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
 /// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue; lanes

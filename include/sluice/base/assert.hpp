@@ -63,7 +63,7 @@ static constexpr bool assertionsAreActive = true;
 }  // namespace sluice::detail
 
 /// SLUICE_ASSERT(condition, message) is a void expression, allowed in constexpr functions.
-/// `message` describes the correct usage. With NDEBUG the condition is not evaluated.
+/// `message` describes the correct usage. With NDEBUG the asserted condition is not evaluated.
 #if defined(NDEBUG)
 #define SLUICE_ASSERT(condition, message) static_cast<void>(false && (condition))
 #else

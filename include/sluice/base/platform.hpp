@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-// What the headers use beyond C++17. `[[gnu::...]]` attributes are hints that cl may ignore.
+// Compiler extensions in the headers. `[[gnu::...]]` attributes are hints that cl may ignore.
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define SLUICE_LIKELY(...) static_cast<bool>(__VA_ARGS__)

@@ -354,8 +354,8 @@ private:
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if a slot of this thread passes the test. A relaxed load is enough, because a
-    /// thread only looks for its own address.
+    /// Returns true if test(slot) is true for a slot of this thread. A relaxed load is enough,
+    /// because a thread only looks for its own address.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();
@@ -425,7 +425,7 @@ private:
         if (group == nullptr) {
             group = new Group;
             bit = 1;
-            // Relaxed: the compare-exchange below reads groups_ again.
+            // Relaxed: the compare-exchange below compares with groups_ again.
             group->next = groups_.load(std::memory_order_relaxed);
             while (!groups_.compare_exchange_weak(group->next, group,
                                                   std::memory_order_release,  // E4

@@ -78,7 +78,7 @@ struct RingPositions {
     static constexpr std::size_t maskFor(std::size_t slots) noexcept { return (slots - 1) * one; }
 
     /// The slot at a position. A position is twice the slot's index, so multiplying by half the
-    /// slot size gives the byte offset. Odd slot sizes need a shift.
+    /// slot size gives the byte offset. An odd slot size needs a shift.
     template <class Slot>
     static Slot& at(Slot* slots, Index position, std::size_t mask) noexcept {
         if constexpr (sizeof(Slot) % one == 0) {

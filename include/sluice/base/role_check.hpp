@@ -36,7 +36,7 @@ private:
 
 /// Detects overlapping calls of functions for one thread at a time, such as a queue's consumer
 /// functions. Two threads' calls may overlap, or the calls of a handler and of its caller.
-/// Consecutive calls may come from different threads. Without assertions it costs a byte.
+/// Successive calls may come from different threads. A RoleCheck costs a byte.
 template <class Platform>
 class RoleCheck {
 public:

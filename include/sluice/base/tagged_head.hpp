@@ -72,7 +72,7 @@ public:
             if (top == None) {
                 return top;
             }
-            // Relaxed: push() made the successor visible (E1). An outdated one fails the exchange.
+            // Relaxed: push() made the successor visible (E1). If outdated, the exchange fails.
             const Number next = nextOf(top).load(std::memory_order_relaxed);
             // Relaxed: the exchange continues the release sequences of earlier push() calls.
             if (word_.compare_exchange_weak(word, changed(word, next), std::memory_order_relaxed,
@@ -90,7 +90,7 @@ private:
     // exchange compares the tag, so ABA is only missed after a multiple of 2^tagBits changes of the
     // head. A 64-bit word has a tag of 48 or 32 bits; a 32-bit word has a tag of at least 16 bits.
     // On a single processor, ABA needs 2^tagBits changes by interrupts during one pop(): with 4,095
-    // nodes, 125 ms at 168 MHz. Preempted real-time tasks may stay in pop() longer.
+    // nodes, 125 ms at 168 MHz. Preempted real-time tasks may stay in pop() for longer.
     //
     // Edge E1: push() exchanges the head with release, and pop() loads the head with acquire. Every
     // change of the head is a read-modify-write, so pop() synchronizes with all earlier pushes.

@@ -9,7 +9,7 @@
 namespace [[gnu::visibility("default")]] sluice {
 
 /// Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4) for regular numbers,
-/// such as addresses and counts. Use the upper bits of the hash.
+/// such as addresses and counts. Use its upper bits.
 [[nodiscard]] constexpr std::uint64_t fibonacciHash(std::uint64_t number) noexcept {
     return number * 0x9E3779B97F4A7C15u;
 }

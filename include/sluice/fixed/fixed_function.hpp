@@ -68,7 +68,7 @@ struct SignatureForm {
     }
 };
 
-/// Provides operator() and the Form of a signature. Self is the FixedFunction.
+/// Provides operator() and Form for a signature. Self is the FixedFunction.
 template <class Self, class Signature>
 struct SignatureCall {
     static_assert(!std::is_same_v<Signature, Signature>,
@@ -261,8 +261,8 @@ private:
         alignas(std::max_align_t) unsigned char storage_[Bytes];
     };
     typename Call::Form::Invoke invoke_ = &Call::Form::invokeNothing;
-    // Null if the FixedFunction is empty. The address in invoke_ cannot show emptiness, because a
-    // function template's address may differ between shared libraries.
+    // operations_ is null if the FixedFunction is empty. The address in invoke_ cannot show
+    // emptiness, because a function template's address may differ between shared libraries.
     const detail::TargetOperations* operations_ = nullptr;
 };
 

@@ -168,7 +168,7 @@ private:
         }
     }
 
-    /// The cache of this thread. Null if the thread is ending or the allocation fails.
+    /// The cache of this thread. Returns null if the thread is ending or the allocation fails.
     auto* cache() noexcept {
         return Threads::findOr(core_.get(), hash_, [this] {
             return detail::resultOrDefault([this] { return Threads::add(*core_); });
@@ -343,7 +343,7 @@ public:
         this->dropUser();
     }
 
-    /// Called by the pool's destructor. No thread uses blocks, but threads may end.
+    /// Called by the pool's destructor. Threads may end concurrently, but use no blocks.
     void abandon() noexcept {
         {
             const Guard guard(lock_);
@@ -365,7 +365,7 @@ public:
 
     // Blocks. A thread without a cache passes a null slot, and uses the depot directly.
 
-    /// Takes the cache's spare or a block of the loaded magazine. Returns null without blocks.
+    /// Takes a block from the spare or the loaded magazine. Returns null if both are empty.
     static void* tryTake(Slot* slot) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;

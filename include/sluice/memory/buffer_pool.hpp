@@ -48,8 +48,8 @@ struct BufferPoolStatistics {
     std::uint64_t exhausted;  ///< calls of tryAcquire() that found no buffer
 };
 
-/// A fixed number of equal buffers. One thread fills a buffer, and other threads read it without a
-/// copy. Each reader holds a DataToken. A buffer becomes free when its last token is destroyed.
+/// A pool of equal buffers. One thread fills a buffer, and other threads read it without a copy.
+/// Each reader holds a DataToken. A buffer becomes free when its last token is destroyed.
 ///
 ///     auto frame = pool.tryAcquire();
 ///     if (frame) {
@@ -81,7 +81,7 @@ public:
 
         [[nodiscard]] explicit operator bool() const noexcept { return slot_ != nullptr; }
 
-        /// Null if the WritableBuffer is empty.
+        /// Returns null if the WritableBuffer is empty.
         [[nodiscard]] std::byte* data() const noexcept {
             return slot_ != nullptr ? slot_->core->dataOf(*slot_) : nullptr;
         }

@@ -52,7 +52,7 @@ using PoolPtr = std::unique_ptr<T, PoolDeleter<T, Traits>>;
 /// FixedBlockPool of objects: free objects serve any thread, and the constructor allocates all
 /// memory. A larger ObjectPool is a BlockPool of objects: it grows, and each thread has a cache.
 ///
-/// Thread safety and errors are those of the block pool. A word before each object names its pool.
+/// Thread safety and errors are as for the block pool. A word before each object names its pool.
 template <class T, class Traits>
 class ObjectPool {
     static_assert(std::is_object_v<T> && !std::is_array_v<T>, "an ObjectPool holds single objects");
@@ -98,7 +98,7 @@ public:
 
 private:
     static constexpr std::size_t alignment = std::max(alignof(T), alignof(ObjectPool*));
-    // A block begins with the pool's address. The object follows at the next aligned address.
+    // A block begins with a pointer to its pool. The object follows at the next aligned address.
     static constexpr std::size_t offset = std::max(alignment, sizeof(void*));
 
     static BlockPoolOptions blockOptions(const ObjectPoolOptions& options) noexcept {

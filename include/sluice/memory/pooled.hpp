@@ -101,7 +101,7 @@ private:
     static void* tryAllocate(std::size_t size) noexcept {
         static_assert(std::has_virtual_destructor_v<Derived> || std::is_final_v<Derived>,
                       "Pooled<Derived>: make Derived final, or its destructor virtual");
-        // Null if creating the PoolResource failed.
+        // Null if the PoolResource could not be created.
         PoolResource* const pools = detail::resultOrDefault([] { return &resource(); });
         if (pools == nullptr) {
             return nullptr;

@@ -277,7 +277,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return queue_.capacity(); }
 
     /// The wait strategy of the consumer, for example to access an EventFdWait's descriptor. A
-    /// consumeFor() that returns 0 arms this descriptor.
+    /// consumeFor() that returns 0 arms the EventFdWait.
     [[nodiscard]] Wait& waiting() noexcept { return notEmpty_; }
 
 private:
@@ -492,7 +492,7 @@ template <class Q>
 class BlockingQueue<Queue, Wait, Pacing>::BasicProducer
     : public detail::BlockingPushes<BasicProducer<Q>, typename Q::value_type> {
 public:
-    /// Gives up the lane; idempotent. The consumer later frees the lane.
+    /// Gives up the lane; idempotent. The consumer frees the lane later.
     void close() noexcept { handle_.close(); }
 
     [[nodiscard]] bool isOpen() const noexcept { return handle_.isOpen(); }

@@ -29,10 +29,10 @@ namespace sluice {
 ///
 /// Thread safety: any thread may call any member, but only one thread at a time may call update().
 /// A signal handler may call set() if it may call the functions of T. A set() inside a function of
-/// T counts as another writer. A preempted thread blocks no other.
+/// T counts as another writer. A preempted thread blocks no other one.
 ///
 /// Errors: set() returns false and leaves its arguments unchanged if `Writers` other calls of set()
-/// are running, or if the Latest is being destroyed. If T's constructor throws, nothing changes.
+/// are running, or if the Latest is being destroyed. If a constructor throws, nothing changes.
 ///
 /// Performance: update() is wait-free: a load, and an exchange if there is a new value. set() is
 /// lock-free. A Latest contains Writers + 2 slots on separate cache lines, and allocates nothing.

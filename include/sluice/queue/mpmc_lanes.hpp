@@ -120,10 +120,10 @@ private:
     // calls hasArrival(), and wakes another consumer if the result is true. The lock orders
     // hasArrival() and the sleeping consumer's last search. If hasArrival() ran first, that search
     // found the lane released. If the search ran first, hasArrival() sees the message, and its
-    // caller sees that the sleeping consumer has announced itself. A later push wakes the sleeper.
+    // caller sees the announcement of the sleeping consumer. A later push wakes the sleeping
+    // consumer.
     //
-    // tests/model/mpmc_lanes_model_test.cpp weakens E7; blocking_queue_model_test.cpp tests
-    // wake-ups.
+    // tests/model/mpmc_lanes_model_test.cpp weakens E7; blocking_queue_model_test.cpp has wake-ups.
 
     using Lanes::lock_;
 

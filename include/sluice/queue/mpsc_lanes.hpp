@@ -124,7 +124,7 @@ public:
     /// Calls handler(T&) for up to `max` of the queued messages in the order of keyOf(const T&),
     /// smallest key first. The messages queued at the call are handled in key order if each lane is
     /// in key order. A message pushed during the call may be handled later than its key demands.
-    /// Equal keys of a producer keep their order. Each change of the lane visits all lanes.
+    /// Equal keys of a producer keep their order. Choosing the next lane visits all lanes.
     template <class KeyOf, class Handler>
     std::size_t consumeOrdered(KeyOf&& keyOf, Handler&& handler, std::size_t max = unlimited) {
         const typename RoleCheck::Scope consumer(consumerRole_, oneConsumer);
@@ -255,7 +255,7 @@ private:
         Lane::unref(lane, Lane::queueGone);
     }
 
-    /// Removes the current lane from the list.
+    /// Removes the current lane from the list of lanes.
     void unlink(Lane& lane, const Guard& guard) noexcept {
         link_->store(lane.following(guard), std::memory_order_relaxed);  // read under the lock, or
         if (end_ == &lane.next) {                                        // by this thread

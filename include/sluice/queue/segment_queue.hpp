@@ -32,7 +32,7 @@ struct SegmentQueueTraits : QueueTraits {
 ///     queue.consume([](const std::string& text) { ... });  // the consumer
 ///
 /// Use SegmentQueue for unbounded backlogs, or for bursts that must never be refused. Use MpscRing
-/// or MpscLanes for a bound without later allocations. With a limit, SegmentQueue refuses pushes.
+/// or MpscLanes for a bound without later allocations. A SegmentQueue with a limit refuses pushes.
 ///
 /// Thread safety: any thread may call any member, including from a handler. Only one thread at a
 /// time may call the consumer's members. A producer preempted under the lock (a few instructions)
@@ -354,8 +354,8 @@ struct SegmentQueue<T, Traits>::Slot {
     Cell cell;
 };
 
-/// A block of slots. Each reuse of a segment starts another lap. A bit of each slot's state
-/// distinguishes this lap from the last, so a reuse clears no states.
+/// A block of slots. Each reuse of a segment begins another lap of its slots. A bit of each slot's
+/// state distinguishes this lap from the last, so a reuse clears no states.
 template <class T, class Traits>
 struct SegmentQueue<T, Traits>::Segment {
     static constexpr std::size_t slotCount =

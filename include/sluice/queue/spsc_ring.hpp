@@ -299,7 +299,7 @@ public:
         return std::min(Positions::distance(head, tail), capacity());
     }
 
-    /// Like sizeApprox(), but exact at one moment. Retries if a slot was freed in between.
+    /// Like sizeApprox(), but exact at one moment. Retries while the consumer frees slots.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Positions::exactDistance(head_, tail_), capacity());
     }

@@ -119,13 +119,12 @@ private:
     //     waiter sees the condition, or the notifier sees the arming and writes after the clearing.
     //   E2 cleared: the kernel orders a notifier's write() before the waiter's read() of the
     //     eventfd, so the waiter's next check sees the change.
-    //   E3 descriptor: the waiter opens an eventfd and releases arming_; a notifier acquires
-    //     arming_.
+    //   E3 descriptor: the waiter opens the eventfd and releases arming_; notifiers acquire it.
 
     template <class Ready>
     bool readyOrArmed(Ready& ready) {
         descriptor_.clear();  // E2 cleared
-        // Relaxed: only this thread arms. A notifier may concurrently end the previous arming.
+        // Relaxed: only this thread arms. A notifier may concurrently end the last arming.
         const std::uint32_t armed = (arming_.load(std::memory_order_relaxed) + 1U) | 1U;
         arming_.store(armed, std::memory_order_release);  // E3 descriptor
         Platform::Fence::heavy();                         // E1 arm

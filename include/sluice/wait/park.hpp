@@ -218,7 +218,7 @@ protected:
         return epoch;
     }
 
-    /// Ends the announcement of a waiter. Returns true if the waiter had been notified.
+    /// Ends the wait of an announced waiter. Returns true if the waiter had been notified.
     bool cancelWait(Epoch epoch) noexcept { return leave(epoch, Leaving::withoutPermit); }
 
     /// Sleeps until a notification after announce(). Returns false if `deadline` passed first.
@@ -258,8 +258,8 @@ private:
     //
     // Edges:
     //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. One side sees the
-    //     other's write.
+    //     notifier writes the condition, runs a light fence and reads the state. Either thread sees
+    //     the other's write.
     //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
     //   E3 join: a waiter that joins announced waiters runs no fence, because their fence ordered
     //     the change of each notifier that read an older state: markAnnounced() releases,
@@ -377,7 +377,7 @@ private:
         endWaking(epochOf(nextEpoch(seen)));
     }
 
-    /// The next epoch, without waiters and permits. Epoch 0 follows the last one.
+    /// The next epoch, without waiters and permits. Epoch 0 follows the last epoch.
     static State nextEpoch(State state) noexcept { return (state / oneEpoch + 1) * oneEpoch; }
 
     /// Clears this notifier's `waking` mark after the kernel call, unless a newer epoch has begun.

@@ -36,8 +36,7 @@ namespace sluice {
 ///
 /// Errors: an exception of a poll ends the wait and propagates.
 ///
-/// Performance: a source in a set adds two loads and a fence to a notification. Only add()
-/// allocates.
+/// Performance: a source in a set adds two loads and a fence to a notification. add() allocates.
 template <class Platform = StdPlatform, class Parker = DefaultParker>
 class BasicWaitSet {
 public:

@@ -1,6 +1,7 @@
 #pragma once
 
-/// \file The machine for concurrent algorithms: cache lines, atomics, clock, fence and scheduler.
+/// \file
+/// The machine for concurrent algorithms: cache lines, atomics, clock, fence and scheduler.
 ///
 /// SLUICE_HAS_THREADS is 0 if libstdc++ was built without threads, as for microcontrollers. Without
 /// threads SLUICE_THREAD_LOCAL is empty, unless the whole program defines it as `thread_local`.

@@ -363,7 +363,7 @@ public:
         this->dropUser();
     }
 
-    // Blocks. A thread without a cache passes a null slot, and uses the depot directly.
+    // ---- Blocks. A thread without a cache passes a null slot, and uses the depot directly.
 
     /// Takes a block from the spare or the loaded magazine. Returns null if both are empty.
     static void* tryTake(Slot* slot) noexcept {

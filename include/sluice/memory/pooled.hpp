@@ -31,7 +31,8 @@ namespace [[gnu::visibility("default")]] sluice {
 template <class Derived>
 class Pooled {
 public:
-    // The matching operator delete has a size parameter. NOLINTNEXTLINE(misc-new-delete-overloads)
+    // The matching operator delete has a size parameter.
+    // NOLINTNEXTLINE(misc-new-delete-overloads)
     static void* operator new(std::size_t size) {
         void* const memory = tryAllocate(size);
         if (SLUICE_UNLIKELY(memory == nullptr)) {

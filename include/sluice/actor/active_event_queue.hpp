@@ -25,8 +25,8 @@ namespace sluice {
 /// If the handlers are known at compile time, use ActiveObject, which is several times faster and
 /// has priorities and a bounded mailbox.
 ///
-/// Thread safety: that of EventQueue. Any thread may call the added functions, except that a
-/// listener must not call the destructor.
+/// Thread safety: that of EventQueue. Any thread may call start(), stop(), stopAfterDrain() and
+/// join(); a listener must not call the destructor.
 ///
 /// Errors: an exception of a listener is counted, and only ends the dispatch of its event. The
 /// destructor stops the queue and waits for the running listener.
@@ -100,7 +100,7 @@ public:
 
     /// Returns true if the caller is a listener on the queue's thread.
     [[nodiscard]] bool isHere() const noexcept {
-        // Relaxed: equal only if this thread wrote it.
+        // Relaxed: the values are equal only if this thread wrote servedBy_.
         return servedBy_.load(std::memory_order_relaxed) == StdPlatform::thisThread();
     }
     /// The number of exceptions thrown by listeners.

@@ -89,9 +89,9 @@ public:
 protected:
     using MailboxBus = Bus<MessageList, Traits>;
 
-    /// Marks its thread as the object's thread while a Serving exists.
+    /// A Serving makes the thread that creates it the object's thread.
     struct Serving {
-        // Relaxed: other threads only find that the value is not their own.
+        // Relaxed: other threads only compare the value with their own identity.
         explicit Serving(Posting& o) noexcept : object(o) {
             object.servedBy_.store(Traits::Platform::thisThread(), std::memory_order_relaxed);
         }
@@ -116,7 +116,7 @@ protected:
     InFlightLimits<MessageList, Traits> inFlight_;
 
 private:
-    /// Publishes a message unless its type is at maxInFlight; the mailbox counts the refusal.
+    /// Publishes a message unless its type has reached maxInFlight; the mailbox counts refusals.
     template <class T, class Options, class Publish>
     SendResult admit([[maybe_unused]] const Options& options, const Publish& publish) {
         if constexpr (Traits::template maxInFlight<T> == 0) {
@@ -160,7 +160,7 @@ namespace sluice {
 /// checked when the queued messages have been handled, or when a timer of high priority fires.
 ///
 /// Thread safety: any thread and the object's own handlers may call every function. One thread
-/// destroys the object, after join() or before start(), but never a handler: see Running.
+/// destroys the object, after join() or before start(); handlers must not: see Running.
 ///
 /// Errors: posts return the results of Bus::publish(). If a handler throws, the object calls the
 /// class's `handlerFailed(std::exception_ptr)`, if any, and acts according to Traits::onFailure. At

@@ -60,7 +60,7 @@ struct BasicActorTraits : MailboxTraits, ObjectTraits {
     static constexpr std::size_t handlerSize = sizeof(void*);
 };
 
-/// The default traits of active objects. Derive from ActorTraits to redeclare some.
+/// The default traits of active objects. To change settings, derive from ActorTraits.
 struct ActorTraits : BasicActorTraits<FullBusTraits> {};
 
 }  // namespace sluice

@@ -51,7 +51,8 @@ using ExecutorAlarm = std::pair<StdPlatform::Clock::time_point, std::uint64_t>;
 /// An object with an alarm for its earliest timer.
 class TimedExecutorTask : public ExecutorTask {
 public:
-    /// Makes the object check its timers. Returns true if the object must be scheduled for that.
+    /// Makes the object check its timers. Returns true if the object must be scheduled to check its
+    /// timers.
     [[nodiscard]] bool wake() { return wake_(*this); }
 
     /// Written by the executor.

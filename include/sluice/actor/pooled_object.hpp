@@ -372,7 +372,7 @@ private:
 
     MailboxNode<Platform> closingNode_;  ///< pushed once, by the thread that closes the object
 
-    /// The quotas of a bus, as limits of the mailbox: all messages share its depth.
+    /// The mailbox limits are the quotas of a bus, but all messages share one depth.
     static constexpr std::uint32_t limitOf(Priority priority) noexcept {
         return static_cast<std::uint32_t>(roomOf(Traits::depth, priority));
     }
@@ -711,7 +711,8 @@ private:
         return true;
     }
 
-    /// Sets the alarm for the earliest timer or the restart. Returns false if that time has passed.
+    /// Sets the alarm for the earliest timer or the restart. Returns false if the time of the alarm
+    /// has passed.
     bool setAlarm() {
         if (isEnding_) {
             this->executor()->removeAlarm(*this);

@@ -45,8 +45,8 @@ private:
     void (*const wake_)(Waker&) noexcept;
 };
 
-/// The block shared by a request and its future; it holds the reply or the cancellation. The last
-/// of both users frees the block. States: waiting (perhaps with a waker), replied, cancelled.
+/// The block shared by a request and its future; it holds the reply or the cancellation. The user
+/// that ends last frees the block. States: waiting (perhaps with a waker), replied, cancelled.
 template <class Traits, class Reply>
 class ReplyCell {
     template <class T>

@@ -351,7 +351,7 @@ struct MachineTable {
         return true;
     }
 
-    /// Returns true if a row is unreachable behind a row of its state and message without a guard.
+    /// Returns true if a row without a guard hides a later row of the same state and message.
     static constexpr bool hasHiddenRow() noexcept {
         const RowIndices messages{TypeList<typename RowOf<Rows>::Message...>::template indexOf<
                                       typename RowOf<Rows>::Message>()...,
@@ -399,7 +399,8 @@ class DeferredMessages {
     using Slot = std::optional<Message>;
 
 public:
-    /// Copies a message, with the strong guarantee. Returns false if Capacity messages are kept.
+    /// Copies a message, with the strong guarantee. Returns false if Capacity messages are already
+    /// kept.
     template <class M>
     [[nodiscard]] bool keep(const M& message) {
         static_assert(std::is_copy_constructible_v<M>,

@@ -19,7 +19,7 @@ struct ThreadOptions {
     /// The only processor to run on; without a value, those of the thread that calls start().
     std::optional<unsigned> processor{};
     SchedulingPolicy policy = SchedulingPolicy::inherited;
-    /// 1 to 99 for fifo and roundRobin on Linux; unused if the policy is inherited.
+    /// The priority: 1 to 99 for fifo and roundRobin on Linux; unused if the policy is inherited.
     unsigned priority = 0;
 };
 

@@ -55,7 +55,7 @@ public:
     }
     void wakeTimekeeper() noexcept { nextAlarm_.notifyOne(); }
 
-    /// Where to wake a worker for a task; the timekeeper wakes only if no other worker sleeps.
+    /// Where to wake a worker for a task: at the timekeeper only if no other worker sleeps.
     [[nodiscard]] Park& parkToNotify(const Guard& /*guard*/) noexcept {
         return sleepers_ == 0 && hasTimekeeper() ? nextAlarm_ : work_;
     }
@@ -628,7 +628,7 @@ private:
     SpinLock lock_;
     detail::TaskQueue queue_;  ///< guarded by lock_
     detail::Alarms alarms_;    ///< guarded by lock_
-    /// The next check for long handlers; guarded by lock_.
+    /// The time of the next check for long handlers; guarded by lock_.
     TimePoint watchTime_ = TimePoint::max();
     detail::NextTaskWatch<StdPlatform> watch_;
     std::atomic<bool> hasTasks_{false};  ///< whether queue_ has a task; written with lock_

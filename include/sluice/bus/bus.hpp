@@ -139,9 +139,10 @@ public:
                                            std::forward<T>(message));
     }
 
-    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. Messages of
-    /// other threads are enqueued only between two steps. Returns the number of accepted messages.
-    /// If a constructor throws, the rest is not published. Requires forward iterators.
+    /// Publishes copies of as many messages of [first, last) as fit, in a few steps. During
+    /// publishAll(), messages of other threads are enqueued only between two steps. Returns the
+    /// number of accepted messages. If a constructor throws, the rest is not published. Requires
+    /// forward iterators.
     template <class Iterator, class Options = PublishOptions>
     [[nodiscard]] std::size_t publishAll(Iterator first, Iterator last,
                                          const Options& options = {}) {
@@ -179,7 +180,7 @@ public:
     // ---- Subscribers
 
     /// Subscribes handler(const T&) or handler(const T&, const Header&). Handlers run in
-    /// subscription order, perhaps before subscribe() returns. A type has at most
+    /// subscription order, perhaps before subscribe() returns. A message type has at most
     /// Traits::maxHandlers handlers, including ended ones that still run. Without a free place,
     /// subscribe() asserts, notifies the observer and returns an empty Subscription.
     template <class T, class Handler>
@@ -194,8 +195,8 @@ public:
         });
     }
 
-    /// Like subscribe(), but does not assert if the type has maxHandlers handlers, and leaves the
-    /// handler untouched then.
+    /// Like subscribe(), but if the type has maxHandlers handlers, does not assert and leaves the
+    /// handler untouched.
     template <class T, class Handler>
     Subscription trySubscribe(Handler&& handler) {
         return subscribeOr<T>(std::forward<Handler>(handler), [] {});
@@ -268,7 +269,7 @@ public:
 
     /// Destroys all queued messages, counts them as discarded and returns their number.
     std::size_t discard() {
-        // One more than `slots`, so that consume() also skips empty slots behind the last message.
+        // `slots` + 1, so that consume() also skips empty slots behind the last message.
         return consume<true>(slots + 1, never,
                              [](auto& delivery) { delivery.outcome = ConsumeOutcome::discarded; });
     }
@@ -323,7 +324,8 @@ public:
         return pressure;
     }
 
-    /// The messages in the bus, including those being published or, without dropOldest, handled.
+    /// The number of messages in the bus. Messages being published count, and so do messages being
+    /// handled, except with dropOldest.
     [[nodiscard]] std::size_t sizeApprox() const noexcept {
         std::size_t sum = 0;
         forEachRing(*this, [&](const auto& ring, Priority) { sum += ring.sizeExact(); });
@@ -471,7 +473,7 @@ private:
         auto claim = ring.tryReserve(count);
         if (SLUICE_UNLIKELY(!claim)) {
             const bool isClosed = claim.result() == SendResult::closed;
-            // A running attempt keeps an SpscRing undrained, so the end of the attempt must notify.
+            // An SpscRing is not drained during an attempt, so its end must notify.
             end.isDue = Traits::producers == Producers::one && isClosed;
             return {isClosed ? SendResult::closed : SendResult::full, 0};
         }
@@ -744,8 +746,8 @@ private:
         delivery.outcome = ConsumeOutcome::handled;
     }
 
-    /// Runs after the first message of a batch, and after each chunk. For a single message,
-    /// endChunk() reads no cache line that publishers write.
+    /// endChunk() runs after the first message of a batch, and after each chunk. For a single
+    /// message, endChunk() reads no cache line that publishers write.
     [[gnu::noinline]] void endChunk(Batch& batch, std::size_t used) noexcept {
         if constexpr (Traits::statistics) {
             const bool hasSecond = anyRing([](const auto& ring) { return ring.hasSecond(); });
@@ -765,8 +767,7 @@ private:
             time_.settle(chunk - batch.untilChunk, counts_);
             notifier_.notify(*this, observer_);
         } else if (++emptyBatches_ % chunk == 0) {
-            // Done after every 64th empty batch, so that a polling consumer does not slow
-            // publishers.
+            // Only after 64 empty batches, so that a polling consumer does not slow publishers.
             time_.suspend();
             notifier_.notify(*this, observer_);
         }
@@ -789,8 +790,9 @@ private:
         }
     }
 
-    /// Wakes a publisher for the slot just freed. Without Overflow::block, a hint replaces a fence;
-    /// endBatch() wakes publishers that the hint missed. Returns false if stop() ends the batch.
+    /// Wakes a publisher for the slot just freed. Without Overflow::block, passSlot() reads a hint
+    /// without a fence; endBatch() wakes publishers that the hint missed. Returns false if stop()
+    /// ends the batch.
     template <Priority P>
     SLUICE_ALWAYS_INLINE bool passSlot(const Batch& batch) noexcept {
         return (!canBlock && SLUICE_LIKELY(attention_.load(std::memory_order_relaxed) == 0)) ||

@@ -56,7 +56,7 @@ struct FullBusTraits : QueueTraits {
     using Observer = BusObserver;
 
     /// The message quota of high priority; at least 2. The quotas of low and medium priority are 60
-    /// % and 80 % of this one. With a power of two, the bus contains 3 * depth slots.
+    /// % and 80 % of this one. If the depth is a power of two, the bus contains 3 * depth slots.
     static constexpr std::size_t depth = 2048;
 
     /// Without priorities, the bus is one ring, and all messages have medium priority.

@@ -33,7 +33,7 @@ namespace sluice {
 ///
 /// After the destructor, no handler of the owner runs, except one that destroyed the owner. If the
 /// owner's destructor uses members, begin its body with unsubscribeAll(), because handlers may
-/// still run on other threads. Do not destroy the owner while holding a lock of its handlers.
+/// still run on other threads. Destroy the owner without holding a lock of its handlers.
 ///
 /// Thread safety: only one thread at a time may use a Component. A handler of the owner may call
 /// unsubscribeAll() while another thread destroys the owner.

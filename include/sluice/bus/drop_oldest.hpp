@@ -84,7 +84,7 @@ public:
     [[nodiscard]] bool isDrained() const noexcept {
         return Ring::isDrained() && !isTaken_.load(std::memory_order_acquire);  // E2 gone
     }
-    /// Excludes the message being handled. Slots whose constructor threw count until passed.
+    /// Excludes the message being handled. Skipped slots count until the consumer has passed them.
     [[nodiscard]] std::size_t sizeExact() const noexcept {
         return std::min(Ring::sizeExact(), Room);
     }

@@ -116,8 +116,8 @@ private:
     // itself, issues a heavy fence and reads isNew_. process() reads isNew_ under the lock.
     //
     // Each accepted value is handled or replaced, because publish() checks isClosed() under the
-    // lock. If the process() after isDrained() takes the lock after publish(), process() finds the
-    // value. If that process() takes the lock first, publish() returns `closed`.
+    // lock. The process() after isDrained() either takes the lock after publish() and finds the
+    // value, or takes it first, so that publish() returns `closed`.
 
     static constexpr std::size_t none = 2;
 

@@ -226,8 +226,8 @@ struct OptionFields : FieldIf<Traits::expiry, ExpiryField<typename Traits::Platf
 
 }  // namespace detail
 
-/// The header of a message: `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
-/// `priority`, as the traits demand. Constants such as `hasId` are true for existing fields.
+/// The header of a message, which has `id`, `timeStamp`, `expires`, `trace`, `sender`, `origin` and
+/// `priority` as the traits demand. Constants such as `hasId` are true for existing fields.
 template <class Traits>
 struct MessageHeader : detail::FieldIf<Traits::ids, detail::IdField>,
                        detail::FieldIf<Traits::timeStamp != TimeStamp::none,

@@ -61,7 +61,7 @@ constexpr std::size_t indexOf(Priority priority) noexcept {
 template <class Traits>
 class WeightedOrder {
 public:
-    /// serveOne(priority) handles one message and returns true, or returns false without a message.
+    /// serveOne(priority) handles one message and returns true, or returns false if there is none.
     /// Returns the number of messages served, at most `max`.
     template <class IsOver, class ServeOne>
     std::size_t serve(std::size_t max, const IsOver& isOver, const ServeOne& serveOne) {

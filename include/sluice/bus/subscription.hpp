@@ -34,13 +34,13 @@ enum class UnsubscribeStep : unsigned char {
 ///
 /// After unsubscribe() or the destructor returns, the handler will not run again and its captures
 /// are destroyed. If a handler ends its own subscription, its captures are destroyed when the
-/// handler returns. Other callers wait for a running handler, perhaps until the next handler
-/// begins. Do not end a subscription while holding a lock that the handler, its message's
+/// handler returns. Calls on other threads wait for a running handler, perhaps until the next
+/// handler begins. Do not end a subscription while holding a lock that the handler, its message's
 /// destructor or the observer takes. Two handlers must not end each other's subscriptions.
 ///
 /// The bus must outlive its subscriptions, even those that their handlers have ended.
 ///
-/// Thread safety: one thread at a time, but the handler may end its subscription at any time.
+/// Thread safety: one thread at a time may use a Subscription, but its handler may always end it.
 class [[nodiscard]] Subscription {
 public:
     Subscription() noexcept = default;

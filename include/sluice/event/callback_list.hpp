@@ -55,9 +55,10 @@ using ContinueResult = decltype(P::canContinueInvoking(std::declval<Args&>()...)
 /// and removing take a lock for a few instructions.
 ///
 /// Lifetime: remove() destroys the callback before it returns, unless the list is being called.
-/// While the list is being called, the last of the running calls destroys a removed callback.
-/// Shortly after an earlier destruction, the first call or removal 0.2 ms later does so. A callback
-/// may destroy its own list: the call ends after that callback, and destroys all callbacks.
+/// While the list is being called, the last of the running calls destroys a removed callback. If
+/// others were destroyed just before, the first call or removal 0.2 ms later destroys it. A
+/// callback may destroy its own list: the call ends after that callback, and destroys all
+/// callbacks.
 ///
 /// Errors: an exception of a callback ends the call. Adding has the strong guarantee.
 ///
@@ -78,7 +79,7 @@ class CallbackList<Result(Args...), Policies> : public TagCallbackList {
 
 public:
     using Callback = detail::CallbackOf<Policies, Result(Args...)>;
-    /// Names one callback, and may outlive the callback and the list.
+    /// A handle names one callback, and may outlive the callback and the list.
     using Handle = detail::CallbackHandle<Callback, Threading>;
     using Mutex = typename Threading::Mutex;
 
@@ -167,7 +168,7 @@ public:
 
     void clear() noexcept { const Clearing clearing(*this); }
 
-    /// Clears a list in the destructor of this object, even if callbacks destroy the list then.
+    /// A Clearing clears its list in its destructor, even if callbacks destroy the list.
     class Clearing {
     public:
         explicit Clearing(const CallbackList& list) noexcept : core_(list.core()) {
@@ -242,15 +243,15 @@ private:
     // A doubly linked list on the heap (the core) with read-copy-update. Serial numbers keep new
     // callbacks out of running calls. The first callback creates the core.
     //
-    // Invariants, under the core's lock: `next` links from first_ to last_ exactly the nodes whose
-    // serial is not `removed` and whose owner is this core; `previous` is the inverse; serials are
-    // at most currentCounter. A removed node keeps its `next`, so a call at that node returns to
-    // the list through later removed nodes, and skips no older node.
+    // Invariants, under the core's lock: The nodes linked by `next` from first_ to last_ are
+    // exactly those whose serial is not `removed` and whose owner is this core; `previous` is the
+    // inverse of `next`; serials are at most currentCounter. A removed node keeps its `next`, so
+    // that a call at this node returns to the list and skips no older node.
     //
     // Happens-before edges:
-    //   E1 link: a node is written before a release store of `next` or first_, which calls acquire.
-    //   E2 newest: at wrap-around, serials are rewritten before a release of currentCounter.
-    //   E3 core: the core is built before a release store of core_, which users acquire.
+    //   E1 link: a node is written before a release store of `next` or first_; readers acquire it.
+    //   E2 newest: at wrap-around, serials are rewritten before a release store of currentCounter.
+    //   E3 core: the core is built before a release store of core_; users acquire it.
     // Edge E2 of RetireList orders all uses of a node before its deletion.
 
     using Core = detail::CallbackCore<Callback, Threading>;
@@ -308,7 +309,7 @@ private:
         return handle;
     }
 
-    /// Creates the core, unless another thread is first.
+    /// Creates the core, unless another thread has created one.
     [[gnu::cold, gnu::noinline]] Core& makeCore() {
         Core* const made = new Core;
         Core* expected = nullptr;
@@ -324,7 +325,7 @@ private:
 
     Atomic<Core*> core_{nullptr};  // null until the first callback is added
 
-    // The newest serial. The name is eventpp's, which programs use.
+    // The newest serial. Programs use this name, which is that of eventpp.
     // NOLINTNEXTLINE(readability-identifier-naming)
     typename Threading::template Atomic<unsigned> currentCounter{0};
 };
@@ -380,7 +381,7 @@ public:
         const CallbackHandle<Other, Threading>& other) const noexcept {
         return std::less<const void*>()(node_, other.node_);
     }
-    /// 1 while the callback is in the list, otherwise 0.
+    /// Returns 1 while the callback is in the list, otherwise 0.
     long use_count() const noexcept {  // NOLINT(readability-identifier-naming)
         return expired() ? 0 : 1;
     }
@@ -488,7 +489,7 @@ public:
         link(node, newest, findAfter(std::as_const(*this)));
     }
 
-    /// Returns the first of the nodes of lower priority at the end, or null. Requires the lock.
+    /// Returns the first of the last nodes that have a lower priority, or null. Requires the lock.
     Node* firstBelow(int priority) const noexcept {
         Node* after = nullptr;
         for (Node* node = last_; node != nullptr && node->priority < priority;
@@ -645,7 +646,7 @@ private:
         this->drop();
     }
 
-    /// At wrap-around, all callbacks have serial 1, so running calls also call the new one.
+    /// At wrap-around, all callbacks have serial 1, so running calls also call the new callback.
     unsigned nextSerial(Counter& newest) noexcept {
         unsigned serial = newest.load(std::memory_order_relaxed) + 1;  // relaxed: under the lock
         if (!Node::isListed(serial)) {

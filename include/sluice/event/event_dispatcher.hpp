@@ -142,7 +142,7 @@ public:
     }
 
 protected:
-    /// Called by a queue with an event and arguments that the queue keeps.
+    /// A queue calls dispatchTo() with an event and arguments that the queue keeps.
     template <class... A>
     void dispatchTo(PrototypeTag<Prototype>, const Event& event, A&... args) const {
         constexpr bool canPass = (std::is_convertible_v<A&, Args> && ...);

@@ -32,8 +32,8 @@ class QueueBase;
 /// may use a queue while it is copied, moved, swapped, assigned to or destroyed. A listener may
 /// destroy the queue. The lock is held for a few instructions, and never while user code runs.
 ///
-/// Errors: process() propagates a listener's exception, whose event counts as dispatched; all other
-/// events stay queued, in order. If an argument's constructor throws, nothing is queued.
+/// Errors: process() propagates a listener's exception. The listener's event counts as dispatched;
+/// all other events stay queued, in order. If an argument's constructor throws, nothing is queued.
 ///
 /// Memory: events are stored in reusable blocks of some kilobytes: see EventQueueOptions.
 ///
@@ -175,8 +175,7 @@ public:
         return this->store_.peek([event](const QueuedEvent& first) { *event = first; });
     }
 
-    /// Moves the first event out, or returns false without an event. A throwing move keeps the
-    /// event.
+    /// Moves the first event out, or returns false. If the move throws, the event stays queued.
     bool takeEvent(QueuedEvent* event) {
         static_assert(std::is_move_assignable_v<QueuedEvent>,
                       "takeEvent() assigns the event, but one of its arguments cannot be assigned: "

@@ -32,15 +32,15 @@ constexpr AnyOperations makeAnyOperations() noexcept {
     }
 }
 
-/// The address of the variable identifies the type. The variable is never written, but not const: a
-/// linker may fold identical constants, which would make two types equal.
+/// The address of anyOperations<T> identifies the type T. anyOperations is never written, but not
+/// const: a linker may fold identical constants, which would make two types equal.
 template <class T, bool OnHeap>
 inline AnyOperations anyOperations = makeAnyOperations<T, OnHeap>();
 
 }  // namespace detail
 
-/// One value of any type, as the argument of events of unrelated types. A listener takes its own
-/// type, which an AnyData converts to implicitly.
+/// Holds one value of any type, as the argument of events of unrelated types. A listener takes its
+/// own type, to which an AnyData converts implicitly.
 ///
 ///     using Data = sluice::AnyData<sluice::maxSizeOf<Connected, Closed>()>;
 ///     sluice::EventDispatcher<int, void(const Data&)> dispatcher;

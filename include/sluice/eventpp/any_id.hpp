@@ -57,7 +57,7 @@ public:
     }
     [[nodiscard]] friend bool operator!=(const AnyId& a, const AnyId& b) { return !(a == b); }
 
-    /// Ordered by digest, and then by Storage.
+    /// AnyIds are ordered by digest, and then by Storage.
     [[nodiscard]] friend bool operator<(const AnyId& a, const AnyId& b) {
         if constexpr (detail::hasLess<Storage>) {
             return a.digest_ < b.digest_ || (a.digest_ == b.digest_ && a.value_ < b.value_);

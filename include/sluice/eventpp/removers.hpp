@@ -167,7 +167,7 @@ typename Target::Handle addSelfRemoving(Target& target, const Put& put, Listener
 
 }  // namespace detail
 
-/// Removes the listeners that it has added when it is destroyed.
+/// A ScopedRemover removes its listeners when it is destroyed.
 ///
 ///     class Display {
 ///         sluice::ScopedRemover<Dispatcher> listeners_{dispatcher};  // the last member
@@ -254,7 +254,7 @@ private:
     void keep(const Handle& handle) {
         const std::lock_guard<Mutex> guard(mutex_);
         // Before the memory grows, drops listeners that were removed elsewhere and doubles the
-        // capacity, so that this takes constant time on average.
+        // capacity, so that keep() takes constant time on average.
         if (handles_.size() == handles_.capacity()) {
             handles_.erase(std::remove_if(handles_.begin(), handles_.end(),
                                           [](const Handle& kept) { return kept.expired(); }),

@@ -29,7 +29,7 @@ class DefaultBackend;
 ///     auto logger = std::make_shared<sluice::log::async_logger>("core", sink, own);
 ///
 /// Most programs need only the default back end, which `async_factory` and `init()` create. Create
-/// another one for loggers that must not wait for the sinks of others: back ends share nothing.
+/// a separate back end for loggers that must not wait for the sinks of other loggers.
 ///
 /// Order: if a log call returned before another began, on any thread, its line precedes the other
 /// line, unless the processor's counter restarts (sleep). A thread preempted while it stamps its
@@ -188,8 +188,8 @@ SLUICE_LOG_INLINE std::size_t backend::queue_size() const {
     return unwritten(core_->records().statistics(), seen);
 }
 
-/// Lanes do not count records that were copied before they are written. `seen` must be read before
-/// the counts, so that it is not larger.
+/// Lanes no longer count records that the back end has copied but not yet written. `seen` must be
+/// read before the counts, so that it is not larger.
 SLUICE_LOG_INLINE std::size_t backend::unwritten(const backend_statistics& counts,
                                                  std::uint64_t seen) {
     const std::uint64_t left = counts.logged - counts.dropped;
@@ -216,7 +216,7 @@ SLUICE_LOG_INLINE backend_statistics backend::statistics() const {
     return result;
 }
 
-/// Writes all records at program exit. Later, each logging thread writes its own records.
+/// Writes all records at program exit; from then on, each logging thread writes its own.
 SLUICE_LOG_INLINE void backend::leave() {
     const std::chrono::nanoseconds timeout = core_->options().drain_timeout;
     core_->writeAll();
@@ -226,7 +226,7 @@ SLUICE_LOG_INLINE void backend::leave() {
     }
 }
 
-/// Takes the shutdown lock. A sink only tries, because the lock's holder may wait for this sink.
+/// Takes the shutdown lock. In a sink, only tries, because the lock's holder may wait for it.
 SLUICE_LOG_INLINE std::unique_lock<std::mutex> backend::lockToEnd(std::chrono::nanoseconds atMost) {
     const auto end = deadlineAfter<std::chrono::steady_clock>(atMost);
     std::unique_lock<std::mutex> lock(ending_, std::try_to_lock);

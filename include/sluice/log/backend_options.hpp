@@ -59,8 +59,8 @@ struct backend_options {
                                 : std::clamp(std::min(queue_size, most / each) * each, least, most);
     }
 
-    /// If true, the back end has no thread, and the program calls backend::poll(). The options
-    /// `pacing`, `thread_name` and the two thread hooks then have no effect.
+    /// If true, the back end has no thread, and the program calls backend::poll(). With `manual`,
+    /// the options `pacing`, `thread_name` and the two thread hooks have no effect.
     bool manual = false;
 
     pacing_policy pacing = pacing_policy::park;

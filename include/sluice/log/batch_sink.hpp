@@ -35,7 +35,7 @@ public:
     /// at most once per `write_interval`.
     virtual void end_batch() = 0;
 
-    /// Returns true if end_batch() should not wait for `write_interval`, for much text.
+    /// Returns true if there is so much text that end_batch() should ignore `write_interval`.
     virtual bool has_much() const { return false; }
 };
 

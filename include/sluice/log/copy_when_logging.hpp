@@ -44,11 +44,11 @@ struct copy_when_logging<std::chrono::time_point<Clock, Duration>> : copy_when_l
 ///         static std::size_t size(const Path& path) noexcept;
 ///         static void write(std::byte* to, std::size_t size, const Path& path) noexcept;
 ///         // The back end: a value to format, of any type with a formatter that accepts the
-///         // specifications of the format string. It may refer to the bytes, and may throw.
+///         // specifications of the format string. read() may refer to the bytes, and may throw.
 ///         static std::string_view read(const std::byte* from, std::size_t size);
 ///     };
 ///
-/// The pointer `to` may have any alignment. A log call uses size() once, then write() with it.
+/// The pointer `to` may have any alignment. A log call calls size() once, then write().
 template <class T>
 struct argument_codec;
 

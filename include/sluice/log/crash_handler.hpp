@@ -111,7 +111,8 @@ private:
     std::array<struct sigaction, signalCount> before_{};     ///< the replaced action of each signal
 };
 
-/// One object for all shared libraries, without an initialisation lock that a fork may copy.
+/// One object for all shared libraries; constant initialisation needs no lock that a fork could
+/// copy.
 [[gnu::visibility("default")]] inline CrashHandler crashHandler;
 
 inline CrashHandler& CrashHandler::instance() noexcept {

@@ -8,8 +8,8 @@
 ///     SLUICE_LOG(log, spdlog::level::warn, "order done", kv("ms", 1.5));
 ///
 /// Use these macros on hot paths, and for calls with fields. Use logger->info(...) elsewhere, and
-/// for format strings that are made at run time. Both print the same text, except that the macros
-/// print a null `char*` as "(null)".
+/// for format strings that are made at run time. The macros print the same text, except that a null
+/// `char*` prints as "(null)".
 ///
 /// The `logger` is a spdlog::logger or a derived class, by reference, pointer or smart pointer. The
 /// calling thread formats the text if the logger is no async_logger or keeps a backtrace, or if an
@@ -134,7 +134,7 @@ inline bool isWanted(const spdlog::logger& logger, spdlog::level::level_enum lev
 }
 
 /// Keeps a shared library with call sites in memory after dlclose(), because records and ending
-/// threads refer to its data and code. Each such library has one StaysLoaded object.
+/// threads refer to its data and code. Each library with call sites has one StaysLoaded object.
 struct StaysLoaded {
     StaysLoaded() noexcept {
 #if defined(SLUICE_LOG_IN_LIBRARY)

@@ -58,9 +58,10 @@ struct file_rotation {
     int minute = 0;  ///< 0 to 59
 
     /// Limits of the rotated files, including those of earlier runs; 0 means no limit.
-    /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit.
-    /// The oldest file has the oldest last write, or one in the future. Links, folders and files
-    /// with other names, as after compression in the hook, are neither counted nor deleted.
+    /// set_rotation() and each rotation, after its hook, delete the oldest files beyond a limit. A
+    /// file's age is that of its last write; files from the future are the oldest. Links, folders
+    /// and files with other names, as after compression in the hook, are neither counted nor
+    /// deleted.
     std::size_t max_files = 0;
     std::chrono::seconds max_age{0};     ///< since the last write
     std::uintmax_t max_total_bytes = 0;  ///< of these files together; at least max_bytes
@@ -201,8 +202,8 @@ public:
     }
 
 private:
-    /// Ascending by time: false for a time in the future, time of the last write, length of the
-    /// name (numbers of one second have no upper limit), name, bytes.
+    /// A sort key, oldest first: whether the time is past, time of the last write, length of the
+    /// name (numbers in a second have no upper limit), name, bytes.
     using Rotated = std::tuple<bool, std::time_t, std::size_t, spdlog::filename_t, std::uintmax_t>;
 
     /// Finds the rotated files in the folder, including those of earlier runs.
@@ -401,8 +402,8 @@ public:
         write(guard);
     }
 
-    /// Makes the sink reopen the file when it was renamed or removed. This costs up to three system
-    /// calls per write, because text in a removed file is written again.
+    /// Makes the sink reopen the file when it was renamed or removed. watch_file() costs up to
+    /// three system calls per write, because text in a removed file is written again.
     void watch_file(bool isWatched = true) {
         const Guard guard(mutex_);
         isWatched_ = isWatched;
@@ -463,7 +464,7 @@ private:
     static constexpr std::size_t roomForALine = 4096;
     /// Above this number of bytes, records are refused.
     static constexpr std::size_t mostUnwritten = std::size_t{1} << 20U;
-    /// The time until the next attempt to write or rotate; one per record would slow all loggers.
+    /// The time between attempts to write or rotate; one per record would slow all loggers.
     static constexpr std::chrono::milliseconds retryInterval{100};
 
     /// Returns true if at least `bytes` were added since the last attempt to write.
@@ -513,8 +514,8 @@ private:
         return file_.size() + count - begun_;
     }
 
-    /// A record from the future, whose time the caller has chosen, does not begin a new day. A day
-    /// that is too far away dates from before the clock was set back.
+    /// A record from the future, whose time the caller has chosen, does not begin a new day. If the
+    /// next day is too far away, the clock has been set back.
     bool isNextDay(Time time) {
         constexpr std::chrono::hours longestDay{25};
         if (!rotation_.daily) {

@@ -10,7 +10,8 @@
 ///
 /// docs/migrating-from-spdlog-async.md compares these names with those of spdlog.
 ///
-/// Thread safety: any thread, but make_async() only while no other thread uses spdlog's registry.
+/// Thread safety: any thread may call any function, but make_async() only while no other thread
+/// uses spdlog's registry.
 
 #include <sluice/base/send_result.hpp>
 #include <sluice/log/backend.hpp>
@@ -38,8 +39,8 @@
 
 namespace sluice::log {
 
-/// Returns the back end of loggers that name no other one. The first call starts the default back
-/// end; shutdown() and spdlog::shutdown() end it, and the next call starts another. At program exit
+/// Returns the default back end, which loggers use unless they name another. The first call starts
+/// it; shutdown() and spdlog::shutdown() end it, and the next call starts another. At program exit
 /// the back end writes all records; later log calls, as in a static object's destructor, write
 /// their own records. Throws spdlog_ex if the back end cannot start.
 std::shared_ptr<backend> default_backend();
@@ -159,7 +160,7 @@ namespace sluice::log {
 namespace detail {
 
 /// Holds the default back end. The object is never destroyed, because destructors of static objects
-/// may log. The lock of the BackendRegistry guards it, so a forked child finds the lock free.
+/// may log. The BackendRegistry's lock guards it, so a forked child finds the lock free.
 class DefaultBackend {
 public:
     /// All shared libraries use this object, even those that hide their symbols.
@@ -199,7 +200,7 @@ public:
 
 private:
     /// Detects spdlog::shutdown(): spdlog's registry holds this hook in place of its thread pool,
-    /// and then releases the hook, which keeps the pool alive.
+    /// which the hook keeps alive, and releases the hook at its shutdown.
     class ShutdownHook {
     public:
         explicit ShutdownHook(std::shared_ptr<spdlog::details::thread_pool> pool)

@@ -70,10 +70,10 @@ inline void appendJson(spdlog::memory_buf_t& to, const key_value::value_type& va
 ///     {"time":"2030-01-31T12:00:00.000123Z","level":"info","logger":"core","thread":4711,
 ///      "message":"order done","context":{"request":9},"fields":{"order":17,"ms":1.5}}
 ///
-/// The members have this order. "time" is UTC. "file" and "line" follow "thread" if the record has
-/// a source location. "context" has the fields of scoped_context and spdlog's mdc, and "fields" has
-/// those of the call; empty members are omitted. Duplicate keys are printed twice. If a sink copies
-/// messages before formatting, the fields are part of "message".
+/// The members are in the order of the example. "time" is UTC. "file" and "line" follow "thread" if
+/// the record has a source location. "context" has the fields of scoped_context and spdlog's mdc,
+/// and "fields" has those of the call; empty members are omitted. Duplicate keys are printed twice.
+/// If a sink copies messages before formatting, the fields are part of "message".
 ///
 /// The JSON is always valid: bytes that are not UTF-8 become U+FFFD, infinity and NaN `null`.
 ///

@@ -44,8 +44,7 @@ namespace sluice::log {
 /// each log call invokes the error handler.
 ///
 /// Performance: a log call copies the text once, into the thread's lane, without a lock. Memory is
-/// allocated for a thread's first record, its first error record, and records above the lane's
-/// size.
+/// allocated for a thread's first record, its first error record, and records that exceed the lane.
 class async_logger : public spdlog::logger {
 public:
     /// As in spdlog, the constructors do not fail if the back end has ended.
@@ -131,8 +130,8 @@ private:
         }
     }
 
-    /// Posts a record that has fields or that flushes, whose fields may be empty. A common record
-    /// therefore takes one test for both cases.
+    /// Posts a record that has fields or that flushes, whose fields may be empty. A single test
+    /// therefore covers both cases for common records.
     template <class Write>
     [[gnu::cold, gnu::noinline]] void postRarely(detail::RecordHead& head, std::size_t size,
                                                  Write& write) {
@@ -175,7 +174,7 @@ private:
         return handle_;
     }
 
-    /// With a clock of the back end, the key never matches, so that only such loggers take longer.
+    /// If the back end has its own clock, the key never matches, so only its loggers take longer.
     [[gnu::cold]] void refresh(std::uint64_t wanted, detail::RecordHead* head);
 
     /// A hash of the list of sinks; never 0, because it is odd as the sinks' addresses are even.

@@ -50,7 +50,7 @@ inline PieceKind kindOf(std::string_view source) noexcept {
     constexpr PieceKind plainKinds[] = {
         PieceKind::milliseconds, PieceKind::microseconds, PieceKind::nanoseconds, PieceKind::name,
         PieceKind::thread,       PieceKind::payload,      PieceKind::level,       PieceKind::level};
-    // The time zone is missing, because spdlog reads it every ten seconds, counted from some line.
+    // The time zone is missing, because spdlog rereads it ten seconds after some earlier line.
     constexpr std::string_view secondFlags = "aAbhBcCYDxmdHIMSEprRTX";
     constexpr std::string_view levelFlags = "lL";
     const char flag = source.back();

@@ -86,7 +86,7 @@ void callHandler(Derived& object, const T& message, const Header& header) {
     }
 }
 
-/// The restarts that the traits still allow; only the object's thread uses it.
+/// The restarts that the traits still allow, counted on the object's thread.
 template <class Traits>
 class RestartBudget {
     using TimePoint = typename Traits::Platform::Clock::time_point;
@@ -105,7 +105,7 @@ public:
         for (std::size_t i = 0; i < kept; ++i) {
             if (now - times_[i] < Traits::restartPeriod) {
                 ++recent;
-                // Compares with the half, because doubling a very long duration would overflow.
+                // Compares with half of the limit, because doubling a long duration could overflow.
                 wait = wait > Traits::maxRestartBackOff / 2 ? Traits::maxRestartBackOff : wait * 2;
             }
         }

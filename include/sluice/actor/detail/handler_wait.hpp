@@ -61,8 +61,9 @@ public:
         }
     }
 
-    /// Marks its thread as running a task of this executor. The running object creates the Current,
-    /// because a shared library may have its own `current_`, unknown to the executor's code.
+    /// A Current marks its thread as running a task of this executor. The running object creates
+    /// the Current, because a shared library may have its own `current_`, unknown to the executor's
+    /// code.
     class Current {
     public:
         explicit Current(HandlerWait& executor) noexcept

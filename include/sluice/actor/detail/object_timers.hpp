@@ -131,7 +131,7 @@ private:
         put(hole, value);
     }
 
-    /// The child with the earliest deadline, or at least size_ without children.
+    /// The index of the earliest child, or an index of at least size_ without children.
     [[nodiscard]] std::size_t earliestChild(std::size_t node) const noexcept {
         std::size_t earliest = node * width + 1;
         for (std::size_t child = earliest + 1; child <= node * width + width && child < size_;
@@ -182,7 +182,8 @@ class ObjectTimers {
     using Index = typename Slots::Index;
 
 public:
-    /// Returns an empty Timer if no timer is free. The caller must then wake the object's thread.
+    /// Returns an empty Timer if no timer is free. After arm(), the caller must wake the object's
+    /// thread.
     template <class T>
     Timer arm(TimePoint first, Duration period, const PublishOptions& options, T&& message) {
         return slots_.arm(first, period, options, std::forward<T>(message));
@@ -219,7 +220,7 @@ public:
     }
 
     /// Calls receive(message, header) for a batch of due timers, those of high priority first,
-    /// until isOver(). A periodic timer fires once at most. Returns the number of fired timers.
+    /// until isOver(). A periodic timer fires at most once. Returns the number of fired timers.
     template <class ReadClock, class IsOver, class Receive>
     std::size_t fire(ReadClock readClock, IsOver isOver, const Receive& receive) {
         takeChanges();

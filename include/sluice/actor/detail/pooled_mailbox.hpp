@@ -22,7 +22,7 @@ public:
 
     enum class Pushed : unsigned char { queued, first, refused };
 
-    /// After the result `first`, the caller must schedule the object. The result `refused` means
+    /// If push() returns `first`, the caller must schedule the object. The result `refused` means
     /// that the mailbox has ended or not begun.
     [[nodiscard]] Pushed push(Node& node) noexcept {
         void* newest = newest_.load(std::memory_order_relaxed);  // relaxed: the exchange checks it
@@ -81,9 +81,9 @@ public:
 private:
     // The word is a mark or a message. *ended*: the mailbox refuses messages. *idle*: there are no
     // messages, and no thread has the object. *busy*: there are no new messages, and the object is
-    // scheduled or running. Older messages are below a message, and idle or busy below the oldest.
-    // The thread that changes idle to another state schedules the object; the thread that runs the
-    // object is its only consumer. push() is lock-free.
+    // scheduled or running. Each message links to the next older one, and the oldest message to
+    // idle or busy. The thread that changes idle to another state schedules the object; the thread
+    // that runs the object is its only consumer. push() is lock-free.
     //
     // E1: the poster's writes precede the release in push(), which takeAll() acquires. E2: the
     // consumer's writes precede the release in goIdle(); push() continues its release sequence,

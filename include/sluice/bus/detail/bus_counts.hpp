@@ -23,8 +23,8 @@ enum class PublishOutcome : std::size_t { full, closed, dropped };
 /// as handled, so that the common case increments one counter.
 enum class ConsumeOutcome : std::size_t { handled, failed, discarded, unhandled, expired };
 
-/// The statistics of a bus. Accepted messages are counted by ring positions, messages that leave by
-/// the consumer, and refusals and drops by publishers.
+/// The statistics of a bus. Ring positions count accepted messages, the consumer counts messages
+/// that leave, and publishers count refusals and drops.
 ///
 /// E1 counted: a message is counted with release when it is consumed or dropped, after its slot was
 /// claimed. get() acquires that count before it reads the ring position, so no message leaves
@@ -91,7 +91,7 @@ public:
             }
             for (std::size_t type = 0; type < TypeCount; ++type) {
                 MessageCounts& counts = statistics.counts[type][i];
-                // Read first: the consumer increments `unhandled` before `handled`.
+                // `unhandled` is read first, because the consumer increments it before `handled`.
                 counts.unhandled = consumed_[3][i][type].get();
                 const std::uint64_t handled = consumed_[0][i][type].get();  // E1 counted
                 counts.unhandled = std::min(counts.unhandled, handled);
@@ -132,8 +132,8 @@ private:
         SingleWriterNumber<Platform> sum;  // in nanoseconds; 32 bits would last 4 s
         SingleWriterNumber<Platform> max;
     };
-    /// Striped by thread number, so that refused publishers seldom contend for a cache line. There
-    /// is a single alignas, because g++ ignores the first of two on a class in a template.
+    /// Counters are striped by thread number, so that refused publishers seldom contend for a line.
+    /// There is a single alignas, because g++ ignores the first of two on a class in a template.
     struct alignas(std::max(Traits::cacheLineSize, alignof(SharedCount))) Stripe {
         std::array<std::array<Outcomes, priorityCount>, TypeCount> outcomes{};
         std::array<SharedCount, priorityCount> thrown{};

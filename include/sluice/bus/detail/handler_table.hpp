@@ -196,15 +196,14 @@ private:
     // only if the slot still has the expected generation. The remover marks the generation as
     // ending, and polls until the consumer's announcement has changed.
     //
-    // E1 change: add() writes table and callable before its unlock; the consumer locks and copies
-    // the table. E2 end: the remover marks the generation, issues a heavy fence and reads the
-    // announcement; the consumer announces, issues a light fence and reads the generation. Edge E2
-    // makes either the consumer skip the handler, or the remover wait for the handler. E3 done: the
-    // consumer releases its announcement after the handler has returned; the remover acquires it
-    // before destroying the callable. E4 over: the callable of a handler that ends itself is
-    // destroyed before the generation is released; another remover acquires the generation and
-    // returns. Each store of a generation is a release, because a remover may acquire a later
-    // generation.
+    // E1 change: add() writes the table before its unlock; the consumer locks and copies the table.
+    // E2 end: the remover marks the generation, issues a heavy fence and reads the announcement;
+    // the consumer announces, issues a light fence and reads the generation. Edge E2 makes either
+    // the consumer skip the handler, or the remover wait for the handler. E3 done: the consumer
+    // releases its announcement after the handler has returned; the remover acquires it before
+    // destroying the callable. E4 over: the callable of a handler that ends itself is destroyed
+    // before the generation is released; another remover acquires the generation and returns. Each
+    // store of a generation is a release, because a remover may acquire a later generation.
     //
     // A slot's generation is `free`, then `ending` while add() fills the slot, then the
     // subscription's unique number, then number | ending, and `free` again.

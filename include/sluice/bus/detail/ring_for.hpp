@@ -21,7 +21,7 @@ inline constexpr RingKind ringKind =
     : Traits::producers == Producers::one        ? RingKind::singlePublisher
                                                  : RingKind::manyPublishers;
 
-/// Depends on the kind alone, so that a missing header causes one error, not one for each priority.
+/// IncludedRing depends only on the kind, so that a missing header causes one error, not three.
 template <RingKind Kind>
 struct IncludedRing {
     static_assert(Kind != RingKind::singlePublisher,

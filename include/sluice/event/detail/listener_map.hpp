@@ -44,7 +44,7 @@ Event getEvent(First&& first, Rest&&... rest) {
 
 // ---- Mixins
 
-/// Derives from Root and the mixins of the list; the first mixin is the most derived class.
+/// Root with the mixins of the list on top; the first mixin is the most derived class.
 template <class Root, class List>
 struct WithMixins;
 template <class Root>

@@ -137,7 +137,7 @@ private:
     const Freeing* const outer_;
 };
 
-/// A separate base class, because a call is shorter if it announces the address of the whole list.
+/// A separate base class, so that readers have the address of the list, which shortens calls.
 template <class Threading>
 struct ListReaders {
     const ReadersOf<Threading> readers;
@@ -176,7 +176,8 @@ public:
         }
     }
 
-    // A call that finds hasAny() and isDue() at its end must collect(). Relaxed: E1, by a fence.
+    // If hasAny() and isDue() are true at the end of a call, it must collect(). Relaxed: E1, by a
+    // fence.
     [[nodiscard]] bool hasAny() const noexcept { return hasAny_.load(std::memory_order_relaxed); }
     [[nodiscard, gnu::cold]] bool isDue() const noexcept {
         return hasPeriod_.load(std::memory_order_relaxed) ||
@@ -192,7 +193,7 @@ public:
         element.nextRetired = nullptr;
         (first_ != nullptr ? last_->nextRetired : first_) = &element;
         last_ = &element;
-        // Relaxed, both: written under the lock; E1.
+        // Relaxed: both are written under the lock, and E1 orders them.
         size_.store(sizeApprox() + 1, std::memory_order_relaxed);
         hasAny_.store(true, std::memory_order_relaxed);
     }
@@ -221,7 +222,7 @@ public:
         drop();
     }
 
-    /// Takes all elements, in the order of removal. No other thread uses this object.
+    /// Takes all elements, in the order of removal. No other thread may use this RetireList.
     Retired* takeAll() noexcept {
         taken_ += sizeApprox();
         passed_ = batch_ = taken_;

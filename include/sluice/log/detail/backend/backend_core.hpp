@@ -75,7 +75,7 @@ public:
 private:
     const pacing_policy policy_;
     Rest nap_ = shortestNap;
-    /// Each record adds `flowGap`, and the value is never in the past. The distance from the
+    /// Each record adds `flowGap` to this time, which is never in the past. The distance from the
     /// present time therefore measures the surplus of records.
     TimePoint flowUntil_{};
 };
@@ -85,9 +85,8 @@ class WorkerThread {
 public:
     ~WorkerThread() { giveUp(); }
 
-    /// Runs body(errors) on a new thread. The WorkerThread and the objects used by `body` must
-    /// outlive the thread, even a given-up one. Throws std::system_error if no thread can be
-    /// started.
+    /// Runs body(errors) on a new thread. The objects used by `body` and this one must outlive the
+    /// thread, even a given-up one. Throws std::system_error if no thread can be started.
     template <class Body>
     void start(const backend_options& options, Body body) {
         std::promise<void> end;
@@ -181,8 +180,8 @@ private:
 ///     Frontend: log calls -> lanes; flushes and ends of loggers -> action list
 ///     BatchWriter: lanes and action list, in stamp order -> sinks
 ///
-/// A mutex guards each batch. The worker writes batches, or the polling thread of a manual back
-/// end, or each logging thread after the worker has left.
+/// A mutex guards each batch. Batches are written by the worker, by the polling thread of a manual
+/// back end, or by each logging thread after the worker has left.
 ///
 /// Thread safety: any thread may call any member, unless the member says otherwise.
 class BackendCore final : public Frontend,
@@ -305,9 +304,8 @@ public:
         return isOver && writer_.isFlushed();
     }
 
-    /// Writes all records at program exit, within `drain_timeout`. Does not wait for a post of the
-    /// calling thread, perhaps interrupted by a signal, nor for a polling thread, which may have
-    /// ended.
+    /// Writes all records at program exit, within `drain_timeout`. Does not wait for an interrupted
+    /// post of the calling thread, nor for a polling thread, which may have ended.
     void writeAll() {
         queue_.withdrawOwnPost();
         takePolling();
@@ -323,8 +321,8 @@ public:
         if (isInBatch() || writer_.isAbandoned() || !send(action)) {
             return false;
         }
-        // In these modes, no other thread writes. The loop retries, because a thread inside a log
-        // call may hold records back.
+        // In Mode::caller, and on a polling thread, no other thread writes. The loop retries,
+        // because a thread inside a log call may hold records back.
         while (mode_.load(std::memory_order_relaxed) == Mode::caller || isPollingThread()) {
             if (isPollingThread()) {
                 writeCounted(end);

@@ -40,7 +40,7 @@ public:
     /// sinks, so that no sink keeps text that both processes would write.
     virtual void hold(std::chrono::steady_clock::time_point end) noexcept = 0;
 
-    /// Locks the member's lists. Called when all are held, because a sink of one may use another.
+    /// Locks the lists, after all members are held, because a sink of one member may use another.
     virtual void lockLists() noexcept = 0;
 
     /// Called after fork() in both processes: undoes lockLists() and hold().
@@ -141,7 +141,7 @@ public:
 private:
     BackendRegistry() {
 #if defined(__unix__)
-        // If no memory is left to register them, fork() does not call the handlers.
+        // Without memory to register the handlers, fork() does not call them.
         static_cast<void>(pthread_atfork([] { instance().beforeFork(); },
                                          [] { instance().afterFork(false); },
                                          [] { instance().afterFork(true); }));

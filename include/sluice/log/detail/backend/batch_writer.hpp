@@ -137,8 +137,8 @@ public:
         }
     }
 
-    /// Returns true if sinks other than batch sinks received records since the last call. Such
-    /// sinks may buffer text, like a dist_sink with a file_sink.
+    /// Returns true if sinks other than batch sinks received records since the last call. Sinks
+    /// other than batch sinks may buffer text, like a dist_sink with a file_sink.
     bool takeNeedsFlush() noexcept { return std::exchange(needsFlush_, false); }
 
     /// Returns true if no flush has failed since the last call.
@@ -370,7 +370,7 @@ public:
     }
 
     /// Returns the printed time of the next record. A thread reads its clock before it stamps its
-    /// record, so another thread's later time may be above; that one is printed again.
+    /// record, so the previous line may have a later time, which is then printed again.
     time_point inOrder(time_point time) noexcept {
         if (time < last_ && time + longestDelay > last_) {
             return last_;
@@ -396,7 +396,7 @@ private:
     double ticksLength_ = 0;  ///< printed ticks per stamp tick
 };
 
-/// The mutex of the batches. Its holder nearly always writes, so other threads must ask for it.
+/// The mutex of the batches. Its holder mostly writes, so other threads must ask for the lock.
 class BatchLock {
 public:
     using Guard = std::unique_lock<std::mutex>;
@@ -533,8 +533,7 @@ public:
 
     bool isFlushed() const noexcept { return isFlushed_; }
 
-    /// Flushes all sinks. Returns false if a flush failed or a sink lost records since the last
-    /// one.
+    /// Flushes all sinks. Returns false if a flush failed or a sink lost records since then.
     bool flushSinks() noexcept {
         const std::uint64_t before = std::exchange(reportedLost_, lost());
         flushAll();
@@ -555,7 +554,7 @@ public:
     void resetInChild() noexcept {
         noticeAfter_ = 0;
         sinks_.takeNeedsFlush();
-        // Relaxed, both: there is one thread.
+        // Relaxed: a forked child has one thread.
         written_.store(0, std::memory_order_relaxed);
         lost_.store(0, std::memory_order_relaxed);
         reportedLost_ = 0;

@@ -63,8 +63,8 @@ struct RecordHead {
     std::uint8_t flags;
 };
 
-/// The longest time by which a clock reading may be late. A line that is late by less is printed
-/// with the time of the line above it.
+/// The longest time by which a clock reading may be late. A line whose time is earlier than that
+/// above by less than this limit is printed with the time above.
 inline constexpr std::chrono::milliseconds longestDelay{100};
 
 /// The fields of one log call, valid until the call returns.
@@ -111,8 +111,9 @@ private:
 #endif
 };
 
-/// The thread's part of its records: number, context, and fields of the present call. Shared by all
-/// shared libraries. Without a destructor, so that thread-local destructors can log.
+/// The data of the calling thread for its records: thread number, context, and fields of the
+/// present call. Shared by all shared libraries. CallerState has no destructor, so that
+/// thread-local destructors can log.
 class CallerState {
 public:
     /// The flags of the thread's next record.
@@ -121,12 +122,12 @@ public:
             state().flags_ | (mdc() != nullptr ? RecordHead::hasFields : RecordHead::none));
     }
 
-    /// The flags of a record whose caller gives the time. spdlog reads its clock in each call, so a
-    /// time before that of the thread's last call, or in a backtrace, is one of the caller's own.
+    /// The flags of a record whose caller gives the time. spdlog reads its clock in each call, so
+    /// the caller has chosen a time that is in a backtrace, or before the thread's last call.
     static std::uint8_t flagsAt(spdlog::log_clock::time_point time) noexcept {
         CallerState& own = state();
         if (SLUICE_UNLIKELY(time < own.last_ || own.isTracing_)) {
-            // Much earlier: the clock may have been set.
+            // If the time is much earlier, the clock may have been set.
             own.last_ = time + longestDelay < own.last_ ? time : own.last_;
             return flags() | RecordHead::ownTime;
         }

@@ -191,8 +191,8 @@ enum class EvictionState : unsigned char {
 /// A byte ring that carries the records of one thread, its owner, in stamp order to the back end.
 ///
 /// Thread safety: the owner calls the members under "Owner", one thread at a time those under "Back
-/// end", and any thread the others. A post to a lane with free space is wait-free. A side that
-/// finds the eviction lock taken waits for an eviction, or for a copy of a few records.
+/// end", and any thread the others. A post to a lane with free space is wait-free. If the eviction
+/// lock is taken, owner and back end wait for an eviction, or for a copy of few records.
 ///
 /// Capacity: exactly `messages` records and `bytes` bytes. The ring has twice as many bytes,
 /// because records are contiguous. An empty lane restarts at the ring's beginning, so a thread that

@@ -15,7 +15,7 @@
 namespace sluice::log::detail {
 
 /// The lanes of one queue. A thread owns a lane, and perhaps a second one, from its first record
-/// until its end; emptied lanes are then freed. Threads without a lane share one.
+/// until its end; emptied lanes are then freed. Threads without their own lane share one lane.
 ///
 /// Thread safety: one thread at a time calls the members under "Back end", and any thread the
 /// others. A spin lock guards the list; its holder neither runs user code nor allocates.
@@ -199,7 +199,7 @@ public:
     void resetInChild() noexcept {
         const Slot* const own = Threads::find(this, Threads::hash(this));
         const Slot* const second = own == nullptr ? nullptr : own->second;
-        // Relaxed, all: there is one thread.
+        // Relaxed: a forked child has one thread.
         gone_ = LaneCounts{};
         sharedRejected_.store(0, std::memory_order_relaxed);
         sharedHolder_.store(nullptr, std::memory_order_relaxed);

@@ -29,8 +29,7 @@ public:
 
     [[nodiscard]] RecordLane& lane() const noexcept { return *lane_; }
 
-    /// Returns the bound. `now` and `before` are the clock readings before this poll and the last
-    /// one.
+    /// Returns the bound. `now` and `before` are clock readings before this poll and the last.
     Stamp poll(Stamp now, Stamp before) noexcept {
         const std::uint64_t word = lane_->word();
         const bool isAnnounced = (word & RecordLane::announced) != 0;
@@ -56,9 +55,9 @@ public:
         return stagedCount_ != 0 || visible() > lane_->releasedCount();
     }
 
-    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. If there is
-    /// one, returns true, and close() must follow. `copies` means that the owner may evict records;
-    /// open() may then allocate.
+    /// Makes records with stamps below `limit` ready: all of them, or at least `max`. If a record
+    /// is ready, returns true, and close() must follow. `copies` means that the owner may evict
+    /// records; open() may then allocate.
     bool open(Stamp limit, std::size_t max, bool copies) {
         if (!hasRecords()) {
             return false;
@@ -193,7 +192,7 @@ public:
 
     [[nodiscard]] bool isEmpty() const noexcept { return entries_.empty(); }
 
-    /// The source with the oldest next record.
+    /// The source whose next record is the oldest.
     [[nodiscard]] Source& top() const noexcept { return *entries_.front().source; }
 
     /// Moves top() to its place in the heap after its next stamp has changed.

@@ -175,8 +175,8 @@ public:
     }
 
     /// Calls emit(const Record&) for up to `max` visible records with stamps below `limit` and the
-    /// watermark, the oldest first. emit() must not throw. Frees their space before returning, so a
-    /// `max` of some hundreds gives producers space early. Returns the number of records.
+    /// watermark, the oldest first. emit() must not throw. emitBefore() frees space before it
+    /// returns, so a `max` of some hundreds frees space early. Returns the number of records.
     template <class Emit>
     std::size_t emitBefore(Stamp limit, std::size_t max, Emit&& emit) {
         return emitBefore(limit, max, emit, [] {});
@@ -301,14 +301,15 @@ public:
     // ---- Fork
 
     /// The forking thread calls lock() while no thread is in a call under "Back end". After fork(),
-    /// it calls unlock() in both processes; a child that uses the queue calls resetInChild() first.
+    /// the forking thread calls unlock() in both processes; a child that uses the queue calls
+    /// resetInChild() first.
     void lock() noexcept { registry_.lock(); }
     void unlock() noexcept { registry_.unlock(); }
 
     /// Empties the queue and resets all counts, because the parent emits the earlier records.
     void resetInChild() {
         order_.emplace(registry_);
-        // Relaxed, both: there is one thread.
+        // Relaxed: a forked child has one thread.
         droppedBefore_.store(0, std::memory_order_relaxed);
         rejectedBefore_.store(0, std::memory_order_relaxed);
         registry_.resetInChild();
@@ -549,7 +550,7 @@ private:
         return lane;
     }
 
-    // Read by each post, seldom written.
+    // Members that each post reads, and that are seldom written.
     Registry& registry_;
     const std::size_t hash_;  ///< of the registry, for ThreadSlots
     const RoomMaker roomMaker_;

@@ -80,7 +80,7 @@ public:
 private:
     // On x86-64, a locked exchange is globally visible when it completes, and no later instruction
     // starts before `lfence`. On AArch64, `dsb` and `isb` have this effect before a reading, and a
-    // dependent load orders the reading, as in Linux. Others use a full fence and the system clock.
+    // dependent load orders it. Other processors use a full fence and the system clock.
 
     enum class Source : unsigned char { undecided, counter, systemClock };
 

@@ -354,8 +354,8 @@ private:
         release(reinterpret_cast<Slot&>(entry));
     }
 
-    /// Returns true if test(slot) is true for a slot of this thread. A relaxed load is enough,
-    /// because a thread only looks for its own address.
+    /// Returns true if test(slot) is true for a slot of this thread. Relaxed loads of `thread`
+    /// suffice, because a thread only looks for its own address.
     template <class Test>
     bool anyOwnSlot(Test test) const noexcept {
         const void* const self = Platform::thisThread();

@@ -120,7 +120,7 @@ private:
 ///
 /// Thread safety: as for `Queue`. Any thread except the consumer may call drain(). A handler may
 /// call tryPush() on its own queue, but a push() in a handler may wait for itself. A BlockingQueue
-/// must outlive all calls of its members. A producer handle may outlive the queue, but not push.
+/// must outlive all calls of its members. A producer handle must not push after the queue's end.
 ///
 /// Errors: exceptions of constructors and handlers propagate, after waiting threads were notified.
 /// If moving a message throws, pop(), popFor() and tryPop() leave the message in the queue; lanes

@@ -98,8 +98,8 @@ public:
         return tryEmplace(std::forward<U>(value));
     }
 
-    /// Constructs a T in its slot. Returns `ok` or `closed`. A push never returns if constructors
-    /// that wait for it occupy all slots (at least four).
+    /// Constructs a T in its slot. Returns `ok` or `closed`. Nested pushes from constructors of T
+    /// wait forever if they occupy all slots (at least four).
     template <class... Args>
     SendResult tryEmplace(Args&&... args) {
         const typename RoleCheck::Scope producer(producerRole_, oneProducer);

@@ -150,8 +150,7 @@ private:
         if (isArmed(seen)) {
             // Writes first, so that other notifiers write, too, if this thread is preempted.
             descriptor_.signal();  // E2 cleared
-            // Relaxed: the kernel provides E2. The exchange only spares other notifiers a write to
-            // the descriptor.
+            // Relaxed: the kernel provides E2, and the exchange only avoids redundant writes.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
         }

@@ -161,8 +161,8 @@ inline void fullFence() noexcept {
 #if !defined(SLUICE_FENCE_UNDER_TSAN)
     std::atomic_thread_fence(std::memory_order_seq_cst);
 #elif defined(__x86_64__) || defined(__i386__)
-    // A locked instruction on any address drains the store buffer. On a local variable it creates
-    // no happens-before edge that would hide data races from ThreadSanitizer.
+    // A locked instruction on a local variable drains the store buffer, but creates no
+    // happens-before edge that would hide data races from ThreadSanitizer.
     std::atomic<int> own{0};
     own.fetch_add(1, std::memory_order_seq_cst);
 #else

@@ -177,7 +177,7 @@ public:
         friend class BasicReaderRegistry;
         ReadGuard(Entry& entry, Word idle, const void* where) noexcept
             : entry_(entry), idle_(idle) {
-            // E1: a hasPassed() that reads this word also acquires the previous ReadGuard's end.
+            // Release (E1), because hasPassed() may read this word instead of the last guard's end.
             entry.store(Slot::wordOf(where) + idle, std::memory_order_release);
             Platform::Fence::light();  // E2
         }

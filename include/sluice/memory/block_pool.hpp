@@ -365,7 +365,7 @@ public:
 
     // ---- Blocks. A thread without a cache passes a null slot, and uses the depot directly.
 
-    /// Takes a block from the spare or the loaded magazine. Returns null if both are empty.
+    /// Takes a block from the spare or the loaded magazine, or returns null.
     static void* tryTake(Slot* slot) noexcept {
         if (SLUICE_UNLIKELY(slot == nullptr)) {
             return nullptr;

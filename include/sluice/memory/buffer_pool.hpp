@@ -133,8 +133,8 @@ public:
     BasicBufferPool(const BasicBufferPool&) = delete;
     BasicBufferPool& operator=(const BasicBufferPool&) = delete;
 
-    /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion. The
-    /// pool's memory then stays allocated, so that these buffers remain valid.
+    /// If buffers are in use, the destructor calls Options::onLeak or fails an assertion. Memory
+    /// with buffers in use stays allocated, so that the buffers remain valid.
     ~BasicBufferPool() {
         const std::size_t used = core_.inUse();
         if (used == 0) {

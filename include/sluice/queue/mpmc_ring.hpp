@@ -189,7 +189,8 @@ private:
     //   Each position p < head belongs to one consumer, which alone reads the message and then
     //     writes the sequence. sequence(p) becomes filled(p) or skipped(p), then freed(p).
     //   A producer claims position p only after sequence(p - capacity) is freed(p - capacity).
-    //     Producers claim positions in order, so all slots up to p - capacity are then free.
+    //     Producers claim positions in order, so all earlier positions up to p - capacity are free,
+    //     too.
     //
     // Happens-before edges, which tests/model/mpmc_ring_model_test.cpp weakens one by one:
     //   E1 publish: a push writes a message, and its sequence with release; a consumer acquires it.

@@ -148,7 +148,8 @@ private:
     [[gnu::noinline]] void signal() noexcept {
         std::uint32_t seen = arming_.load(std::memory_order_acquire);  // E3 descriptor
         if (isArmed(seen)) {
-            // Writes first, so that other notifiers write, too, if this thread is preempted.
+            // Writes to the descriptor before arming_ changes: if this thread is preempted in
+            // between, the next notifier writes, too.
             descriptor_.signal();  // E2 cleared
             // Relaxed: the kernel provides E2, and the exchange only avoids redundant writes.
             arming_.compare_exchange_strong(seen, seen + 1U, std::memory_order_relaxed,

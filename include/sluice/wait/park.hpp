@@ -258,8 +258,8 @@ private:
     //
     // Edges:
     //   E1 announce: a waiter calls announce(), runs a heavy fence and reads the condition; a
-    //     notifier writes the condition, runs a light fence and reads the state. Either thread sees
-    //     the other's write.
+    //     notifier writes the condition, runs a light fence and reads the state. At least one of
+    //     them sees the other's write.
     //   E2 wake: a notifier changes the epoch or adds a permit with release; leave() acquires it.
     //   E3 join: a waiter that joins announced waiters runs no fence, because their fence ordered
     //     the change of each notifier that read an older state: markAnnounced() releases,
@@ -465,10 +465,10 @@ using Park = BasicPark<>;
 
 /// A pacing policy that pauses after small batches, so that the next batch is larger.
 ///
-/// A consumer that polls again immediately reads the cache line that the producer is filling. Each
-/// message then waits for the cache line's transfer: see docs/decisions/batch-pacing.md. Use
-/// NoPacing if some 100 ns of latency under load matter more than throughput. The latency of an
-/// idle queue does not depend on pacing. A pause spins. Several threads may share a BatchPacing.
+/// A consumer that polls again immediately reads the cache line that the producer is filling, so
+/// each message waits for the line's transfer: see docs/decisions/batch-pacing.md. Use NoPacing if
+/// some 100 ns of latency under load matter more than throughput. The latency of an idle queue does
+/// not depend on pacing. A pause spins. Several threads may share a BatchPacing.
 template <class Platform = StdPlatform>
 class BasicBatchPacing {
 public:

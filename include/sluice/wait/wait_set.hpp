@@ -18,7 +18,7 @@
 namespace sluice {
 
 /// Lets one thread wait for several queues, buses and timers. The thread polls its sources in turn,
-/// so a busy queue cannot starve others.
+/// so a busy source cannot starve others.
 ///
 ///     sluice::WaitSet set;  // destroyed after its sources
 ///     sluice::BlockingQueue<sluice::SpscRing<Order, 64>, sluice::WaitSet::Member> orders;

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <thread>
 #include <utility>
 
 namespace sluice::test {

@@ -14,8 +14,6 @@
 #include <cstdio>
 #include <memory>
 #include <string>
-#include <type_traits>
-#include <vector>
 
 // Threads publish, subscribe and unsubscribe while one thread consumes. Each message names its
 // publisher and its number. Half of the messages own memory, so AddressSanitizer also notices a

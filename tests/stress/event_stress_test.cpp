@@ -1,6 +1,5 @@
 #include "support/crew.hpp"
 #include "support/dice.hpp"
-#include "support/rendezvous.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -15,7 +14,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -5,7 +5,6 @@
 #include "support/queue_shapes.hpp"
 #include "support/scale.hpp"
 #include "support/stamp.hpp"
-#include "support/watchdog.hpp"
 
 #include <sluice/queue/mpmc_lanes.hpp>
 #include <sluice/queue/mpsc_lanes.hpp>
@@ -15,7 +14,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 

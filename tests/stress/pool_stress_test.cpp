@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <vector>
 
 // Blocks carry the number of their user in every word. A thread that gets a block in use overwrites

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>

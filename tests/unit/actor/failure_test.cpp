@@ -1,6 +1,5 @@
 #include "support/crew.hpp"
 #include "support/observed_wait.hpp"
-#include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
@@ -18,11 +17,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #if defined(__cpp_exceptions)

@@ -1,6 +1,4 @@
 #include "support/crew.hpp"
-#include "support/sanitizers.hpp"
-#include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
@@ -18,7 +16,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <stdexcept>

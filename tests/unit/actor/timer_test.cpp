@@ -1,6 +1,5 @@
 #include "support/crew.hpp"
 #include "support/dice.hpp"
-#include "support/watchdog.hpp"
 #include "unit/actor/actor_doubles.hpp"
 
 #include <sluice/actor/active_object.hpp>
@@ -24,7 +23,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>

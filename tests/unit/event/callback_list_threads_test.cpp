@@ -1,5 +1,4 @@
 #include "support/crew.hpp"
-#include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 
@@ -15,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -144,41 +142,6 @@ TEST_F(CallbackListNeighboursTest, RemovalsDuringManyCallsShareFences) {
     EXPECT_EQ(owned(), 0);
 }
 
-TEST_F(CallbackListNeighboursTest, RemoveAndWaitWaitsForNoOtherList) {
-    List blocked;
-    List list;
-    const BlockedCall call(blocked);
-    EXPECT_TRUE(list.removeAndWait(appendOwner(list)));
-    EXPECT_EQ(owned(), 0);
-}
-
-TEST_F(CallbackListNeighboursTest, CallOfOneListDestroysNoCallbackOfAnother) {
-    List one;
-    List other;
-    BlockedCall call(one);
-    EXPECT_TRUE(one.remove(appendOwner(one)));
-    EXPECT_EQ(owned(), 1) << "it may be running";
-    for (int i = 0; i < 10; ++i) {
-        other();
-        EXPECT_TRUE(other.remove(other.append([] {})));
-    }
-    EXPECT_EQ(owned(), 1);
-    call.end();
-    EXPECT_EQ(owned(), 0) << "the last call of the list destroys it";
-}
-
-/// A capture whose destructor needs a mutex.
-struct Locking {
-    explicit Locking(std::mutex& needed) : mutex(&needed) {}
-    Locking(Locking&& other) noexcept : mutex(std::exchange(other.mutex, nullptr)) {}
-    ~Locking() {
-        if (mutex != nullptr) {
-            const std::lock_guard<std::mutex> guard(*mutex);
-        }
-    }
-    std::mutex* mutex;
-};
-
 TEST_F(CallbackListNeighboursTest, BlockedCallKeepsAndCountsWhatItsOwnListRemoved) {
     List list;
     BlockedCall call(list);
@@ -190,26 +153,6 @@ TEST_F(CallbackListNeighboursTest, BlockedCallKeepsAndCountsWhatItsOwnListRemove
     call.end();
     EXPECT_EQ(owned(), 0);
     EXPECT_EQ(list.removedSizeApprox(), 0U);
-}
-
-TEST_F(CallbackListNeighboursTest, CapturesAreGoneWhenRemoveAndWaitReturns) {
-    List list;
-    std::atomic<bool> isOver{false};
-    test::Crew crew;
-    for (int i = 0; i < 2; ++i) {
-        crew.add([&] {
-            while (!isOver) {
-                list();
-            }
-        });
-    }
-    crew.start();
-    for (int i = 0; i < 500; ++i) {
-        const auto handle = appendOwner(list);
-        ASSERT_TRUE(list.removeAndWait(handle));
-        ASSERT_EQ(owned(), 0) << i;
-    }
-    isOver = true;
 }
 
 TEST_F(CallbackListNeighboursTest, OverlappingCallsLetRemovedCallbacksGo) {
@@ -244,22 +187,6 @@ TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideItsOwnCallDoesNotWaitForIt
         EXPECT_EQ(owned(), 1) << "it is running";
     });
     std::thread([&] { list(); }).join();
-    EXPECT_EQ(owned(), 0);
-}
-
-TEST_F(CallbackListNeighboursTest, RemoveAndWaitInsideANestedCallKeepsWhatTheOuterOneRuns) {
-    List list;
-    List::Handle handle;
-    bool isNested = false;
-    handle = list.append([&, kept = captured] {
-        if (!std::exchange(isNested, true)) {
-            list();
-            EXPECT_EQ(owned(), 1);
-            return;
-        }
-        EXPECT_TRUE(list.removeAndWait(handle));
-    });
-    list();
     EXPECT_EQ(owned(), 0);
 }
 
@@ -299,23 +226,10 @@ TEST_F(CallbackListNeighboursTest, DestructorOfACaptureMayChangeThisListAndOther
 }
 
 #if defined(__cpp_exceptions)
-TEST_F(CallbackListNeighboursTest, ExceptionEndsTheCallForRemovalsToo) {
-    List list;
-    List::Handle handle;
-    handle = list.append([&, kept = captured] {
-        EXPECT_TRUE(list.remove(handle));
-        throw std::runtime_error("of a callback");
-    });
-    EXPECT_THROW(list(), std::runtime_error);
-    EXPECT_EQ(owned(), 0);
-    EXPECT_TRUE(list.removeAndWait(appendOwner(list)));
-}
 #endif
 
 // ---- The work that a removal has finished when it returns. Other threads and other lists do not
 // change this.
-
-using List = CallbackList<void()>;
 
 void waitFor(const std::atomic<bool>& flag) {
     while (!flag.load(std::memory_order_acquire)) {

@@ -39,17 +39,6 @@ TYPED_TEST_SUITE(CallbackListWrapTest, test::CommonPolicies, test::PolicyNames);
 
 using Numbers = std::vector<int>;
 
-TYPED_TEST(CallbackListWrapTest, WithoutTheWrapANewCallbackWaitsForTheNextCall) {
-    typename TestFixture::List list;
-    Numbers calls(2);
-    list.append([&] {
-        ++calls[0];
-        list.append([&calls] { ++calls[1]; });
-    });
-    list();
-    EXPECT_EQ(calls, (Numbers{1, 0}));
-}
-
 TYPED_TEST(CallbackListWrapTest, CallbackThatIsAddedAcrossTheWrapIsCalledAtOnce) {
     typename TestFixture::List list;
     Numbers calls(2);

@@ -7,12 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -83,17 +81,6 @@ protected:
     using Map = EventMap<int, int, Policies>;
 };
 TYPED_TEST_SUITE(EventMapTest, test::AllPolicies, test::PolicyNames);
-
-TYPED_TEST(EventMapTest, FindsWhatWasAddedAndNothingElse) {
-    typename TestFixture::Map map;
-    EXPECT_EQ(map.find(3), nullptr);
-    map.findOrAdd(3) = 30;
-    EXPECT_EQ(*map.find(3), 30);
-    EXPECT_EQ(map.find(4), nullptr);
-    map.findOrAdd(4) = 40;
-    EXPECT_EQ(*map.find(4), 40);
-    EXPECT_EQ(map.findOrAdd(3), 30);
-}
 
 TYPED_TEST(EventMapTest, EntriesStayWhereTheyAreHoweverManyFollow) {
     constexpr int count = 5000;
@@ -432,17 +419,6 @@ TYPED_TEST(EventPoliciesMapTest, MapOfThePolicyWithAnotherHash) {
     using Policies = HashedPoints<TypeParam>;
     checkFinding<EventDispatcher<Point, void(), Policies>>(
         {{0, 0}, {1, 2}, {2, 1}, {1, 1}, {3, 3}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}});
-}
-
-template <class Policies>
-struct InOrder : Policies {
-    template <class Key, class Value>
-    using Map = std::map<Key, Value>;
-};
-
-TYPED_TEST(EventPoliciesMapTest, OrderedMapOfThePolicy) {
-    using Policies = InOrder<TypeParam>;
-    checkFinding<EventDispatcher<std::string, void(), Policies>>({"x", "a", "b", "c", "d"});
 }
 
 template <class Policies>

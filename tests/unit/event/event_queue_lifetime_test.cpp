@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 // Queues that end: with events, inside of their own listeners, and with arguments whose destructors
@@ -86,14 +85,6 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorsFindAnEndingQueueEmpty) {
         }
         queue.reset();
     }
-}
-
-TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueThatCallsIt) {
-    this->destroyAt(2);
-    this->enqueue(5);
-    EXPECT_TRUE(this->queue->process());
-    EXPECT_EQ(this->calls, 3) << "the rest is not dispatched";
-    EXPECT_EQ(this->census.alive(), 0U);
 }
 
 TYPED_TEST(EventQueueLifetimeTest, ListenerMayDestroyTheQueueInEveryWayOfProcessing) {
@@ -201,29 +192,6 @@ TYPED_TEST(EventQueueLifetimeTest, DestructorOfAnArgumentMayDestroyTheQueue) {
     EXPECT_EQ(farewells, nullptr);
 }
 
-TYPED_TEST(EventQueueLifetimeTest, ConstructorOfAnArgumentMayUseTheQueue) {
-    struct Recursive {
-        EventQueue<int, void(const Recursive&), TypeParam>* queue;
-        explicit Recursive(EventQueue<int, void(const Recursive&), TypeParam>* own) : queue(own) {}
-        Recursive(const Recursive& other) : queue(nullptr) {
-            if (other.queue != nullptr) {
-                const Recursive last(nullptr);
-                EXPECT_TRUE(other.queue->enqueue(2, last));
-                EXPECT_FALSE(other.queue->emptyQueue());
-            }
-        }
-        Recursive& operator=(const Recursive&) = delete;
-        ~Recursive() = default;
-    };
-    EventQueue<int, void(const Recursive&), TypeParam> recursive;
-    const Recursive first(&recursive);
-    EXPECT_TRUE(recursive.enqueue(1, first));
-    std::vector<int> order;
-    EXPECT_TRUE(
-        recursive.processQueueWith([&](int event, const Recursive&) { order.push_back(event); }));
-    EXPECT_EQ(order, (std::vector<int>{2, 1})) << "the inner one was complete first";
-}
-
 }  // namespace
 }  // namespace sluice
 
@@ -246,19 +214,6 @@ protected:
     }
 };
 TYPED_TEST_SUITE(EventQueueExceptionTest, CommonQueuePolicies, QueuePolicyNames);
-
-TYPED_TEST(EventQueueExceptionTest, ListenerThatThrowsInProcessLosesItsOwnEventOnly) {
-    this->breakAt(2);
-    this->enqueue({1, 2, 3, 4});
-    EXPECT_THROW(this->queue.process(), Breakage);
-    EXPECT_EQ(this->takeSeen(), (Numbers{1, 2}));
-    EXPECT_EQ(this->queue.sizeApprox(), 2U);
-    EXPECT_FALSE(this->queue.emptyQueue());
-    this->enqueue({5});
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{3, 4, 5}));
-    EXPECT_TRUE(this->queue.emptyQueue());
-}
 
 TYPED_TEST(EventQueueExceptionTest, PredicateOfProcessIfThatThrowsLosesNothing) {
     this->enqueue({1, 2, 3, 4});

@@ -107,16 +107,6 @@ TYPED_TEST(BoundedEventQueueTest, EventsThatComeBackKeepOthersOutUntilTheLimitHo
 
 // ---- the oldest makes room
 
-TYPED_TEST(BoundedEventQueueTest, DropsTheOldest) {
-    this->use(Overflow::dropOldest);
-    EXPECT_EQ(this->enqueue({1, 2, 3, 4, 5}), 5);
-    EXPECT_EQ(this->queue->sizeApprox(), 3U);
-    EXPECT_EQ(this->queue->statistics().discarded, 2U);
-    EXPECT_EQ(this->processed(), (Numbers{3, 4, 5}));
-    EXPECT_EQ(this->enqueue({6, 7, 8}), 3);
-    EXPECT_EQ(this->queue->statistics().discarded, 2U);
-}
-
 TYPED_TEST(BoundedEventQueueTest, DropsAsManyAsTheLimitAsksWhenEventsCameBack) {
     this->use(Overflow::dropOldest);
     EXPECT_EQ(this->enqueue({1, 2, 3}), 3);
@@ -377,20 +367,6 @@ TYPED_TEST(EventQueueStatisticsTest, EventsInHandAreTheDifference) {
     EXPECT_TRUE(queue.process());
     EXPECT_EQ(calls, 3);
     expectBalance(queue.statistics());
-}
-
-TYPED_TEST(EventQueueStatisticsTest, EventsThatComeBackCountForTheHighWaterMark) {
-    Queue<TypeParam> queue;
-    EXPECT_TRUE(queue.enqueue(1));
-    EXPECT_TRUE(queue.enqueue(2));
-    EXPECT_FALSE(queue.processIf([&](int number) {
-        EXPECT_TRUE(queue.enqueue(number + 2));
-        return false;
-    }));
-    const EventQueueStatistics counts = queue.statistics();
-    EXPECT_EQ(counts.highWater, 4U);
-    EXPECT_EQ(counts.queued, 4U);
-    EXPECT_EQ(counts.processed, 0U);
 }
 
 }  // namespace

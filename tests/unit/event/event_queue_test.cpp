@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,16 +35,6 @@ TYPED_TEST(EventQueueTest, ProcessIsTrueAlsoWhenNobodyListens) {
     EXPECT_TRUE(this->queue.enqueue(42));
     EXPECT_TRUE(this->queue.process());
     EXPECT_TRUE(this->queue.emptyQueue());
-}
-
-TYPED_TEST(EventQueueTest, EventsOfAListenerWaitForTheNextRound) {
-    this->queue.appendListener(1, [this](int) { EXPECT_TRUE(this->queue.enqueue(7)); });
-    this->enqueue({1, 2});
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{1, 2}));
-    EXPECT_EQ(this->queue.sizeApprox(), 1U);
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_EQ(this->takeSeen(), (Numbers{7}));
 }
 
 TYPED_TEST(EventQueueTest, NestedProcessRunsNewerEventsBeforeTheRestOfTheBatch) {
@@ -78,16 +66,6 @@ TYPED_TEST(EventQueueTest, ListenerMayPeekTakeAndClear) {
     EXPECT_TRUE(this->queue.process());
     EXPECT_EQ(this->takeSeen(), (Numbers{1, 2})) << "the batch itself is not cleared";
     EXPECT_FALSE(this->queue.process());
-    EXPECT_TRUE(this->queue.emptyQueue());
-}
-
-TYPED_TEST(EventQueueTest, QueueIsNotEmptyWhileItsListenersRun) {
-    bool wasEmpty = true;
-    this->queue.appendListener(1, [&](int) { wasEmpty = this->queue.emptyQueue(); });
-    this->enqueue({1});
-    EXPECT_FALSE(this->queue.emptyQueue());
-    EXPECT_TRUE(this->queue.process());
-    EXPECT_FALSE(wasEmpty);
     EXPECT_TRUE(this->queue.emptyQueue());
 }
 
@@ -176,9 +154,6 @@ TYPED_TEST(EventQueueTest, CopyOfAClosedQueueIsOpenAndHasItsLimit) {
 
 // ---- processIf(), processUntil(), processQueueWith() and processOneWith().
 
-using namespace test;
-using Numbers = std::vector<int>;
-
 template <class Policies>
 class EventQueueSelectTest : public NumberQueueTest<Policies> {};
 TYPED_TEST_SUITE(EventQueueSelectTest, CommonQueuePolicies, QueuePolicyNames);
@@ -208,12 +183,6 @@ TYPED_TEST(EventQueueSelectTest, KeptEventsComeBeforeThoseThatListenersAdd) {
     EXPECT_TRUE(this->queue.processIf(is(6)));
     EXPECT_EQ(this->takeQueued(), (Numbers{5, 7, 8, 9}));
 }
-
-/// Can be called as an lvalue that is not const, and counts its calls.
-struct CountingPredicate {
-    int calls = 0;
-    bool operator()() & { return calls++ == 1; }
-};
 
 // ---- processUntil
 
@@ -260,23 +229,9 @@ TYPED_TEST(EventQueueSelectTest, VisitorGetsEventsInsteadOfListeners) {
 // ---- The place of the event among the arguments, the fate of the arguments, and the number of
 // their copies.
 
-using namespace test;
-
 template <class Policies>
 class EventQueueArgumentsTest : public testing::Test {};
 TYPED_TEST_SUITE(EventQueueArgumentsTest, CommonQueuePolicies, QueuePolicyNames);
-
-// ---- the event
-
-struct Message {
-    int type;
-    std::string text;
-};
-
-template <class Base>
-struct EventOfMessage : Base {
-    static int getEvent(const Message& message) { return message.type; }
-};
 
 template <class Base>
 struct FirstLetter : Base {
@@ -292,15 +247,6 @@ TYPED_TEST(EventQueueArgumentsTest, GetEventSeesArgumentsThatAreMovedInAfterward
     EXPECT_TRUE(queue.process());
     EXPECT_EQ(seen, std::string(100, 'b'));
 }
-
-template <class Base>
-struct ExcludeEvent : Base {
-    using ArgumentPassingMode = ArgumentPassingExcludeEvent;
-};
-template <class Base>
-struct IncludeEvent : Base {
-    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
-};
 
 // ---- the arguments
 
@@ -400,17 +346,6 @@ TYPED_TEST(EventQueueArgumentsTest, TemporaryIsNeverCopiedAndLivesOnceUntilItHas
     EXPECT_EQ(counts.alive, 0);
     EXPECT_EQ(counts.copies, 0);
     EXPECT_EQ(counts.copyAssignments, 0);
-}
-
-TYPED_TEST(EventQueueArgumentsTest, VisitorCopiesNothing) {
-    Parcel::Counts counts;
-    EventQueue<int, void(Parcel), TypeParam> queue;
-    EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
-    EXPECT_TRUE(queue.processQueueWith([](int, const Parcel&) {}));
-    EXPECT_TRUE(queue.enqueue(1, Parcel(counts)));
-    EXPECT_TRUE(queue.processOneWith([](int, Parcel&) {}));
-    EXPECT_EQ(counts.copies, 0);
-    EXPECT_EQ(counts.alive, 0);
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -279,9 +278,6 @@ TEST(EventQueueWakeTest, EventWakesOneConsumer) {
 
 // ---- drain() and run(): until everything has been processed.
 
-using namespace std::chrono_literals;
-using namespace test;
-
 template <class Policies>
 class EventQueueEndTest : public testing::Test {
 protected:
@@ -452,25 +448,6 @@ TYPED_TEST(SharedEventQueueEndTest, EventIsNotOvertakenWhileSomebodyPeeksAtIt) {
     EXPECT_TRUE(queue.processOneWith(note));
     EXPECT_TRUE(queue.processOneWith(note));
     EXPECT_EQ(order, (std::vector<int>{1, 2}));
-}
-
-TYPED_TEST(SharedEventQueueEndTest, OldestEventIsNotDroppedWhileSomebodyPeeksAtIt) {
-    EventQueue<int, void(const SlowToAssign&), TypeParam> queue(
-        EventQueueOptions{1, Overflow::dropOldest});
-    std::atomic<bool> isOpen{false};
-    std::atomic<bool> isReached{false};
-    EXPECT_TRUE(queue.enqueue(1, SlowToAssign(&isOpen, &isReached)));
-    Crew crew;
-    crew.add([&] {
-        typename decltype(queue)::QueuedEvent event{};
-        EXPECT_TRUE(queue.peekEvent(&event));
-    });
-    crew.start();
-    awaitThat([&] { return isReached.load(); });
-    crew.add([&] { isOpen = true; });
-    EXPECT_TRUE(queue.enqueue(2, SlowToAssign())) << "as soon as it may";
-    EXPECT_TRUE(isOpen.load());
-    EXPECT_EQ(queue.statistics().discarded, 1U);
 }
 
 // ---- a loop that watches descriptors

@@ -138,25 +138,6 @@ TYPED_TEST(HeterCallbackListTest, NullCallablesAreRefused) {
     EXPECT_TRUE(list.empty());
 }
 
-// ---- looking through
-
-TYPED_TEST(HeterCallbackListTest, ForEachVisitsOnePrototype) {
-    typename TestFixture::List list;
-    std::vector<typename TestFixture::Handle> added{list.append(this->noteInt(1)),
-                                                    list.append(this->noteInt(2))};
-    list.append(this->note(9));
-    std::vector<typename TestFixture::Handle> seen;
-    list.template forEach<void(int)>(
-        [&](const typename TestFixture::Handle& handle, const std::function<void(int)>& callback) {
-            seen.push_back(handle);
-            callback(0);
-        });
-    EXPECT_EQ(seen, added);
-    EXPECT_EQ(this->called, (Numbers{1, 2}));
-    list.template forEach<void()>([](const std::function<void()>& callback) { callback(); });
-    EXPECT_EQ(this->called, (Numbers{1, 2, 9}));
-}
-
 // ---- as a value
 
 TYPED_TEST(HeterCallbackListTest, CopyIsDeepForEachPrototype) {
@@ -229,20 +210,6 @@ TYPED_TEST(HeterCallbackListTest, ArgumentsGoToTheFirstPrototypeThatTakesThem) {
 }
 
 // ---- policies
-
-TYPED_TEST(HeterCallbackListTest, CanContinueInvokingIsAskedWhereItTakesTheArguments) {
-    struct Policies : TypeParam {
-        static bool canContinueInvoking(int n) { return n < 0; }
-    };
-    HeterCallbackList<Two, Policies> list;
-    for (int i = 0; i < 3; ++i) {
-        list.append(this->note(i));
-        list.append(this->noteInt(10 + i));
-    }
-    list();
-    list(1);
-    EXPECT_EQ(this->called, (Numbers{0, 1, 2, 10}));
-}
 
 template <class Policies>
 struct IntCallbackPolicies : Policies {

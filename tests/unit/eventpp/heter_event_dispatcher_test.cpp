@@ -193,24 +193,5 @@ TYPED_TEST(HeterEventDispatcherTest, MapAndCanContinueInvokingAreHonoured) {
     EXPECT_EQ(this->called, (Numbers{1, 11, 12}));
 }
 
-// ---- arguments
-
-TYPED_TEST(HeterEventDispatcherTest, ReferencesComeBackAndValuesStayWhole) {
-    HeterEventDispatcher<int, HeterTuple<void(int&), void(std::string)>, TypeParam> dispatcher;
-    Texts seen;
-    dispatcher.appendListener(1, [](int& n) { n *= 2; });
-    dispatcher.appendListener(1, [](int& n) { ++n; });
-    for (int i = 0; i < 2; ++i) {
-        dispatcher.appendListener(1,
-                                  [&seen](std::string&& text) { seen.push_back(std::move(text)); });
-    }
-    int n = 4;
-    dispatcher.dispatch(1, n);
-    EXPECT_EQ(n, 9);
-    const std::string text = "long enough to live on the heap, not inside";
-    dispatcher.dispatch(1, text);
-    EXPECT_EQ(seen, (Texts{text, text}));
-}
-
 }  // namespace
 }  // namespace sluice

@@ -13,7 +13,6 @@
 #include <vector>
 
 #if defined(__cpp_exceptions)
-#include <stdexcept>
 #endif
 
 namespace sluice {
@@ -42,25 +41,6 @@ static_assert(std::is_base_of_v<TagEventQueue, HeterEventQueue<int, Three>> &&
               std::is_base_of_v<TagEventDispatcher, HeterEventQueue<int, Three>> &&
               std::is_base_of_v<TagHeterEventQueue, HeterEventQueue<int, Three>> &&
               std::is_base_of_v<TagHeterEventDispatcher, HeterEventQueue<int, Three>>);
-
-// ---- order
-
-TYPED_TEST(HeterEventQueueTest, ProcessesAllPrototypesInOneOrder) {
-    typename TestFixture::Queue queue;
-    this->listen(queue, 3);
-    EXPECT_FALSE(queue.process());
-    queue.enqueue(3, 1);
-    queue.enqueue(3, "two");
-    queue.enqueue(3);
-    queue.enqueue(4, 5);
-    queue.enqueue(3, 4);
-    EXPECT_FALSE(queue.emptyQueue());
-    EXPECT_EQ(queue.sizeApprox(), 5U);
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(this->log, (Texts{"1", "two", "none", "4"}));
-    EXPECT_TRUE(queue.emptyQueue());
-    EXPECT_FALSE(queue.process());
-}
 
 // ---- processIf
 
@@ -166,44 +146,6 @@ TYPED_TEST(HeterEventQueueTest, ReferencesAreCopiedAndDestroyedRightAfterTheirDi
     EXPECT_EQ(shared.use_count(), 1);
 }
 
-TYPED_TEST(HeterEventQueueTest, ArgumentsMayBeMoveOnly) {
-    using Owner = std::unique_ptr<int>;
-    HeterEventQueue<int, HeterTuple<void(), void(const Owner&)>, TypeParam> queue;
-    int seen = 0;
-    queue.appendListener(1, [&seen](const Owner& owner) { seen = *owner; });
-    queue.enqueue(1, std::make_unique<int>(8));
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, 8);
-}
-
-struct Message {
-    int type;
-    int number;
-};
-template <class Policies>
-struct EventOfMessages : Policies {
-    using ArgumentPassingMode = ArgumentPassingIncludeEvent;
-    static int getEvent(const Message& message) { return message.type; }
-    static int getEvent(const Message& message, int) { return message.type; }
-};
-
-TYPED_TEST(HeterEventQueueTest, EventMayBeIncludedAndFoundByThePolicy) {
-    HeterEventQueue<int, HeterTuple<void(const Message&), void(const Message&, int)>,
-                    EventOfMessages<TypeParam>>
-        queue;
-    Numbers seen;
-    queue.appendListener(3, [&seen](const Message& message) { seen.push_back(message.number); });
-    queue.appendListener(
-        3, [&seen](const Message& message, int n) { seen.push_back(message.number + n); });
-    queue.enqueue(Message{3, 10}, 5);
-    queue.enqueue(Message{3, 20});
-    queue.enqueue(Message{4, 30});
-    EXPECT_TRUE(queue.process());
-    EXPECT_EQ(seen, (Numbers{15, 20}));
-    queue.dispatch(Message{3, 40});
-    EXPECT_EQ(seen.back(), 40);
-}
-
 // ---- visitors
 
 TYPED_TEST(HeterEventQueueTest, VisitorGetsEventsOfAllPrototypes) {
@@ -227,23 +169,7 @@ TYPED_TEST(HeterEventQueueTest, VisitorGetsEventsOfAllPrototypes) {
 
 // ---- as a value
 
-template <class Policies>
-struct Ordered : Policies {
-    template <class Item>
-    using QueueList = OrderedQueueList<Item>;
-};
-
 #if defined(__cpp_exceptions)
-
-struct Fragile {
-    explicit Fragile(bool mayFail) : fails(mayFail) {}
-    Fragile(const Fragile& other) : fails(other.fails) {
-        if (fails) {
-            throw std::runtime_error("of the test");
-        }
-    }
-    bool fails;
-};
 
 #endif
 

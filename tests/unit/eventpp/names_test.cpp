@@ -25,9 +25,6 @@
 
 #include <functional>
 #include <list>
-#include <map>
-#include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

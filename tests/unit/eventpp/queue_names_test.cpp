@@ -6,8 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <cstddef>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -139,21 +137,6 @@ TEST(VoidEnqueueBaseTest, MayBeCalledByItsName) {
     derived.enqueue(3, 2);
     EXPECT_TRUE(derived.process());
     EXPECT_EQ(sum, 3);
-}
-
-// ---- the policies of the fork
-
-struct DerivedPolicies : HighPerfPolicy {
-    using Threading = SingleThreading;
-};
-struct BorrowingPolicies {
-    template <class Item>
-    using QueueList = HighPerfPolicy::QueueList<Item>;
-};
-
-template <class Policies>
-std::size_t bytesOfQueue() {
-    return sizeof(EventQueue<int, void(int), Policies>);
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ struct KeyEvent : Base {
 enum class Level { low, high };
 
 using BaseList = std::function<void(const Base&)>;
-using SharedList = std::function<void(std::shared_ptr<Base>)>;
 
 int lastKey = 0;
 
@@ -237,18 +236,6 @@ TEST_F(EventUtilTest, FindsEqualListenersOfAnEvent) {
     EXPECT_TRUE(hasListener(dispatcher_, 3, counter(2)));
     EXPECT_FALSE(hasListener(dispatcher_, 3, counter(0)));
     EXPECT_FALSE(hasListener(dispatcher_, 4, counter(2)));
-}
-
-TEST_F(EventUtilTest, KnowsWhetherThereIsAnyListener) {
-    EXPECT_FALSE(hasAnyListener(list_));
-    list_.append(counter(0));
-    EXPECT_TRUE(hasAnyListener(list_));
-    EXPECT_FALSE(hasAnyListener(dispatcher_, 3));
-    const auto handle = dispatcher_.appendListener(3, counter(0));
-    EXPECT_TRUE(hasAnyListener(dispatcher_, 3));
-    EXPECT_FALSE(hasAnyListener(dispatcher_, 4));
-    dispatcher_.removeListener(3, handle);
-    EXPECT_FALSE(hasAnyListener(dispatcher_, 3));
 }
 
 /// Removes the callback at which the caller looks, as another thread might, before the caller can

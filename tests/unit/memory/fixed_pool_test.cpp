@@ -1,7 +1,6 @@
 #include "support/crew.hpp"
 #include "support/interrupting_platform.hpp"
 #include "support/jitter_platform.hpp"
-#include "support/sanitizers.hpp"
 #include "support/scale.hpp"
 #include "support/watchdog.hpp"
 #include "unit/queue/queue_doubles.hpp"

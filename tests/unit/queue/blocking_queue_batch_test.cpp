@@ -143,12 +143,6 @@ TYPED_TEST(BatchTest, NonsenseIsRefused) {
     EXPECT_EQ(this->consume(1, noTime), 1U);  // UBSan reports a conversion
 }
 
-TYPED_TEST(BatchTest, HandlerThatThrowsHasConsumedItsMessage) {
-    this->push(1);
-    this->push(2);
-    EXPECT_THROW((void)this->queue.consumeBatch(2, endless, [](int) { throw 1; }), int);
-    EXPECT_EQ(this->consume(1, endless), 1U);
-}
 #endif
 
 // With any wait strategy: one that cannot ask wakes for each message, or never sleeps.

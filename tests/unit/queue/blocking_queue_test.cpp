@@ -70,24 +70,6 @@ static_assert(!std::is_copy_constructible_v<BlockingQueue<SpscRing<int, 2>>>);
 static_assert(!std::is_copy_assignable_v<BlockingQueue<SpscRing<int, 2>>>);
 static_assert(std::is_default_constructible_v<BlockingQueue<SpscRing<int, 2>>>);
 
-TEST_F(BlockingQueueTest, TheSidesWaitApart) {
-    EXPECT_NE(consumerSide, producerSide);
-    (void)queue.consumeFor(1ns, [](int) {});
-    EXPECT_EQ(ScriptedWait::lastWaiter, consumerSide);
-    fill();
-    (void)queue.pushFor(1, 1ns);
-    EXPECT_EQ(ScriptedWait::lastWaiter, producerSide);
-}
-
-TEST_F(BlockingQueueTest, ArgumentsGoToTheQueueInside) {
-    CountingResource memory;
-    const BlockingQueue<MpscRing<int, dynamicCapacity>> ring(5, &memory);
-    EXPECT_EQ(ring.capacity(), 5U);
-    EXPECT_EQ(memory.allocations, 1);
-    const BlockingQueue<SegmentQueue<int>> segments(7);
-    EXPECT_EQ(segments.capacity(), 7U);
-}
-
 /// A caller's own queue, which has no count of its messages.
 struct Guessing {
     using value_type = int;
@@ -135,18 +117,6 @@ TEST_F(BlockingQueueTest, AMessageMayPushWhileTheQueueIsDestroyed) {
 
 // ---- calls that never wait
 
-TEST_F(BlockingQueueTest, TryCallsNeverWait) {
-    EXPECT_EQ(queue.tryPop(), std::nullopt);
-    fill();
-    EXPECT_EQ(queue.tryPush(3), SendResult::full);
-    EXPECT_EQ(queue.tryPop(), 1);
-    queue.close();
-    EXPECT_EQ(queue.tryPush(3), SendResult::closed);
-    EXPECT_EQ(ScriptedWait::sleeps, 0);
-    EXPECT_EQ(ScriptedPacing::refusals, 0) << "nor are they paced";
-    EXPECT_TRUE(ScriptedPacing::batches.empty());
-}
-
 TEST_F(BlockingQueueTest, EveryPushNotifiesTheConsumer) {
     EXPECT_EQ(queue.tryPush(1), SendResult::ok);
     EXPECT_EQ(consumerSide->notifications, 1);
@@ -168,18 +138,6 @@ TEST_F(BlockingQueueTest, PushThatFindsNoRoomNotifiesNobody) {
     EXPECT_EQ(queue.pushFor(3, 0s), SendResult::full);
     EXPECT_EQ(consumerSide->notifications, 0);
     EXPECT_EQ(producerSide->notifications, 0);
-}
-
-TEST_F(BlockingQueueTest, EveryPopNotifiesTheProducers) {
-    fill();
-    EXPECT_EQ(queue.tryPop(), 1);
-    EXPECT_EQ(producerSide->notifications, 1);
-    EXPECT_EQ(queue.pop(), 2);
-    EXPECT_EQ(producerSide->notifications, 2);
-    fill();
-    EXPECT_EQ(queue.consume([](int) {}), 2U);
-    EXPECT_GE(producerSide->notifications, 1);
-    EXPECT_EQ(consumerSide->notifications, 0);
 }
 
 // The handler of the second message may wait for a push for which there is room.
@@ -216,21 +174,6 @@ TEST_F(BlockingQueueTest, CloseNotifiesBothSides) {
 
 // ---- producers that wait
 
-TEST_F(BlockingQueueTest, ProducerInFrontOfAFullQueueIsPaced) {
-    EXPECT_EQ(queue.push(1), SendResult::ok);
-    EXPECT_EQ(queue.push(2), SendResult::ok);
-    EXPECT_EQ(ScriptedPacing::refusals, 0);
-    ScriptedWait::onSleep = [&] {
-        EXPECT_EQ(ScriptedPacing::refusals, 1);
-        (void)queue.tryPop();
-    };
-    EXPECT_EQ(queue.push(3), SendResult::ok);
-    EXPECT_EQ(ScriptedPacing::refusals, 2) << "before each retry";
-    queue.close();
-    EXPECT_EQ(queue.push(4), SendResult::closed);
-    EXPECT_EQ(ScriptedPacing::refusals, 2);
-}
-
 // Each attempt would take the pointer out of its argument if it converted anew.
 TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
     Scripted<std::shared_ptr<int>> pointers;
@@ -243,29 +186,6 @@ TEST_F(BlockingQueueTest, ArgumentOfAnotherTypeSurvivesTheWait) {
 }
 
 // ---- the consumer that waits
-
-TEST_F(BlockingQueueTest, PopWaitsForAMessage) {
-    ScriptedWait::onSleep = [&] { EXPECT_EQ(queue.tryPush(7), SendResult::ok); };
-    EXPECT_EQ(queue.pop(), 7);
-    EXPECT_EQ(ScriptedWait::sleeps, 1);
-    EXPECT_TRUE(ScriptedPacing::batches.empty()) << "single messages are not paced";
-}
-
-TEST_F(BlockingQueueTest, PopGivesMessagesThatCannotBeAssigned) {
-    Scripted<Tracked> unassignable;
-    ASSERT_EQ(unassignable.push(Tracked(1)), SendResult::ok);
-    ASSERT_EQ(unassignable.push(Tracked(2)), SendResult::ok);
-    EXPECT_EQ(unassignable.pop()->value, 1);
-    EXPECT_EQ(unassignable.popFor(1s)->value, 2);
-}
-
-TEST_F(BlockingQueueTest, ConsumeWaitsForMessagesAndTakesThoseThatAreThere) {
-    ScriptedWait::onSleep = [&] { fill(); };
-    std::vector<int> seen;
-    EXPECT_EQ(queue.consume([&](int value) { seen.push_back(value); }), 2U);
-    EXPECT_EQ(seen, (std::vector<int>{1, 2}));
-    EXPECT_EQ(ScriptedPacing::batches, (std::vector<std::size_t>{2}));
-}
 
 TEST_F(BlockingQueueTest, ConsumeOfNothingDoesNotWait) {
     fill();
@@ -422,29 +342,6 @@ TEST_F(BlockingQueueTest, ThreadThatWaitedWakesTheNextOneIfItLeavesSomething) {
 // ---- constructors, moves and handlers that throw
 
 #if defined(__cpp_exceptions)
-struct Fragile {
-    explicit Fragile(bool breaks) : isBroken(breaks) {}
-    Fragile(const Fragile& other) : isBroken(other.isBroken) {
-        if (isBroken) {
-            throw std::runtime_error("constructor");
-        }
-    }
-    bool isBroken;
-};
-
-TEST_F(BlockingQueueTest, ConstructorThatThrowsPassesThroughAndTheConsumerIsNotified) {
-    Scripted<Fragile> fragile;
-    (void)fragile.popFor(1ns);
-    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
-    const Fragile broken(true);
-    EXPECT_THROW((void)fragile.tryPush(broken), std::runtime_error);
-    EXPECT_EQ(consumer.notifications, 1);
-    EXPECT_THROW((void)fragile.push(broken), std::runtime_error);
-    EXPECT_EQ(consumer.notifications, 2);
-    EXPECT_THROW((void)fragile.pushFor(broken, 1s), std::runtime_error);
-    EXPECT_EQ(consumer.notifications, 3);
-    EXPECT_EQ(fragile.sizeApprox(), 0U);
-}
 
 TEST_F(BlockingQueueTest, ConstructorThatThrowsAfterTheCloseEndsADrain) {
     using Queue = BlockingQueue<MpscRing<Building, 2>, ScriptedWait, ScriptedPacing>;
@@ -494,34 +391,6 @@ TEST_F(BlockingQueueTest, MessageWhoseMoveThrowsStaysInTheQueue) {
     expectThatAThrowingMoveLosesNothing<SegmentQueue<Stuck>>();
 }
 
-template <class Queue>
-void expectThatTryPopLosesNothing() {
-    Queue queue(4);
-    ASSERT_EQ(queue.tryPush(Stuck(1)), SendResult::ok);
-    Stuck::stuck = true;
-    EXPECT_THROW((void)queue.tryPop(), std::runtime_error);
-    Stuck::stuck = false;
-    ASSERT_EQ(queue.sizeApprox(), 1U);
-    EXPECT_EQ(queue.tryPop()->value, 1);
-    EXPECT_FALSE(queue.tryPop().has_value());
-}
-
-TEST_F(BlockingQueueTest, QueueInsideKeepsAMessageWhoseMoveThrows) {
-    expectThatTryPopLosesNothing<SpscRing<Stuck, dynamicCapacity>>();
-    expectThatTryPopLosesNothing<MpscRing<Stuck, dynamicCapacity>>();
-    expectThatTryPopLosesNothing<SegmentQueue<Stuck>>();
-}
-
-TEST_F(BlockingQueueTest, HandlerThatThrowsPassesThroughAndTheProducersAreNotified) {
-    fill();
-    const auto throwing = [](int) { throw std::runtime_error("handler"); };
-    EXPECT_THROW(queue.consume(throwing), std::runtime_error);
-    EXPECT_EQ(producerSide->notifications, 1);
-    EXPECT_THROW(queue.consumeFor(1s, throwing), std::runtime_error);
-    EXPECT_EQ(producerSide->notifications, 2);
-    EXPECT_EQ(queue.sizeApprox(), 0U);
-    EXPECT_TRUE(ScriptedPacing::batches.empty());
-}
 #endif
 
 }  // namespace

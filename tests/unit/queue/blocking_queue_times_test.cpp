@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -49,11 +48,6 @@ protected:
     Queue queue;
 };
 
-TEST_F(BlockingQueueTimesTest, PopForGivesUpAtItsLimit) {
-    EXPECT_EQ(queue.popFor(5ms), std::nullopt);
-    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
-}
-
 TEST_F(BlockingQueueTimesTest, PopForEndsWithTheQueue) {
     ScriptedWait::onSleep = [&] { queue.close(); };
     EXPECT_EQ(queue.popFor(5ms), std::nullopt);
@@ -73,22 +67,6 @@ TEST_F(BlockingQueueTimesTest, PushForGivesUpAtItsLimitAndKeepsItsArgument) {
     EXPECT_EQ(*pointers.pop().value(), 7);
 }
 
-TEST_F(BlockingQueueTimesTest, PushForWithoutTimeIsNotPaced) {
-    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
-    EXPECT_EQ(queue.pushFor(2, 0ms), SendResult::full);
-    EXPECT_EQ(queue.pushFor(2, -1ms), SendResult::full);
-    EXPECT_EQ(ScriptedPacing::refusals, 0) << "no attempt follows";
-}
-
-TEST_F(BlockingQueueTimesTest, ConsumeForGivesUpAtItsLimit) {
-    EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
-    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
-    ScriptedWait::onSleep = [&] { ASSERT_EQ(queue.tryPush(7), SendResult::ok); };
-    EXPECT_EQ(queue.consumeFor(5ms, [](int value) { EXPECT_EQ(value, 7); }), 1U);
-    ScriptedWait::onSleep = [&] { queue.close(); };
-    EXPECT_EQ(queue.consumeFor(5ms, [](int) {}), 0U);
-}
-
 // ---- drain
 
 TEST_F(BlockingQueueTimesTest, DrainClosesAndWaitsUntilEverythingIsConsumed) {
@@ -102,14 +80,6 @@ TEST_F(BlockingQueueTimesTest, DrainClosesAndWaitsUntilEverythingIsConsumed) {
     EXPECT_TRUE(queue.isClosed());
     queue.drain();
     EXPECT_EQ(ScriptedWait::sleeps, 2);
-}
-
-TEST_F(BlockingQueueTimesTest, DrainForReturnsFalseIfMessagesAreLeft) {
-    ASSERT_EQ(queue.tryPush(1), SendResult::ok);
-    EXPECT_FALSE(queue.drainFor(5ms));
-    EXPECT_EQ(ScriptedWait::lastDeadline, start + 5ms);
-    ScriptedWait::onSleep = [&] { (void)queue.tryPop(); };
-    EXPECT_TRUE(queue.drainFor(5ms));
 }
 
 /// Acts in the middle of a push.
@@ -180,18 +150,6 @@ TEST_F(BlockingQueueTimesTest, HandleWaitsForRoomInItsLane) {
     EXPECT_EQ(lanes.pop(), std::nullopt);
 }
 
-TEST_F(BlockingQueueTimesTest, PushThroughAHandleNotifiesTheConsumer) {
-    Lanes lanes(std::size_t{1});
-    (void)lanes.popFor(1ns);
-    const ScriptedWait& consumer = *ScriptedWait::lastWaiter;
-    Handle handle = lanes.producer();
-    EXPECT_EQ(handle.tryPush(std::make_unique<int>(1)), SendResult::ok);
-    EXPECT_EQ(consumer.notifications, 1);
-    ScriptedWait::onSleep = [&] { (void)lanes.tryPop(); };
-    EXPECT_EQ(handle.push(std::make_unique<int>(2)), SendResult::ok);
-    EXPECT_GE(consumer.notifications, 2);
-}
-
 TEST_F(BlockingQueueTimesTest, HandleMayEndAfterItsQueue) {
     std::optional<Handle> handle;
     {
@@ -230,23 +188,6 @@ TEST(BlockingQueueCostTest, NoSystemCallWhileTheOtherSideIsAwake) {
     EXPECT_EQ(script.parks + script.unparks, 0);
     EXPECT_TRUE(script.timedParks.empty());
     EXPECT_EQ(script.heavyFences, 0);
-}
-
-TEST(BlockingQueueCostTest, DefaultsWorkTogether) {
-    BlockingQueue<SpscRing<int, 2>> queue;
-    constexpr int messages = 2000;
-    std::thread producer([&] {
-        for (int i = 0; i < messages; ++i) {
-            ASSERT_EQ(queue.push(i), SendResult::ok);
-        }
-        queue.drain();
-    });
-    int next = 0;
-    while (queue.consume([&](int value) { EXPECT_EQ(value, next++); }) != 0) {
-    }
-    producer.join();
-    EXPECT_EQ(next, messages);
-    EXPECT_TRUE(queue.isDrained());
 }
 
 }  // namespace

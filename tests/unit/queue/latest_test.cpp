@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -94,21 +93,6 @@ TEST(LatestTest, RefusedValueStaysWithTheCaller) {
     ASSERT_TRUE(latest.emplace(nullptr, [&] { EXPECT_FALSE(latest.emplace(std::move(kept))); }));
     ASSERT_NE(kept, nullptr);
     EXPECT_EQ(*kept, 5);
-}
-
-// Each writer still has a place while the reader holds a value and another value is new.
-TEST(LatestTest, HasAPlaceForEachWriter) {
-    Latest<Building, 2> latest;
-    ASSERT_TRUE(latest.emplace(1));
-    ASSERT_EQ(latest.update()->value, 1);
-    ASSERT_TRUE(latest.emplace(2));
-    bool second = false;
-    bool third = true;
-    const auto tooMany = [&] { third = latest.emplace(5); };
-    ASSERT_TRUE(latest.emplace(3, [&] { second = latest.emplace(4, tooMany); }));
-    EXPECT_TRUE(second);
-    EXPECT_FALSE(third);
-    EXPECT_EQ(latest.update()->value, 3) << "it was set last";
 }
 
 #if defined(__linux__)

@@ -75,23 +75,6 @@ TYPED_TEST(LanesTest, RefusesACapacityOutOfRange) {
 }
 #endif
 
-TYPED_TEST(LanesTest, EachProducerHasItsOwnRoom) {
-    TypeParam lanes(3);
-    EXPECT_EQ(lanes.laneCapacity(), 3U);
-    EXPECT_EQ(lanes.laneCount(), 0U);
-    EXPECT_EQ(lanes.capacity(), 0U);
-    auto first = lanes.producer();
-    auto second = lanes.producer();
-    EXPECT_EQ(lanes.laneCount(), 2U);
-    EXPECT_EQ(lanes.capacity(), 6U);
-    for (int i = 0; i < 3; ++i) {
-        ASSERT_EQ(first.tryEmplace(i), SendResult::ok);
-    }
-    EXPECT_EQ(first.tryEmplace(3), SendResult::full);
-    EXPECT_EQ(second.tryPush(Tracked(4)), SendResult::ok);
-    EXPECT_EQ(lanes.sizeApprox(), 4U);
-}
-
 // ---- memory
 
 TYPED_TEST(LanesTest, LaneGoesBackWhenItsProducerHasGoneAndItIsDrained) {
@@ -158,41 +141,9 @@ TYPED_TEST(LanesTest, RegistrationWithoutMemoryChangesNothing) {
 // ---- shutdown
 
 #if defined(__cpp_exceptions)
-TYPED_TEST(LanesTest, HandlerThatThrowsDoesNotKeepTheOtherLanesWaiting) {
-    TypeParam lanes(4);
-    auto first = lanes.producer();
-    auto second = lanes.producer();
-    ASSERT_EQ(first.tryEmplace(1), SendResult::ok);
-    ASSERT_EQ(first.tryEmplace(2), SendResult::ok);
-    ASSERT_EQ(second.tryEmplace(10), SendResult::ok);
-    std::vector<int> seen;
-    const auto throwing = [&seen](Tracked& message) {
-        seen.push_back(message.value);
-        throw std::runtime_error("handler");
-    };
-    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
-    EXPECT_THROW(lanes.consume(throwing), std::runtime_error);
-    EXPECT_EQ(seen, (std::vector<int>{1, 10}));
-}
 #endif
 
 // ---- handles
-
-TYPED_TEST(LanesTest, HandleMoves) {
-    TypeParam lanes(4);
-    auto first = lanes.producer();
-    auto second = std::move(first);
-    EXPECT_FALSE(first.isOpen());
-    EXPECT_TRUE(second.isOpen());
-    ASSERT_EQ(second.tryEmplace(1), SendResult::ok);
-    typename TypeParam::Producer third;
-    EXPECT_FALSE(third.isOpen());
-    third.swap(second);
-    EXPECT_FALSE(second.isOpen());
-    ASSERT_EQ(third.tryEmplace(2), SendResult::ok);
-    EXPECT_EQ(popAll(lanes), (std::vector<int>{1, 2}));
-    EXPECT_EQ(lanes.laneCount(), 1U);
-}
 
 TYPED_TEST(LanesTest, AssignmentLetsGoOfTheLaneBefore) {
     TypeParam lanes(4);
@@ -323,17 +274,6 @@ TEST_F(MpscLanesOrderTest, ConsumeBeginsWhereTheLastCallEnded) {
     EXPECT_EQ(inTurn(), (Seen{{5, 'b'}}));
 }
 
-TEST_F(MpscLanesOrderTest, ConsumeVisitsEachLaneOnce) {
-    push('a', {1});
-    Seen seen;
-    lanes.consume([&](Stamped& message) {
-        seen.push_back(message);
-        push('a', {message.time + 1});
-    });
-    EXPECT_EQ(seen, (Seen{{1, 'a'}}));
-    EXPECT_EQ(inTurn(), (Seen{{2, 'a'}}));
-}
-
 TEST_F(MpscLanesOrderTest, HandlerMayRegisterAndCloseProducers) {
     push('a', {1});
     push('b', {2});
@@ -369,33 +309,7 @@ TEST_F(MpscLanesOrderTest, TurnSurvivesTheRemovalOfItsLane) {
     EXPECT_EQ(lanes.laneCount(), 1U);
 }
 
-TEST_F(MpscLanesOrderTest, ProducerInTheMiddleOfAPushDelaysNobodyElse) {
-    MpscLanes<Building> subject(4);
-    auto slow = subject.producer();
-    auto quick = subject.producer();
-    ASSERT_EQ(slow.tryEmplace(1,
-                              [&] {
-                                  ASSERT_EQ(quick.tryEmplace(2), SendResult::ok);
-                                  EXPECT_EQ(subject.tryPop()->value, 2);
-                                  EXPECT_FALSE(subject.tryPop());
-                              }),
-              SendResult::ok);
-    EXPECT_EQ(subject.tryPop()->value, 1);
-}
-
 // ---- by key
-
-TEST_F(MpscLanesOrderTest, OrderedMergesByKey) {
-    push('c', {2, 9});
-    push('a', {1, 4, 5, 6});
-    push('b', {3, 7, 8});
-    std::vector<int> times;
-    for (const Stamped& message : byTime()) {
-        times.push_back(message.time);
-    }
-    EXPECT_EQ(times, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
-    EXPECT_EQ(lanes.sizeApprox(), 0U);
-}
 
 TEST_F(MpscLanesOrderTest, LaneOutOfKeyOrderKeepsItsOwnOrder) {
     push('a', {5, 1});
@@ -417,21 +331,6 @@ TEST_F(MpscLanesOrderTest, OrderedEndsAlthoughItsHandlerKeepsPushing) {
 }
 
 #if defined(__cpp_exceptions)
-TEST_F(MpscLanesOrderTest, ThrowingHandlerHasConsumedExactlyItsMessage) {
-    push('a', {1, 3});
-    push('b', {2, 4});
-    const auto failAt = [](int time) {
-        return [time](Stamped& message) {
-            if (message.time == time) {
-                throw std::runtime_error("handler");
-            }
-        };
-    };
-    EXPECT_THROW(lanes.consumeOrdered(timeOf, failAt(2)), std::runtime_error);
-    EXPECT_EQ(lanes.sizeApprox(), 2U);
-    EXPECT_THROW(lanes.consume(failAt(3)), std::runtime_error);
-    EXPECT_EQ(byTime(), (Seen{{4, 'b'}}));
-}
 
 TEST_F(MpscLanesOrderTest, ThrowingKeyConsumesNothing) {
     push('a', {1});

@@ -199,15 +199,6 @@ TYPED_TEST(OverwriteRingTest, ConstructorThatThrowsAddsNothing) {
     EXPECT_TRUE(ring.isDrained());
 }
 
-TYPED_TEST(OverwriteRingTest, HandlerThatThrowsConsumesItsMessage) {
-    typename TestFixture::template Ring<int, 2> ring;
-    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
-    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
-    EXPECT_THROW(ring.consume([](int&) { throw std::runtime_error("no"); }), std::runtime_error);
-    EXPECT_EQ(take(ring), std::vector<int>{2});
-    EXPECT_EQ(ring.sizeApprox(), 0U);
-}
-
 TEST(OverwriteRingSetUpTest, RefusesCapacityZeroAndAnEighthOfThePositions) {
     EXPECT_THROW((OverwriteRing<int, dynamicCapacity>(0)), std::exception);
     using Dynamic = OverwriteRing<int, dynamicCapacity, Traits<true, ByteTraits>>;

@@ -112,29 +112,6 @@ TYPED_TEST(RingTest, AsksForTheAlignmentOfItsMessages) {
     });
 }
 
-TYPED_TEST(RingTest, UsesTheDefaultResource) {
-    CountingResource memory;
-    std::pmr::memory_resource* const before = std::pmr::set_default_resource(&memory);
-    { typename TypeParam::template Ring<int, dynamicCapacity> ring(4); }
-    std::pmr::set_default_resource(before);
-    EXPECT_EQ(memory.allocations, 1);
-    EXPECT_EQ(memory.bytesInUse, 0U);
-}
-
-TYPED_TEST(RingTest, CapacityIsExactUpToAQuarterOfTheIndexRange) {
-    for (std::size_t capacity = 1; capacity <= 64; ++capacity) {
-        typename TypeParam::template Ring<int, dynamicCapacity, ByteTraits> ring(capacity);
-        for (int lap = 0; lap < 3; ++lap) {
-            for (std::size_t i = 0; i < capacity; ++i) {
-                ASSERT_EQ(ring.tryPush(1), SendResult::ok);
-            }
-            ASSERT_EQ(ring.tryPush(1), SendResult::full) << capacity;
-            ASSERT_EQ(ring.sizeApprox(), capacity);
-            ASSERT_EQ(ring.consume([](int) {}), capacity);
-        }
-    }
-}
-
 #if defined(__cpp_exceptions)
 template <class Ring>
 std::string refusalOf(std::size_t capacity) {
@@ -449,22 +426,6 @@ class ManyProducersTest : public testing::Test {};
 using ManyKinds = testing::Types<Mpsc, Mpmc>;
 TYPED_TEST_SUITE(ManyProducersTest, ManyKinds);
 
-TYPED_TEST(ManyProducersTest, PushInProgressDelaysLaterMessagesOnly) {
-    typename TypeParam::template Ring<Building, 3> ring;
-    ASSERT_EQ(ring.tryEmplace(1), SendResult::ok);
-    EXPECT_EQ(ring.tryEmplace(2,
-                              [&] {
-                                  EXPECT_EQ(ring.tryEmplace(3), SendResult::ok);
-                                  EXPECT_EQ(ring.tryEmplace(4), SendResult::full);
-                                  EXPECT_EQ(valuesOf(ring), (std::vector<int>{1}));
-                                  EXPECT_FALSE(ring.hasArrival());
-                                  EXPECT_FALSE(ring.tryPop());
-                                  EXPECT_EQ(ring.sizeApprox(), 2U);
-                              }),
-              SendResult::ok);
-    EXPECT_EQ(valuesOf(ring), (std::vector<int>{2, 3}));
-}
-
 TYPED_TEST(ManyProducersTest, ConsumeEndsAlthoughItsHandlerKeepsPushing) {
     typename TypeParam::template Ring<Building, 4> ring;
     ASSERT_EQ(ring.tryEmplace(0), SendResult::ok);
@@ -474,22 +435,7 @@ TYPED_TEST(ManyProducersTest, ConsumeEndsAlthoughItsHandlerKeepsPushing) {
     EXPECT_EQ(valuesOf(ring), (std::vector<int>{4}));
 }
 
-TYPED_TEST(ManyProducersTest, ReservationWithoutCommitIsSkipped) {
-    typename TypeParam::template Ring<Tracked, 2> ring;
-    {
-        auto dropped = ring.tryReserve();
-        dropped.emplace(1);
-        const auto empty = ring.tryReserve();
-        EXPECT_EQ(empty.number(), 1U);
-        EXPECT_EQ(ring.tryReserve().result(), SendResult::full);
-    }
-    EXPECT_EQ(ring.tryEmplace(2), SendResult::full) << "until the consumer passes the slots";
-    EXPECT_TRUE(ring.hasArrival());
-    EXPECT_FALSE(ring.tryPop());
-    EXPECT_EQ(ring.tryReserve().number(), 2U);
-}
-
-TYPED_TEST(ManyProducersTest, RangeIsPushedAsFarAsItFits) {
+TYPED_TEST(RingTest, RangeIsPushedAsFarAsItFits) {
     const std::list<int> range{0, 1, 2, 3, 4, 5, 6};
     for (std::size_t before = 0; before <= 5; ++before) {
         typename TypeParam::template Ring<int, 5, ByteTraits> ring;
@@ -508,7 +454,7 @@ TYPED_TEST(ManyProducersTest, RangeIsPushedAsFarAsItFits) {
     }
 }
 
-TYPED_TEST(ManyProducersTest, RefusedPartOfARangeIsNotMoved) {
+TYPED_TEST(RingTest, RefusedPartOfARangeIsNotMoved) {
     typename TypeParam::template Ring<Tracked, 2> ring;
     std::array<Tracked, 3> range{Tracked(0), Tracked(1), Tracked(2)};
     const auto begin = std::make_move_iterator(range.begin());
@@ -579,7 +525,7 @@ struct Refusing {
     int value;
 };
 
-TYPED_TEST(ManyProducersTest, RangeEndsAtAConstructorThatThrows) {
+TYPED_TEST(RingTest, RangeEndsAtAConstructorThatThrows) {
     typename TypeParam::template Ring<Refusing, 8> ring;
     const std::array<int, 4> range{0, 1, 2, 3};
     EXPECT_THROW((void)ring.tryPushAll(range.begin(), range.end()), std::runtime_error);
@@ -649,20 +595,6 @@ TEST(MpmcRingTest, SlowHandlerHoldsUpItsOwnSlotOnly) {
         }
         EXPECT_EQ(ring.tryPush(1), SendResult::full);
     }
-}
-
-TEST(MpmcRingTest, IsDrainedWhenTheLastHandlerHasReturned) {
-    MpmcRing<int, 2> ring;
-    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
-    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
-    ring.close();
-    ring.consume(
-        [&](int) {
-            EXPECT_EQ(ring.tryPop(), 2);
-            EXPECT_FALSE(ring.isDrained()) << "the first handler still runs";
-        },
-        1);
-    EXPECT_TRUE(ring.isDrained());
 }
 
 // No member may ask for less alignment than its type has, even if distance does not pay: clang

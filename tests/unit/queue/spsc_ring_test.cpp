@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -36,16 +35,6 @@ TEST(SpscRingTest, NoOperationIsAReadModifyWrite) {
     EXPECT_EQ(WriteTrace::readModifyWrites, 0);
 }
 
-TEST(SpscRingTest, ConsumeHandsOutWhatWasThereWhenItBegan) {
-    SpscRing<int, 4> ring;
-    ASSERT_EQ(ring.tryPush(1), SendResult::ok);
-    ASSERT_EQ(ring.tryPush(2), SendResult::ok);
-    const std::size_t count =
-        ring.consume([&](int value) { EXPECT_EQ(ring.tryPush(value + 10), SendResult::ok); });
-    EXPECT_EQ(count, 2U);
-    EXPECT_EQ(ring.tryPop(), 11);
-}
-
 // ---- ranges and spans
 
 template <class AnyRing>
@@ -54,43 +43,6 @@ std::vector<int> valuesOf(AnyRing& ring) {
     ring.consume([&](auto& message) { values.push_back(message.value); });
     return values;
 }
-
-TEST(SpscRangeTest, IsPushedAsFarAsItFits) {
-    SpscRing<Tracked, 3, ByteTraits> ring;
-    const std::vector<int> numbers{1, 2, 3, 4};
-    for (int round = 0; round < 100; ++round) {
-        EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin() + 2), 2U);
-        EXPECT_EQ(ring.tryPushAll(numbers.begin() + 2, numbers.end()), 1U);
-        EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin()), 0U);
-        ASSERT_EQ(valuesOf(ring), (std::vector<int>{1, 2, 3}));
-    }
-    EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.begin() + 1), 1U);
-    ring.close();
-    EXPECT_EQ(ring.tryPushAll(numbers.begin(), numbers.end()), 0U);
-    EXPECT_FALSE(ring.isDrained());
-    EXPECT_EQ(valuesOf(ring), std::vector<int>{1});
-    EXPECT_TRUE(ring.isDrained());
-    EXPECT_EQ(Tracked::alive, 0);
-}
-
-#if defined(__cpp_exceptions)
-TEST(SpscRangeTest, EndsAtAConstructorThatThrows) {
-    struct Odd {
-        explicit Odd(int number) : value(number) {
-            if (number % 2 == 0) {
-                throw std::runtime_error("even");
-            }
-        }
-        int value;
-    };
-    SpscRing<Odd, 4> ring;
-    const std::vector<int> numbers{1, 3, 4, 5};
-    EXPECT_THROW((void)ring.tryPushAll(numbers.begin(), numbers.end()), std::runtime_error);
-    EXPECT_EQ(valuesOf(ring), (std::vector<int>{1, 3}));
-    ring.close();
-    EXPECT_TRUE(ring.isDrained());
-}
-#endif
 
 TEST(SpscSpansTest, CrossTheWrapAsTwo) {
     SpscRing<int, 5, ByteTraits> ring;
@@ -214,31 +166,6 @@ TEST(SpscSpansDeathTest, ReportsWrongCountsAndAPushInBetween) {
 #endif
 
 // ---- reservations
-
-TEST(SpscReservationTest, WithoutACommitNothingHasHappened) {
-    SpscRing<Tracked, 1> ring;
-    {
-        auto reservation = ring.tryReserve();
-        reservation.emplace(1);
-    }
-    { const auto reservation = ring.tryReserve(); }
-    EXPECT_EQ(ring.front(), nullptr);
-    ASSERT_EQ(ring.tryEmplace(2), SendResult::ok) << "its slot is free again";
-    EXPECT_EQ(ring.tryReserve().result(), SendResult::full);
-    EXPECT_EQ(ring.tryPop()->value, 2);
-    EXPECT_TRUE(ring.tryReserve());
-}
-
-TEST(SpscReservationTest, CommittedAfterTheCloseItIsDelivered) {
-    Ring ring;
-    auto reservation = ring.tryReserve();
-    ring.close();
-    reservation.emplace(1);
-    reservation.commit();
-    EXPECT_FALSE(ring.isDrained());
-    EXPECT_EQ(ring.tryPop()->value, 1);
-    EXPECT_TRUE(ring.isDrained()) << "although the reservation still lives";
-}
 
 #if defined(__cpp_exceptions)
 TEST(SpscReservationTest, StaysOpenWhenTheConstructorThrows) {

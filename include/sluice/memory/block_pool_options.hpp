@@ -38,7 +38,7 @@ struct BlockPoolOptions {
     bool isExact = false;
     /// Touches each page of a new slab, so that later uses cause no page faults.
     bool prefault = false;
-    /// Asks the kernel for huge pages. The size of each slab is then a multiple of 2 MiB.
+    /// Asks the kernel for huge pages: slabs are multiples of 2 MiB, by default 2 MiB.
     bool hugePages = false;
     const char* name = "BlockPool";  ///< for the leak report
     /// Called by the pool's destructor if blocks are in use. Without onLeak, an assertion fails.
